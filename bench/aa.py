@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A/A studies, simulated: how often is the same thing, measured twice, called different?
 
 usage: .venv/bin/python bench/aa.py [--studies 20]

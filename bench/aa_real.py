@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A/A study on real launches: the same ping-pong twice, how often is it called different?
 
 usage: .venv/bin/python bench/aa_real.py --out DIR [--launches N]     measure (more), then judge

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often intervals hold the truth, of launches nested in allocations of a batch system.
 
 usage: .venv/bin/python bench/allocations.py [--tries 4000]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The program of a kernel, built for a toolchain where it is not yet."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What haloscope adds to a launch of an external program, beside a bare mpirun of the same command.
 
 usage: .venv/bin/python bench/external.py [--rounds 20] [--ranks 2]  (docs/examples/heat1d is built)

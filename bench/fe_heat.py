@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """fe_heat against the textbook's finite elements on one core, and against memory's bandwidth.
 
 usage: .venv/bin/python bench/fe_heat.py [--rounds 5] [--elements 100] [--iterations 50]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* The peer of fe_heat, as textbooks have it, on one core: heat conduction in the unit cube with n x n
    x n linear hexahedra, the same nodes eliminated. Rows of the matrix lie in compressed sparse rows
    with 64-bit indices, columns sorted; elements are added one after the other, each entry searched

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """fft_pencil against FFTW's own MPI transform: real values in three dimensions, there and back.
 
 usage: .venv/bin/python bench/fft.py [--rounds 5]

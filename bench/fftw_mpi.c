@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* The peer of fft_pencil: FFTW's own MPI transform of real values in three dimensions, slabs, forward
    with its output transposed and backward with its input so, plans measured.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What haloscope itself costs: `haloscope run` of an `empty` case beyond a bare mpirun of it.
 
 usage: .venv/bin/python bench/harness.py [--rounds 5] [--launches 20]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """jacobi3d against its bounds: its three variants on one rank and two, stream's triad beside them.
 
 usage: .venv/bin/python bench/jacobi3d.py [--rounds 7]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a launcher costs: kernel `empty` by srun and by mpirun in a batch job, and by mpirun alone.
 
 usage: .venv/bin/python bench/launchers.py [--rounds 10]      (as root: it brings a lab up and down)

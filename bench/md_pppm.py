@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What md_pppm sends beside what LAMMPS sends, counted alike, and what LAMMPS' sections take.
 
 usage: .venv/bin/python bench/md_pppm.py [sections] [messages] [--ranks 1 2 4 8] [--rounds 5]

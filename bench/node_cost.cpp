@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What halobench's node model says of phases, for one_node.py: each line of the standard input is
 //   FILE BYTES WORKING_SET_BYTES RANKS_ON_NODE THREADS
 // with FILE as NodeModel::read has it, and each line of the output the seconds of a rank and the

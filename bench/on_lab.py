@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shared by the bench scripts that measure on a cluster in a box: a lab, and studies on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers of a node in a cluster file, by least squares over a paper's cells of one node.
 
 usage: .venv/bin/python bench/one_node.py

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* The peer of poisson_cg: PETSc's KSPCG on the same problem, with an assembled matrix on a DMDA and
    no preconditioner. Solves to a relative residual of 1e-6, or a fixed number of iterations.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* The peer of the sf_* kernels: PetscSF and DMDA in the same tests, timed as halobench times them: as
    many steps as last a millisecond, 20 repetitions, the slowest rank's time, the median.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* The peer of spmv: PETSc's MatMult with an assembled AIJ matrix, a stencil on a square or cube with
    x fastest, rows in equal blocks over ranks; neighbours -1, and on the diagonal as many as a point
    inside has.

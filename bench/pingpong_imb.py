@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Our ping-pong against IMB-MPI1 PingPong: same library, same binding, same sizes, in turn.
 
 usage: .venv/bin/python bench/pingpong_imb.py [--launches 30]

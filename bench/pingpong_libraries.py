@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Wall time of a whole `pingpong-libraries` study: 3 libraries, 25 sizes, 10 launches.
 
 usage: .venv/bin/python bench/pingpong_libraries.py [--rounds 3]

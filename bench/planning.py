@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time that planning very many cases takes: here, simulated, and simulated by the jobs of a site.
 
 usage: .venv/bin/python bench/planning.py [--rounds 3]     (as root: it brings a lab up and down)

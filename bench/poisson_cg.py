@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """poisson_cg against its bounds and its peer: textbook, fused, PETSc's KSPCG, stream's triad.
 
 usage: .venv/bin/python bench/poisson_cg.py [--rounds 5]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Three networks compared as in section 6 of hpcf-2018-10, on a cluster in a box.
 
 usage: .venv/bin/python bench/rates.py [--rounds 3]        (as root: it brings labs up and down)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time and memory that a large result folder takes, to be resumed and to be reported.
 
 usage: .venv/bin/python bench/reading.py [--records 28000]

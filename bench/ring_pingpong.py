@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ring of two ranks against the ping-pong, and both against IMB-MPI1's Sendrecv and PingPong.
 
 usage: .venv/bin/python bench/ring_pingpong.py [--launches 20]

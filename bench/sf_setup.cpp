@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How long a star forest of a million leaves a rank takes to set up; its peer is petsc_sf -test
 // setup. usage: sf_setup next|grid|random; prints one JSON line: {"setup": seconds}.
 #include <algorithm>

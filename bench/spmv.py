@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """spmv against PETSc's MatMult (AIJ) on the same stencil matrices, and against memory's bandwidth:
 stream's triad, and its dot, which reads alone as a product nearly does.
 

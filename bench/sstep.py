@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """poisson_cg variant=sstep against fused: time, and iterations to convergence against textbook.
 
 usage: .venv/bin/python bench/sstep.py [--rounds 5] [SECTION ...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Star forests against PETSc's: latency, unpacking, scattering, grid halos, set-up.
 
 usage: .venv/bin/python bench/star_forest.py [SECTION ...] [--rounds 5] [--largest 4096]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What starting haloscope costs: `once empty` beyond a bare mpirun of it, `--help`, `--version`.
 
 usage: .venv/bin/python bench/startup.py [--rounds 20]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often intervals of P95 and P99 hold the truth, of repetitions nested in launches.
 
 usage: .venv/bin/python bench/tails.py [--tries 1000]

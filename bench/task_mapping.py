@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The paper on task mapping, simulated: table 6 (bigFFT on Eagle, 16 and 2048 tasks), and studies.
 
 usage: .venv/bin/python bench/task_mapping.py [16] [2048]                      tasks of table 6

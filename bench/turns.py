@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Shared by the bench scripts: run competitors in turn (A B A B ...), write what was measured.
 
 The unit is the launch. Every round runs each competitor once, so that a slow drift of the machine

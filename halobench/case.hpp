@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One case under MPI: set up, measured, verified, and written down as one JSON record.
 #pragma once
 

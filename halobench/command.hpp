@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line of halobench: what was asked for, and the answers that need no MPI.
 #pragma once
 

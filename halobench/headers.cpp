@@ -1,1 +1,2 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Headers that are compiled once for all sources: CMakeLists.txt names them.

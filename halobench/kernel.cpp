@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernel.hpp"
 
 #include <algorithm>
@@ -7,6 +8,13 @@
 #include "numerics/median.hpp"
 
 namespace halobench {
+
+Kernel::Kernel() = default;
+Kernel::Kernel(const Kernel& other) = default;
+Kernel::Kernel(Kernel&& other) noexcept = default;
+Kernel& Kernel::operator=(const Kernel& other) = default;
+Kernel& Kernel::operator=(Kernel&& other) noexcept = default;
+Kernel::~Kernel() = default;
 
 const std::vector<Kernel>& kernels() {
   static const auto all = [] {
@@ -29,30 +37,20 @@ std::vector<Parameter> Kernel::all_parameters() const {
                    "that the kernel follows, else as last a millisecond (one, with round_time)",
                    "", 0, 1e9});
   }
-  all.push_back({"synchronisation",
-                 choice,
-                 synchronisation,
-                 "how ranks start a repetition: as each leaves a barrier (time: the longest over "
-                 "ranks of their own times), or at one time of a shared clock, announced before "
-                 "each round, late rounds repeated (time: the last rank's end less the start)",
-                 "",
-                 {},
-                 {},
-                 {"barrier", "round_time"}});
+  all.push_back(Parameter::one_of(
+      "synchronisation", synchronisation,
+      "how ranks start a repetition: as each leaves a barrier (time: the longest over "
+      "ranks of their own times), or at one time of a shared clock, announced before "
+      "each round, late rounds repeated (time: the last rank's end less the start)",
+      {"barrier", "round_time"}));
   all.push_back({"timeline", integer, "0",
                  "phases (and parts of them) that each rank records, from the beginning, of one "
                  "step more, which is not among the timed ones, and as many works of its device's "
                  "streams; 0: none",
                  "", 0, 1e5});
   if (has_parts) {
-    all.push_back({"parts",
-                   choice,
-                   "no",
-                   "after the steps, time their parts too, each by itself",
-                   "",
-                   {},
-                   {},
-                   {"no", "yes"}});
+    all.push_back(Parameter::one_of(
+        "parts", "no", "after the steps, time their parts too, each by itself", {"no", "yes"}));
   }
   return all;
 }

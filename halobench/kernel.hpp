@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a kernel is: a name, parameters, a plan that needs no launch, and an Instance to be timed.
 #pragma once
 
@@ -109,6 +110,13 @@ class Instance {
 using CaseArguments = std::vector<std::string>;
 
 struct Kernel {
+  Kernel();  // not inline, as the others: each kernel's declaration would have them
+  Kernel(const Kernel& other);
+  Kernel(Kernel&& other) noexcept;
+  Kernel& operator=(const Kernel& other);
+  Kernel& operator=(Kernel&& other) noexcept;
+  ~Kernel();
+
   std::string name;
   std::string summary;
   std::string paper;  ///< the paper and section it comes from, or empty

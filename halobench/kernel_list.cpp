@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kernels of a program: HALOBENCH_KERNEL, or all. Nothing is included: it is compiled for each.
 namespace halobench {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // halobench: one case, one JSON record. Exit codes: 0 good, 1 wrong answer, 2 bad usage.
 #include <exception>
 #include <iostream>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What a program is made of: the code of x.hpp is in the x.cpp beside it, so its includes say it.
 
 set(device_room "^(device/.*|star_forest/device_space|.*/on_device)\\.cpp$")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measuring protocol: warm up, synchronise, repeat; raw times, verified answers.
 #pragma once
 

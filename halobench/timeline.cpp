@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "timeline.hpp"
 
 #include "base/as_size.hpp"

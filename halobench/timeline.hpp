@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One step as each rank saw it: when its phases began and ended, by a clock that all ranks share.
 #pragma once
 

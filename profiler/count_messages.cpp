@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts what a rank of any MPI program sends, to whom, and from where in the program.
 //
 // A library that is loaded before the program (LD_PRELOAD): it stands before MPI's own functions

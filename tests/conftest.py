@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For every test: Ctrl-C interrupts, as in a terminal, and what is printed is as wide as anywhere.
 
 Background jobs start with Ctrl-C ignored, and a shell may tell how wide and colourful its own

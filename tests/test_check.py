@@ -1,8 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The script of all checks: which steps wait for which, and that none is lost or called good."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -50,7 +53,9 @@ def test_a_step_finds_what_those_made_that_it_waits_for(check: Any) -> None:
         shell(check, "waits", "test -e made && touch waited", after=("slow",), waits=True),
         shell(check, "last", "test -e waited", after=("slow", "waits", "not asked for")),
     ]
-    assert check.side_by_side(steps) == [(one.name, "ok", "") for one in steps]
+    assert [(one.step.name, one.outcome) for one in check.side_by_side(steps)] == [
+        (one.name, "ok") for one in steps
+    ]
 
 
 def test_a_failure_is_told_with_its_log_and_ends_no_other_step(
@@ -60,32 +65,69 @@ def test_a_failure_is_told_with_its_log_and_ends_no_other_step(
         shell(check, "bad", "echo what went wrong; exit 3"),
         check.Step("not here", list, skip=lambda: "no such program"),
         shell(check, "after it", "true", after=("bad",)),
-        shell(check, "in part", "echo 'SKIPPED [1] a test'"),
+        shell(check, "in part", "echo 'SKIPPED [3] a.py:1: no gfortran'"),
     ]
-    why = f"exit code 3; all of it: {tmp_path / 'bad.log'}"
-    assert check.side_by_side(steps) == [
-        ("bad", "FAILED", why),
-        ("not here", "skipped", "no such program"),
-        ("after it", "ok", ""),
-        ("in part", "skipped", "in part: SKIPPED [1] a test"),
+    ended = check.side_by_side(steps)
+    assert [(one.step.name, one.outcome) for one in ended] == [
+        ("bad", "FAILED"),
+        ("not here", "skipped"),
+        ("after it", "ok"),
+        ("in part", "skipped"),
     ]
+    assert str(tmp_path / "bad.log") in ended[0].why
+    assert ended[3].skipped == {"no gfortran": 3}
     assert "\nwhat went wrong\n" in capsys.readouterr().out
+
+
+def test_skipped_tests_are_counted_by_reason(
+    check: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "SKIPPED [2] tests/a.py:3: no smpicxx\nSKIPPED [1] tests/b.py:7: no smpicxx\n"
+    one = check.Step("one", list)
+    ended = [
+        check.Ended(one, "skipped", "in part", 1, check.skips(said)),
+        check.Ended(one, "skipped", "no smpicxx", 1, {"no smpicxx": 4}),
+    ]
+    check.print_conclusion(ended, 60)
+    assert "skipped: 7 tests: no smpicxx\n" in capsys.readouterr().out
+
+
+def test_a_skipped_step_of_tests_says_how_many_they_are(check: Any, tmp_path: Path) -> None:
+    (tmp_path / "test_some.py").write_text("def test_a(): pass\ndef test_b(): pass\n")
+    step = check.python_tests("some", str(tmp_path / "test_some.py"), skip=lambda: "not here")
+    assert check.run(step).skipped == {"not here": 2}
+
+
+def test_each_level_has_those_before_it(check: Any) -> None:
+    assert {step.level for step in check.STEPS} == {*check.LEVELS}
+
+
+def test_what_a_change_can_not_reach_is_not_run(
+    check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = json.dumps([["src/haloscope/report/words.py"], ["tests/report"]])
+    done = subprocess.CompletedProcess([], 0, answer, "")
+    monkeypatch.setattr(check.subprocess, "run", lambda *_, **__: done)
+    steps = {step.name: step for step in check.since(check.STEPS, "HEAD")}
+    assert "tests: C++ with sanitizers" not in steps
+    assert steps["tests: Python"].tests[-1] == "tests/report"
+    assert "lint: Python" in steps
 
 
 def test_in_ci_a_skipped_step_is_a_failed_one(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     step = check.Step("not here", list, skip=lambda: "no such program")
-    assert check.side_by_side([step]) == [("not here", "FAILED", "no such program")]
+    assert [one.outcome for one in check.side_by_side([step])] == ["FAILED"]
 
 
-def test_two_run_at_once_and_those_that_wait_beside_them(
+def test_as_many_run_at_once_as_cores_and_those_that_wait_beside_them(
     check: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     all_three, lock = Barrier(3, timeout=600), Lock()
     running: list[str] = []
     most = 0
 
-    def told(step: Any) -> tuple[str, str, str]:
+    def told(step: Any) -> Any:
         nonlocal most
         with lock:
             running.append(step.name)
@@ -94,11 +136,12 @@ def test_two_run_at_once_and_those_that_wait_beside_them(
             all_three.wait()  # fails unless they run at once
         with lock:
             running.remove(step.name)
-        return step.name, "ok", ""
+        return check.Ended(step, "ok")
 
     monkeypatch.setattr(check, "told", told)
+    monkeypatch.setattr(check, "CORES", 2)
     steps = [check.Step(name, list, waits=name == "c") for name in "abcde"]
-    assert [name for name, *_ in check.side_by_side(steps)] == list("abcde")
+    assert [one.step.name for one in check.side_by_side(steps)] == list("abcde")
     assert most == 3
 
 
@@ -108,7 +151,7 @@ def test_ranks_that_share_cores_run_beside_none_but_those_that_wait(
     lock, running, seen = Lock(), set[str](), dict[str, set[str]]()
     alone_has_run = Event()
 
-    def told(step: Any) -> tuple[str, str, str]:
+    def told(step: Any) -> Any:
         with lock:
             running.add(step.name)
             for name in running:
@@ -120,9 +163,10 @@ def test_ranks_that_share_cores_run_beside_none_but_those_that_wait(
             alone_has_run.wait(600)
         with lock:
             running.remove(step.name)
-        return step.name, "ok", ""
+        return check.Ended(step, "ok")
 
     monkeypatch.setattr(check, "told", told)
+    monkeypatch.setattr(check, "CORES", 2)
     steps = [
         check.Step("waits", list, waits=True),
         *(check.Step(name, list) for name in "abc"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The launcher at the root, with scripts in the parts of Python, pip and uv."""
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 LAUNCHER = Path(__file__).parents[1] / "haloscope"
-TOOLS = "sh readlink dirname cat cksum grep find rm mkdir flock tee tail env touch sleep chmod"
+TOOLS = "sh readlink dirname cat cksum grep find rm mkdir flock tee tail env touch sleep chmod sed"
 
 PYTHON = """\
 #!/bin/sh
@@ -24,29 +25,59 @@ case "$1 $2" in
      done
      case " $CAN " in *" python "*) exit 0 ;; *) exit 1 ;; esac ;;
 --version*) echo "Python 3.9.2" ;;
-"-m pip") echo "$*" >>"$CALLS"; cp "$SCRIPTS/pip" "$VENV/bin/pip" ;;
+"-P -m") shift 3; exec pip "$@" ;;
 *) echo "$*" >>"$CALLS"
    mkdir -p "$VENV/bin"
    ln -sf "$SCRIPTS/venv-python" "$VENV/bin/python"
-   case "$*" in *--without-pip*) ;; *) cp "$SCRIPTS/pip" "$VENV/bin/pip" ;; esac ;;
+   case "$*" in *--without-pip*) ;; *) touch "$VENV/has-pip" ;; esac ;;
 esac
 """
-VENV_PYTHON = '#!/bin/sh\necho "ran $*"\n'
-PIP = """\
+VENV_PYTHON = """\
 #!/bin/sh
-echo "pip $*" >>"$CALLS"
-if [ -e "$SCRIPTS/slow" ]; then
+# the Python of .venv, which has pip where has-pip is
+case "$1 $2" in
+"-c import pip") [ -e "$VENV/has-pip" ] ;;
+"-c import ensurepip"*) [ ! -e "$SCRIPTS/no-wheel-of-pip" ] && touch "$VENV/has-pip" ;;
+"-P -m") if [ "$3" = pip ]; then shift 3; exec pip "$@"; fi; echo "ran $*" ;;
+esac
+"""
+SLOW_OR_BROKEN = """\
+if [ -e "$SCRIPTS/slow-$me" ]; then
   trap "exit 1" INT  # is heeded between two naps, wherever the signal came
   naps=0  # until it is no longer slow; some end, in case nobody says so
-  while [ -e "$SCRIPTS/slow" ] && [ "$naps" -lt 3000 ]; do sleep 0.1; naps=$((naps + 1)); done
+  while [ -e "$SCRIPTS/slow-$me" ] && [ "$naps" -lt 3000 ]; do sleep 0.1; naps=$((naps + 1)); done
 fi
-if [ -e "$SCRIPTS/broken" ]; then echo "no route to the index"; exit 1; fi
+case "$*" in *"$(cat "$SCRIPTS/broken-$me" 2>/dev/null || echo nothing)"*)
+  echo "no route to the index"; exit 1 ;;
+esac
 """
-UV = """\
+PIP = (
+    """\
 #!/bin/sh
-echo "uv $*" >>"$CALLS"
-if [ "$1" = venv ]; then mkdir -p "$VENV/bin"; ln -sf "$SCRIPTS/venv-python" "$VENV/bin/python"; fi
+me=pip
+case "$*" in *"config list") cat "$SCRIPTS/pip-settings"; exit ;; esac
+echo "pip $*" >>"$CALLS"
 """
+    + SLOW_OR_BROKEN
+    + """\
+case "$*" in *requirements.uv.txt*)
+  cp "$SCRIPTS/uv-wheel" "$VENV/bin/uv"; chmod +x "$VENV/bin/uv" ;;
+esac
+"""
+)
+UV = (
+    """\
+#!/bin/sh
+me=uv
+if [ "$1" = --version ]; then exit; fi
+echo "uv $*" >>"$CALLS"
+echo "$PWD" >>"$SCRIPTS/uv-folders"
+env >"$SCRIPTS/uv-environment"
+if [ "$1" = venv ]; then mkdir -p "$VENV/bin"; ln -sf "$SCRIPTS/venv-python" "$VENV/bin/python"; fi
+[ -z "$UV_CACHE_DIR" ] || mkdir -p "$UV_CACHE_DIR"
+"""
+    + SLOW_OR_BROKEN
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +91,7 @@ class Checkout:
     def venv(self) -> Path:
         return self.folder / ".venv"
 
-    def environment(self, can: str, extras: str) -> dict[str, str]:
+    def environment(self, can: str, extras: str, **more: str) -> dict[str, str]:
         return {
             "PATH": str(self.scripts),
             "SCRIPTS": str(self.scripts),
@@ -68,14 +99,15 @@ class Checkout:
             "CALLS": str(self.scripts / "calls"),
             "CAN": can,
             "HALOSCOPE_EXTRAS": extras,
+            **more,
         }
 
     def start(
-        self, *words: str, can: str = "python ensurepip", extras: str = ""
+        self, *words: str, can: str = "python ensurepip", extras: str = "", **more: str
     ) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [self.folder / "haloscope", *words],
-            env=self.environment(can, extras),
+            env=self.environment(can, extras, **more),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -83,10 +115,10 @@ class Checkout:
         )
 
     def run(
-        self, *words: str, can: str = "python ensurepip", extras: str = ""
+        self, *words: str, can: str = "python ensurepip", extras: str = "", **more: str
     ) -> tuple[int, str, str]:
         """Exit code, standard output and standard error."""
-        with self.start(*words, can=can, extras=extras) as process:
+        with self.start(*words, can=can, extras=extras, **more) as process:
             out, err = process.communicate(timeout=600)
         return process.returncode, out, err
 
@@ -97,9 +129,29 @@ class Checkout:
         log.unlink(missing_ok=True)
         return lines
 
+    def uv_folders(self) -> list[str]:
+        """The folders in which uv was called, in order."""
+        return (self.scripts / "uv-folders").read_text().splitlines()
+
+    def uv_environment(self) -> dict[str, str]:
+        """The environment of the last call of uv."""
+        lines = (self.scripts / "uv-environment").read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+    def breaks(self, tool: str, what: str) -> None:
+        """From now on `tool` fails at calls that contain `what`."""
+        (self.scripts / f"broken-{tool}").write_text(what)
+
+    def mends(self, tool: str) -> None:
+        (self.scripts / f"broken-{tool}").unlink()
+
     def script(self, name: str, text: str) -> None:
         (self.scripts / name).write_text(text)
         (self.scripts / name).chmod(0o755)
+
+
+NAMED = ("pyproject.toml", "requirements.txt", "requirements-dev.txt", "requirements.uv.txt")
+"""NAMED are the files that say what is needed."""
 
 
 @pytest.fixture
@@ -108,12 +160,18 @@ def checkout(tmp_path: Path) -> Checkout:
     folder.mkdir()
     scripts.mkdir()
     shutil.copy(LAUNCHER, folder)
-    for name in ("pyproject.toml", "requirements.txt", "requirements-dev.txt"):
+    for name in NAMED:
         (folder / name).write_text("first\n")
+    (scripts / "pip-settings").touch()
     for tool in [*TOOLS.split(), "cp", "ln"]:
         (scripts / tool).symlink_to(str(shutil.which(tool)))
     fake = Checkout(folder, scripts)
-    for name, text in (("python3", PYTHON), ("venv-python", VENV_PYTHON), ("pip", PIP)):
+    for name, text in (
+        ("python3", PYTHON),
+        ("venv-python", VENV_PYTHON),
+        ("pip", PIP),
+        ("uv-wheel", UV),
+    ):
         fake.script(name, text)
     return fake
 
@@ -121,11 +179,17 @@ def checkout(tmp_path: Path) -> Checkout:
 def test_the_first_use_sets_up_and_the_second_does_not(checkout: Checkout) -> None:
     code, out, err = checkout.run("list", "a b")
     assert (code, out) == (0, "ran -P -m haloscope list a b\n")
-    assert err == f"haloscope: setting up {checkout.venv} (about a minute, once)\n"
-    made, pinned, installed = checkout.calls()
-    assert made == f"-m venv {checkout.venv}"
+    assert str(checkout.venv) in err
+    assert err.count("\n") == 1
+    made, fetched, pinned, installed = checkout.calls()
+    assert made == f"-m venv --without-pip {checkout.venv}"
+    assert fetched.startswith("pip install") and "--only-binary :all:" in fetched
+    assert fetched.endswith(f"--require-hashes --requirement {checkout.folder}/requirements.uv.txt")
+    assert pinned.startswith("uv pip install")
     assert pinned.endswith(f"--require-hashes --requirement {checkout.folder}/requirements.txt")
-    assert installed.endswith(f"--no-deps --no-build-isolation --editable {checkout.folder}")
+    assert installed.startswith("uv pip install")
+    assert installed.endswith("--no-deps --no-build-isolation --editable .")
+    assert checkout.uv_folders() == ["/", str(checkout.folder)]
     assert checkout.run() == (0, "ran -P -m haloscope\n", "")
     assert checkout.calls() == []
 
@@ -138,7 +202,7 @@ def test_a_link_to_the_launcher_finds_its_checkout(checkout: Checkout, tmp_path:
     assert (done.stdout, done.stderr) == ("ran -P -m haloscope\n", "")
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", NAMED)
 def test_a_change_of_what_is_needed_installs_again_into_the_same_venv(
     checkout: Checkout, name: str
 ) -> None:
@@ -146,7 +210,7 @@ def test_a_change_of_what_is_needed_installs_again_into_the_same_venv(
     checkout.calls()
     (checkout.folder / name).write_text("second\n")
     checkout.run()
-    assert [call.split()[0] for call in checkout.calls()] == ["pip", "pip"]
+    assert [call.split()[0] for call in checkout.calls()] == ["pip", "uv", "uv"]
     assert checkout.run()[2] == ""
 
 
@@ -154,7 +218,7 @@ def test_extras_are_added_once_and_kept(checkout: Checkout) -> None:
     checkout.run()
     checkout.calls()
     checkout.run(extras="dev")
-    assert checkout.calls()[0].endswith(f"{checkout.folder}/requirements-dev.txt")
+    assert checkout.calls()[1].endswith(f"{checkout.folder}/requirements-dev.txt")
     checkout.run()
     checkout.run(extras="dev")
     assert checkout.calls() == []
@@ -165,68 +229,191 @@ def test_a_moved_checkout_is_set_up_anew(checkout: Checkout, tmp_path: Path) -> 
     checkout.calls()
     moved = Checkout(checkout.folder.rename(tmp_path / "moved"), checkout.scripts)
     moved.run()
-    assert moved.calls()[0] == f"-m venv {moved.venv}"
+    assert moved.calls()[0] == f"-m venv --without-pip {moved.venv}"
 
 
 def test_a_failed_installation_says_why_and_is_tried_anew(checkout: Checkout) -> None:
-    (checkout.scripts / "broken").touch()
+    checkout.breaks("pip", "install")
     code, out, err = checkout.run()
     assert (code, out) == (2, "")
     assert "no route to the index" in err
-    assert f"everything that was said: {checkout.venv}/set-up.log" in err
-    assert "needs the network" in err
-    (checkout.scripts / "broken").unlink()
+    assert str(checkout.venv / "set-up.log") in err
+    checkout.mends("pip")
     checkout.calls()
     assert checkout.run()[:2] == (0, "ran -P -m haloscope\n")
-    assert len(checkout.calls()) == 3
+    assert len(checkout.calls()) == 4
 
 
 def test_a_failed_update_leaves_nothing_that_looks_whole(checkout: Checkout) -> None:
     checkout.run()
     (checkout.folder / "pyproject.toml").write_text("second\n")
-    (checkout.scripts / "broken").touch()
+    checkout.breaks("pip", "install")
     assert checkout.run()[0] == 2
-    (checkout.scripts / "broken").unlink()
+    checkout.mends("pip")
     (checkout.folder / "pyproject.toml").write_text("first\n")
     checkout.calls()
     assert checkout.run()[0] == 0
-    assert len(checkout.calls()) == 3
+    assert len(checkout.calls()) == 4
 
 
+@pytest.mark.parametrize(
+    ("tool", "what", "tried"),
+    [
+        ("pip", "requirements.uv.txt", ["pip"]),
+        ("uv", "requirements.txt", ["pip", "uv"]),
+        ("uv", "--editable", ["pip", "uv", "uv"]),
+    ],
+    ids=["no uv for this platform", "uv fails", "uv fails at the checkout"],
+)
+def test_without_uv_pip_installs_and_it_is_said(
+    checkout: Checkout, tool: str, what: str, tried: list[str]
+) -> None:
+    checkout.breaks(tool, what)
+    code, out, err = checkout.run()
+    assert (code, out) == (0, "ran -P -m haloscope\n")
+    assert err.count(str(checkout.venv / "set-up.log")) == 1
+    assert "no route to the index" in (checkout.venv / "set-up.log").read_text()
+    _, *calls, pinned, installed = checkout.calls()
+    assert [call.split()[0] for call in calls] == tried
+    assert pinned.startswith("pip install")
+    assert pinned.endswith(f"--require-hashes --requirement {checkout.folder}/requirements.txt")
+    assert installed.startswith("pip install")
+    assert installed.endswith("--no-deps --no-build-isolation --editable .")
+    assert not (checkout.venv / ".uv-cache").exists()
+    assert checkout.run() == (0, "ran -P -m haloscope\n", "")
+    assert checkout.calls() == []
+
+
+def test_a_uv_that_is_there_is_used(checkout: Checkout) -> None:
+    checkout.script("uv", UV)
+    assert checkout.run()[0] == 0
+    made, *calls = checkout.calls()
+    assert made == f"-m venv --without-pip {checkout.venv}"
+    assert [call.split()[:3] for call in calls] == [["uv", "pip", "install"]] * 2
+
+
+def test_a_uv_that_does_not_start_is_not_used(checkout: Checkout) -> None:
+    checkout.script("uv", "#!/bin/sh\nexit 127\n")
+    assert checkout.run()[0] == 0
+    assert checkout.calls()[1].endswith("requirements.uv.txt")
+
+
+def test_a_pip_whose_wheel_is_elsewhere_comes_from_ensurepip(checkout: Checkout) -> None:
+    (checkout.scripts / "no-wheel-of-pip").touch()
+    assert checkout.run()[0] == 0
+    assert checkout.calls()[:2] == [
+        f"-m venv --without-pip {checkout.venv}",
+        f"-m venv {checkout.venv}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("global.index-url='https://one/simple'", {"UV_DEFAULT_INDEX": "https://one/simple"}),
+        (
+            ":env:.index-url='https://two'\nglobal.index-url='https://one'",
+            {"UV_DEFAULT_INDEX": "https://two"},
+        ),
+        (
+            "global.index-url='https://one'\ninstall.index-url='https://two'",
+            {"UV_DEFAULT_INDEX": "https://two"},
+        ),
+        (
+            r"global.extra-index-url='\nhttps://one\nhttps://two'",
+            {"UV_INDEX": "https://one https://two"},
+        ),
+        (":env:.find-links='/one /two'", {"UV_FIND_LINKS": "/one,/two"}),
+        (
+            "global.cert='/own.pem'\nglobal.proxy='http://way:80'\nglobal.trusted-host='one'",
+            {
+                "SSL_CERT_FILE": "/own.pem",
+                "ALL_PROXY": "http://way:80",
+                "UV_INSECURE_HOST": "one",
+            },
+        ),
+    ],
+)
+def test_uv_fetches_from_where_pip_would(
+    checkout: Checkout, settings: str, told: dict[str, str]
+) -> None:
+    (checkout.scripts / "pip-settings").write_text(settings + "\n")
+    checkout.run()
+    there = checkout.uv_environment()
+    assert {name: there.get(name) for name in told} == told
+
+
+def test_uv_is_told_to_use_no_index_where_pip_is(checkout: Checkout) -> None:
+    checkout.run()
+    assert "--no-index" not in checkout.calls()[2]
+    (checkout.scripts / "pip-settings").write_text("global.no-index='true'\n")
+    (checkout.folder / "pyproject.toml").write_text("second\n")
+    checkout.run()
+    assert "--no-index" in checkout.calls()[1]
+
+
+def test_what_uv_is_told_already_stands(checkout: Checkout) -> None:
+    (checkout.scripts / "pip-settings").write_text("global.index-url='https://one'\n")
+    checkout.run(UV_DEFAULT_INDEX="https://own", UV_CACHE_DIR=str(checkout.scripts / "own"))
+    there = checkout.uv_environment()
+    assert there["UV_DEFAULT_INDEX"] == "https://own"
+    assert there["UV_CACHE_DIR"] == str(checkout.scripts / "own")
+    assert (checkout.scripts / "own").exists()
+
+
+def test_uv_keeps_its_cache_beside_the_packages_and_only_meanwhile(checkout: Checkout) -> None:
+    checkout.run()
+    assert checkout.uv_environment()["UV_CACHE_DIR"] == str(checkout.venv / ".uv-cache")
+    assert not (checkout.venv / ".uv-cache").exists()
+
+
+def test_what_uv_and_pip_are_told_is_not_told_to_haloscope(checkout: Checkout) -> None:
+    (checkout.scripts / "pip-settings").write_text("global.cert='/own.pem'\n")
+    checkout.script("venv-python", VENV_PYTHON.replace('echo "ran $*"', "env"))
+    _, out, _ = checkout.run(UV_REQUIRE_HASHES="1")
+    assert "UV_REQUIRE_HASHES=1\n" in out
+    assert "UV_REQUIRE_HASHES" not in checkout.uv_environment()
+    assert "/own.pem" not in out and "UV_CACHE_DIR" not in out
+
+
+@pytest.mark.parametrize(("tool", "calls"), [("pip", 2), ("uv", 3)])
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
-def test_a_set_up_that_was_cut_off_is_begun_anew(checkout: Checkout, by: signal.Signals) -> None:
-    (checkout.scripts / "slow").touch()
+def test_a_set_up_that_was_cut_off_is_begun_anew(
+    checkout: Checkout, by: signal.Signals, tool: str, calls: int
+) -> None:
+    (checkout.scripts / f"slow-{tool}").touch()
     with checkout.start() as process:
-        wait_for_calls(checkout, 2)
+        wait_for_calls(checkout, calls)
         os.killpg(process.pid, by)
         _, err = process.communicate(timeout=600)
     assert process.returncode == (130 if by is signal.SIGINT else -by)
-    assert "could not install" not in err
+    assert "set-up.log" not in err
     (checkout.venv / "half").touch()
-    (checkout.scripts / "slow").unlink()
-    checkout.calls()
+    (checkout.scripts / f"slow-{tool}").unlink()
+    assert len(checkout.calls()) == calls
     assert checkout.run()[:2] == (0, "ran -P -m haloscope\n")
-    assert len(checkout.calls()) == 3
+    assert len(checkout.calls()) == 4
     assert not (checkout.venv / "half").exists()
 
 
 def test_two_at_once_set_up_once(checkout: Checkout) -> None:
     """The first goes on once the second waits for it."""
-    (checkout.scripts / "slow").touch()
+    (checkout.scripts / "slow-pip").touch()
     with checkout.start("one") as one:
         wait_for_calls(checkout, 2)
         with checkout.start("two") as two:
             assert two.stderr is not None
             said = two.stderr.readline()
-            (checkout.scripts / "slow").unlink()
+            (checkout.scripts / "slow-pip").unlink()
             answers = [each.communicate(timeout=600) for each in (one, two)]
     assert [out for out, _ in answers] == [f"ran -P -m haloscope {n}\n" for n in ("one", "two")]
     assert "waiting for another haloscope" in said
-    assert len(checkout.calls()) == 3
+    assert len(checkout.calls()) == 4
 
 
 def test_the_lock_is_not_held_while_haloscope_runs(checkout: Checkout) -> None:
-    checkout.script("venv-python", "#!/bin/sh\nexec flock -n .venv/.launcher-lock echo free\n")
+    ask = "flock -n .venv/.launcher-lock echo free"
+    checkout.script("venv-python", VENV_PYTHON.replace('echo "ran $*"', ask))
     env = checkout.environment("python ensurepip", "")
     done = subprocess.run(
         [checkout.folder / "haloscope"],
@@ -243,17 +430,23 @@ def test_the_lock_is_not_held_while_haloscope_runs(checkout: Checkout) -> None:
     ("can", "calls"),
     [
         ("python virtualenv pip", ["-m virtualenv --quiet VENV", "pip install"]),
-        ("python pip", ["-m venv --without-pip VENV", "-m pip --quiet --python VENV/bin/python"]),
+        ("python pip", ["-m venv --without-pip VENV", "pip --python VENV/bin/python install"]),
     ],
 )
+@pytest.mark.parametrize("uv", [True, False], ids=["uv", "no uv"])
 def test_without_ensurepip_it_takes_what_is_there(
-    checkout: Checkout, can: str, calls: list[str]
+    checkout: Checkout, can: str, calls: list[str], uv: bool
 ) -> None:
+    if not uv:
+        checkout.breaks("pip", "requirements.uv.txt")
     assert checkout.run(can=can)[0] == 0
     made = [call.replace(str(checkout.venv), "VENV") for call in checkout.calls()]
     assert made[0] == calls[0]
     assert made[1].startswith(calls[1])
-    assert made[-1].endswith(f"--editable {checkout.folder}")
+    assert [call.startswith("uv pip install" if uv else calls[1]) for call in made[2:]] == [
+        True
+    ] * 2
+    assert made[-1].endswith("--editable .")
 
 
 def test_without_ensurepip_uv_does_it_all(checkout: Checkout) -> None:
@@ -262,7 +455,7 @@ def test_without_ensurepip_uv_does_it_all(checkout: Checkout) -> None:
     made, pinned, installed = checkout.calls()
     assert made.startswith("uv venv")
     assert pinned.startswith("uv pip install") and "--require-hashes" in pinned
-    assert installed.startswith("uv pip install") and installed.endswith(str(checkout.folder))
+    assert installed.startswith("uv pip install") and installed.endswith("--editable .")
 
 
 def test_uv_finds_its_own_lock_free(checkout: Checkout) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The lock files fit pyproject.toml: all that is needed, at versions it allows, by hashes."""
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ LOCKS = {
         *EXTRAS["dev"],
     ],
 }
+INSTALLER = ROOT / "requirements.uv.txt"
+"""INSTALLER pins uv, which installs the others: `./haloscope`."""
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
@@ -66,10 +69,16 @@ def test_both_locks_pin_the_same_versions(python: str) -> None:
     assert few.items() <= many.items()
 
 
-@pytest.mark.parametrize("lock", [*LOCKS, *TOOLCHAINS], ids=lambda path: path.name)
+@pytest.mark.parametrize("lock", [*LOCKS, *TOOLCHAINS, INSTALLER], ids=lambda path: path.name)
 def test_every_pin_has_hashes_and_no_lock_names_an_index(lock: Path) -> None:
     assert [
         one for one in entries(lock) if not re.search(r" --hash=sha256:[0-9a-f]{64}", one)
     ] == []
     assert all(re.match(r"[\w.-]+==\S+ ", entry) for entry in entries(lock))
     assert not re.search(r"://|index-url|find-links", lock.read_text())
+
+
+def test_the_lock_of_uv_pins_uv_alone_for_many_platforms() -> None:
+    (entry,) = entries(INSTALLER)
+    assert pins(INSTALLER, PYTHONS[0]).keys() == {"uv"}
+    assert entry.count("--hash=sha256:") > 10

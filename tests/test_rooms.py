@@ -1,20 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who may know whom: one rule a room of src/haloscope, for all of its modules."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from imports import SOURCE, imported, imports_of, rooms_known_to
 
-import haloscope
 from haloscope.cli import COMMANDS
 
-SOURCE = Path(haloscope.__file__).parent
 FLOORS = (
-    {"errors", "quantities", "paths", "toml", "host", "stats"},
+    {"errors", "quantities", "paths", "toml", "verbosity", "host", "stats"},
     {"models", "papers", "toolchains", "sites"},
     {"study", "programs"},
     {"records", "clusters", "batch"},
@@ -23,40 +21,10 @@ FLOORS = (
     {"commands"},
 )
 """Rooms, the lowest first: each may know those below it, and none on its own floor."""
-ANYONE = {"errors", "quantities", "paths", "toml"}
+ANYONE = {"errors", "quantities", "paths", "toml", "verbosity"}
 """What rooms on the lowest floor may know, too."""
-COMMANDS_ROOM = "haloscope.commands"
 OUTSIDE = {"os", "shutil", "subprocess", "tempfile", "socket", "json", "csv", "tomllib", "psutil"}
 """Libraries that reach files, processes and this machine."""
-
-
-def imported(path: Path, *, running: bool = False) -> Iterator[str]:
-    """The modules that a file imports. running: not those for type checking alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if running and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
-    yield from imports_of(tree)
-
-
-def imports_of(tree: ast.AST) -> Iterator[str]:
-    """The modules that a piece of a program imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            raise ValueError(f"line {node.lineno}: a relative import hides which room it is from")
-        elif isinstance(node, ast.ImportFrom) and node.module in ("haloscope", COMMANDS_ROOM):
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-
-
-def rooms_known_to(path: Path) -> set[str]:
-    """The rooms of ours that a file imports from, for types too."""
-    names = (name.split(".") for name in imported(path))
-    known = {name[1] for name in names if name[0] == "haloscope" and len(name) > 1}
-    return known - {"__version__"}
 
 
 def allowed(room: str) -> set[str]:
@@ -119,6 +87,7 @@ def test_commands_know_no_other_command() -> None:
 
 LATE = {
     "batch/script.py": "jinja2 jinja2.sandbox",
+    "cli.py": "haloscope.host",
     "commands/once.py": "haloscope.commands.launched",
     "commands/run.py": "haloscope.commands.conclusion",
     "host/machine.py": "psutil",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every kernel on four simulated ranks takes exactly the simulated time that it took before.
 
 golden/times.json maps command lines to times. To add a case, or to accept new times after a change

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulated devices take exactly what follows by hand from what their cluster file says.
 
 A step's time is what more steps take more: how a case begins and ends is no part of it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """TOML that anyone wrote: all that is of no use whatever its keys mean is told."""
 
 from __future__ import annotations
@@ -55,3 +56,11 @@ def test_what_is_wrong_is_told_all_at_once_and_what_is_not_is_read(tmp_path: Pat
     source, data = toml.read(path, "give another")
     assert source == "a = [[1, 2.5, nan], true]\n"
     assert data["a"][1] is True
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    text = 'title = "any"\n[[runs]]\nkernel = "stream"\n'
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert toml.read(path, "give a file")[0] == text
+    assert load(path).title == "any"

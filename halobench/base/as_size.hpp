@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one cast from our signed counts and indices to the library's unsigned ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/params.hpp"
 
 #include <algorithm>
@@ -179,6 +180,30 @@ Json typed(const Parameter& parameter, const std::string& text) {
 }
 
 }  // namespace
+
+Words::Words(std::initializer_list<const char*> words) : all(words.begin(), words.end()) {}
+Words::Words(std::vector<std::string> words) : all(std::move(words)) {}
+
+Parameter::Parameter(std::string_view name_, Type type_, std::string_view fallback_,
+                     std::string_view help_, std::string_view unit_, std::optional<double> minimum_,
+                     std::optional<double> maximum_, const Words& choices_)
+    : name(name_),
+      type(type_),
+      fallback(fallback_),
+      help(help_),
+      unit(unit_),
+      minimum(minimum_),
+      maximum(maximum_),
+      choices(choices_.all) {}
+Parameter Parameter::one_of(std::string_view name, std::string_view fallback, std::string_view help,
+                            const Words& choices) {
+  return {name, Type::choice, fallback, help, {}, {}, {}, choices};
+}
+Parameter::Parameter(const Parameter& other) = default;
+Parameter::Parameter(Parameter&& other) noexcept = default;
+Parameter& Parameter::operator=(const Parameter& other) = default;
+Parameter& Parameter::operator=(Parameter&& other) noexcept = default;
+Parameter::~Parameter() = default;
 
 Json Parameter::describe() const {
   Json out = Json::object();

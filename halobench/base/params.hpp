@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parameters of a kernel: declared once, parsed from key=value, described as JSON.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -14,19 +16,40 @@
 
 namespace halobench {
 
+/// Words that are written down, or were made.
+struct Words {
+  Words(std::initializer_list<const char*> words);
+  Words(std::vector<std::string> words);
+
+  std::vector<std::string> all;
+};
+
 /// A parameter that a kernel takes: its meaning, unit, default and what is allowed.
 struct Parameter {
   /// file: a word that the kernel knows, or the name of a file in the folder of --files.
   enum class Type { integer, real, choice, sizes, text, file };
 
+  // Not inline: kernels declare hundreds of them, which takes a compiler long.
+  Parameter(std::string_view name, Type type, std::string_view fallback, std::string_view help,
+            std::string_view unit = {}, std::optional<double> minimum = {},
+            std::optional<double> maximum = {}, const Words& choices = {});
+  /// A choice.
+  static Parameter one_of(std::string_view name, std::string_view fallback, std::string_view help,
+                          const Words& choices);
+  Parameter(const Parameter& other);
+  Parameter(Parameter&& other) noexcept;
+  Parameter& operator=(const Parameter& other);
+  Parameter& operator=(Parameter&& other) noexcept;
+  ~Parameter();
+
   std::string name;
   Type type;
   std::string fallback;  ///< the default, as it would be typed
   std::string help;
-  std::string unit = {};
-  std::optional<double> minimum = {};
-  std::optional<double> maximum = {};
-  std::vector<std::string> choices = {};
+  std::string unit;
+  std::optional<double> minimum;
+  std::optional<double> maximum;
+  std::vector<std::string> choices;
 
   Json describe() const;
 };

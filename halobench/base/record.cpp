@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/record.hpp"
 
 #include <array>
@@ -41,6 +42,27 @@ struct Overloaded : Cases... {
 };
 
 }  // namespace
+
+Json::Json() = default;
+Json::Json(bool value) : value_(value) {}
+Json::Json(int value) : value_(std::int64_t{value}) {}
+Json::Json(std::int64_t value) : value_(value) {}
+Json::Json(double value) : value_(value) {}
+Json::Json(std::string value) : value_(std::move(value)) {}
+Json::Json(std::string_view value) : value_(std::string(value)) {}
+Json::Json(const char* value) : value_(std::string(value)) {}
+Json::Json(Array items) : value_(std::move(items)) {}
+Json::Json(Object items) : value_(std::move(items)) {}
+Json::Json(Verbatim text) : value_(std::move(text)) {}
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+
+Json Json::array() { return Json(Array{}); }
+Json Json::object() { return Json(Object{}); }
+Json Json::verbatim(std::string text) { return Json(Verbatim{std::move(text)}); }
 
 Json& Json::push(Json item) {
   std::get<Array>(value_).push_back(std::move(item));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JSON out: the only interface between halobench and the laboratory.
 #pragma once
 
@@ -14,21 +15,27 @@ namespace halobench {
 /// A double that is not finite is written as null: missing is missing, never 0.
 class Json {
  public:
-  Json() = default;
-  Json(bool value) : value_(value) {}
-  Json(int value) : value_(std::int64_t{value}) {}
-  Json(std::int64_t value) : value_(value) {}
-  Json(double value) : value_(value) {}
-  Json(std::string value) : value_(std::move(value)) {}
-  Json(std::string_view value) : value_(std::string(value)) {}
-  Json(const char* value) : value_(std::string(value)) {}
+  Json();
+  Json(bool value);
+  Json(int value);
+  Json(std::int64_t value);
+  Json(double value);
+  Json(std::string value);
+  Json(std::string_view value);
+  Json(const char* value);
   template <class Item>
-  Json(const std::vector<Item>& items) : value_(Array(items.begin(), items.end())) {}
+  Json(const std::vector<Item>& items) : Json(Array(items.begin(), items.end())) {}
+  // Not inline: records are made of hundreds of them, which takes a compiler long.
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
 
-  static Json array() { return Json(Array{}); }
-  static Json object() { return Json(Object{}); }
+  static Json array();
+  static Json object();
   /// JSON text made elsewhere (on another rank), put in as it is.
-  static Json verbatim(std::string text) { return Json(Verbatim{std::move(text)}); }
+  static Json verbatim(std::string text);
 
   Json& push(Json item);
   Json& set(std::string_view key, Json item);
@@ -51,9 +58,9 @@ class Json {
   using Array = std::vector<Json>;
   using Object = std::vector<std::pair<std::string, Json>>;
 
-  explicit Json(Array items) : value_(std::move(items)) {}
-  explicit Json(Object items) : value_(std::move(items)) {}
-  explicit Json(Verbatim text) : value_(std::move(text)) {}
+  explicit Json(Array items);
+  explicit Json(Object items);
+  explicit Json(Verbatim text);
   void write(std::string& out) const;
 
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object, Verbatim>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/result.hpp"
 
 #include <algorithm>
@@ -25,6 +26,22 @@ const char* type_name(Result::Type type) {
 }
 
 }  // namespace
+
+Result::Result(std::string_view name_, Type type_, std::string_view help_, std::string_view unit_,
+               std::string_view absent_, std::optional<double> minimum_,
+               std::optional<double> maximum_)
+    : name(name_),
+      type(type_),
+      help(help_),
+      unit(unit_),
+      absent(absent_),
+      minimum(minimum_),
+      maximum(maximum_) {}
+Result::Result(const Result& other) = default;
+Result::Result(Result&& other) noexcept = default;
+Result& Result::operator=(const Result& other) = default;
+Result& Result::operator=(Result&& other) noexcept = default;
+Result::~Result() = default;
 
 Json Result::describe() const {
   const bool number = type != Type::text && type != Type::extents;

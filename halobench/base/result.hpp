@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a kernel finds: declared once, described as JSON, and checked where a record is read.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/record.hpp"
@@ -14,13 +16,23 @@ struct Result {
   /// integers: a list. extents: text such as 12x10x9. surface: samples of a square.
   enum class Type { integer, real, text, integers, extents, surface };
 
+  // Not inline: kernels declare many of them, which takes a compiler long.
+  Result(std::string_view name, Type type, std::string_view help, std::string_view unit = {},
+         std::string_view absent = {}, std::optional<double> minimum = 0,
+         std::optional<double> maximum = {});
+  Result(const Result& other);
+  Result(Result&& other) noexcept;
+  Result& operator=(const Result& other);
+  Result& operator=(Result&& other) noexcept;
+  ~Result();
+
   std::string name;
   Type type;
   std::string help;
-  std::string unit = {};
-  std::string absent = {};  ///< when it is null, or not there; empty: it is always there
-  std::optional<double> minimum = 0;
-  std::optional<double> maximum = {};
+  std::string unit;
+  std::string absent;  ///< when it is null, or not there; empty: it is always there
+  std::optional<double> minimum;
+  std::optional<double> maximum;
 
   Json describe() const;
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one place that knows whether this binary runs on a real machine or under SimGrid's SMPI.
 #pragma once
 

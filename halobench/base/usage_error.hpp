@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a user has to mend: found while planning (Problem) or after it (UsageError).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Marks functions that a device runs, too, where its compiler reads them.
 #pragma once
 

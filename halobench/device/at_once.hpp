@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values that several threads of a device change at once.
 #pragma once
 

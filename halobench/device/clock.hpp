@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The clock of a simulated device: when its streams have done what they were given.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A device: memory of its own, and streams that work there, each in order, while the host goes on.
 #pragma once
 

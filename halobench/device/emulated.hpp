@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A device that the host's processors play: guarded memory, and a thread for each stream.
 #pragma once
 

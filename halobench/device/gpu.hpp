@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A GPU by CUDA or HIP: a device whose memory, streams and events are the runtime's own.
 #pragma once
 

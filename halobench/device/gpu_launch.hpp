@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a GPU runs a loop: only its compiler reads this.
 #pragma once
 

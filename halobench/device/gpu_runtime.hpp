@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The runtime library of a GPU, CUDA's or HIP's, whose names differ in their prefix alone.
 #pragma once
 

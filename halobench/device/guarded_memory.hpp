@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory at two addresses: one that nobody may touch, and one for those who may.
 #pragma once
 

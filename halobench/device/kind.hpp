@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What devices of this build are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages whose buffers are in a device's memory: what MPI is given of them, and what the host
 // writes and reads of them outside the timed part.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a message lies, for the simulated network.
 #pragma once
 

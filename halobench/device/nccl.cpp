@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NCCL's messages between GPUs, each a send and a receive that a stream is given.
 #include <nccl.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A device under simulation: its works take what the cluster file says, on a clock of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages that a stream of a device sends and receives itself, in its order, by NCCL: MPI has no
 // part in them, and the host waits for nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "machine/memory.hpp"
 
 #include <sys/mman.h>

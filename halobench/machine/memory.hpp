@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // allocate(): the one source of a kernel's large arrays, counted; and what the system observes.
 #pragma once
 

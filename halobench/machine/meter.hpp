@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the time of a step goes: phases, and what each should cost by the node model.
 #pragma once
 

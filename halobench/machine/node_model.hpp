@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a computational phase costs on a node, from its bytes, flops and working set.
 #pragma once
 

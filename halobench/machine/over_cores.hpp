@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A quantity of a node that is known for some numbers of its cores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asking for memory before it is needed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How much slower than the node model says a node is in this launch: nodes are not all alike.
 #pragma once
 

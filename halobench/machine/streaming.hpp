@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores that go past the caches: a line that is overwritten whole is not read from memory first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One refusal for all ranks, where only some of them have seen what is wrong.
 #pragma once
 

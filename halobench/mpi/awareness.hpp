@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether an MPI library takes addresses of a GPU's memory.
 #pragma once
 

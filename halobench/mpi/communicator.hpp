@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Thin RAII over MPI: every return code goes through check(), every handle frees itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchange of halos with the neighbours along each axis of a grid of ranks, in six ways.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/neighbor_collective.hpp"
 
 #include <utility>

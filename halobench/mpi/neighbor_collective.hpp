@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All messages of a rank with its neighbours in one collective call: MPI_Neighbor_alltoallw.
 #pragma once
 

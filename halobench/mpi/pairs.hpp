@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which ranks talk to which: pairs, written as "0-1,2-3", "halves" or "neighbours".
 #pragma once
 

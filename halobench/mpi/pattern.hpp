@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a message carries, so that it can be told from every other: 64-bit words counted up from a
 // seed.
 #pragma once

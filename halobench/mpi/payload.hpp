@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a message carries, as MPI is told of it.
 #pragma once
 

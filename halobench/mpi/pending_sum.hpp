@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sum over all ranks that travels while the ranks compute.
 #pragma once
 

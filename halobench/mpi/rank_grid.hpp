@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks in a grid of up to three dimensions, and how such a grid is written and chosen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One clock for all ranks: rank 0's MPI_Wtime, read everywhere.
 #pragma once
 

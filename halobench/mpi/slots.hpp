@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A row of equal places in one buffer, that messages use one after another.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products with sparse matrices in compressed sparse rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "numerics/cube_series.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The temperature in a cube with one hot face, by its series.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FFTW, looked for when a program runs: whatever else halobench measures needs no FFTW.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a square grid is cut into pieces, and how a piece and its halo lie in memory.
 #pragma once
 

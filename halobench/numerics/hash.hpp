@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers that look random and depend on their place alone.
 #pragma once
 

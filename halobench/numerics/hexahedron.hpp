@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steady heat conduction in linear 8-node hexahedra: an element's matrix, and a node's row of it.
 #pragma once
 

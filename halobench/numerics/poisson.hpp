@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The test problem of the HPCF reports: -Laplace u = f on the unit square, u = 0 on its boundary;
 // and two rougher right-hand sides.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "numerics/poisson_rows.hpp"
 
 #include <array>

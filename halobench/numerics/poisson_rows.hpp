@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the solvers do to one row of the grid: serial loops over a strip's rows, no MPI, no threads.
 // Every row, at a strip's edge or inside, goes through the same function, so results do not depend
 // on how the grid is cut among threads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One sweep of Jacobi's method over a row of points: every value becomes the mean of its six
 // neighbours'.
 #pragma once

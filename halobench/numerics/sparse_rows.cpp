@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "numerics/sparse_rows.hpp"
 
 #include <algorithm>

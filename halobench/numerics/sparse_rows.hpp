@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows of square sparse matrices, one after another: what a matrix is before anybody stores it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What s-step CG does to one row of the grid: two iterations at once, and powers of A.
 //
 // Rows travel through the levels of a sweep one behind the other. All levels work in place on x, r

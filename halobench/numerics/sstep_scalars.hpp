@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scalars of s iterations of CG from inner products of powers of A, known before any of them.
 #pragma once
 

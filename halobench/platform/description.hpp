@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a simulated cluster is, as its file for this program says it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The times of messages on a simulated cluster, by their size and by how two ranks lie to each
 // other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the platform offers the program that it carries: a rank's computation on its node's memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The nodes of a simulated cluster and what their ranks share: one memory, or one a socket.
 #pragma once
 

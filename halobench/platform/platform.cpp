@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cluster that SMPI's ranks run on, by SimGrid's C++ interface: smpirun loads it.
 //
 // A node is a host whose ranks reach each other over a link of its own, its memory: a message by

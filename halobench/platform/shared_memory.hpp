@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The memory that ranks of a simulated node share: messages and computation, as flows.
 #pragma once
 

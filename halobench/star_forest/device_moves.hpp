@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packing, unpacking and scattering as a device does them: one value by itself, whatever the
 // others do.
 #pragma once

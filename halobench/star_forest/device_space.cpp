@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "star_forest/device_space.hpp"
 
 #include <algorithm>

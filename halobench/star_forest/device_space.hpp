@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A device's memory, as a space of star forests: what their operations wait for, and what MPI is
 // given.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "star_forest/forest_edges.hpp"
 
 #include <algorithm>

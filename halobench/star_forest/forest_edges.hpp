@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank gives to set up a star forest: checked, and sorted by the ranks that it concerns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The host's memory, as a space of star forests.
 #pragma once
 

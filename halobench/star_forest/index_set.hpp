@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Indices of an array, in an order: as boxes where they form some, else as a list.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The messages of one operation of a star forest in flight: its buffers, its requests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a star forest's operation waits for in a device's memory.
 #pragma once
 

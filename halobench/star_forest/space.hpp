@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The memory that a star forest's data live in. All that touches values is a space's; nothing else
 // does, so that another memory replaces this alone.
 #pragma once

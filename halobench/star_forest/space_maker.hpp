@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a kernel is told which memory to work in.
 #pragma once
 

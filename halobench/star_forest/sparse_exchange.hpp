@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists for a few ranks each, where nobody knows from whom to expect one.
 #pragma once
 

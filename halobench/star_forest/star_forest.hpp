@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Star forests: values that are copied from roots to leaves on any rank, and collected from leaves
 // to roots. J. Zhang et al., The PetscSF Scalable Communication Layer, 2021; section 4 of J. Zhang,
 // R. T. Mills, B. Smith, Evaluation of PETSc on a Heterogeneous Architecture, the OLCF Summit

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tags of a star forest's messages say what they carry, so that ranks notice where they begin
 // different operations.
 #pragma once

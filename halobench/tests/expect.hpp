@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks for the unit tests: a failure names its line, and any rank's failure fails the program.
 // Our own, because it must agree over MPI ranks and be there on machines without root.
 #pragma once

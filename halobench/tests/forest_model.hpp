@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Star forests as nobody in a parallel program sees them, with all ranks' arrays in one place: what
 // an operation on a real one must leave.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An emulated device's memory that leaves one wait out: what it is for must then go wrong.
 #pragma once
 

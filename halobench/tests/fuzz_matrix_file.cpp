@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a binary matrix: whatever check() has nothing to say of, visit() can read.
 //
 // Built by hand, as it needs clang; from the checkout:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sanitized builds leave out what the library takes in MPI_Init, and look for leaks just before
 // MPI_Finalize: what the library holds is still reachable then, and its plug-ins are still loaded,
 // so that leaks.supp can name them.

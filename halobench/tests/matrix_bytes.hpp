@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Binary matrix files for tests: right ones, and, changed before they are written, wrong ones.
 #pragma once
 

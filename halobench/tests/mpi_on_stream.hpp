@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A stand-in for NCCL: a stream of an emulated device calls MPI, in its order, when it gets there.
 #pragma once
 

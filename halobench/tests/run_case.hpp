@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A whole case, run as the program runs it, for tests that look at its record.
 #pragma once
 

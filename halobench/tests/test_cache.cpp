@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is told of the last cache, by the system or in its place.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A whole case on any number of ranks: its record, its exit code, what is refused; and that a
 // message which does not arrive as it should is noticed.
 #include <algorithm>

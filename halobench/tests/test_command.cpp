@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line, and the answers that need no MPI.
 #include <sstream>
 

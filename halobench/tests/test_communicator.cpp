@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The communicator on any number of ranks: reductions, gathering, errors that name the call.
 #include <array>
 #include <cstdint>

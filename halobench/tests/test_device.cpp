@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The emulated device: streams do their work in order, and none before it is waited for where they
 // lag; whoever touches its memory from outside is told of with the place.
 #include <sys/wait.h>

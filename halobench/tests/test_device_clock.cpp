@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The clock of a simulated device, on cases whose times follow by hand.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Heat conduction on any number of ranks: the order of the error, answers that depend neither on
 // ranks and threads nor on the operator, and what a record says.
 #include <cmath>

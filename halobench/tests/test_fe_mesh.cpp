@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What finite elements are made of: their matrix, boxes of them over ranks, nodes and their
 // neighbours, the series that answers are checked by, and what is refused.
 #include <omp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How an array is cut into pencils, what is refused, and the fields whose spectrum is known.
 #include <cmath>
 

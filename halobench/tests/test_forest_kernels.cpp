@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The star forest's kernels in a device's memory that lags: right with every wait, and wrong, as
 // they say themselves, without any one of those that they need.
 #include <algorithm>

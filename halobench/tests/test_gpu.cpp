@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is asked of a GPU's runtime, and how a GPU runs a loop, with a stand-in for CUDA's.
 #include <cmath>
 #include <cstdint>

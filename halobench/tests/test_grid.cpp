@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the grid is cut, and how a piece of it lies in memory.
 #include <utility>
 #include <vector>

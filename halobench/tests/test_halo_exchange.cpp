@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halos in every mode, on lines and grids of ranks, below and above eager limits.
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Indices as boxes or lists: what is described, and that it stays the same indices.
 #include <algorithm>
 #include <random>

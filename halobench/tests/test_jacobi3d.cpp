@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi's sweeps on any number of ranks: values that are the same to the last bit however they are
 // computed, and messages and memory as they were foretold.
 #include <limits>

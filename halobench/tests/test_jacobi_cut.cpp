@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How jacobi3d cuts its mesh: the columns k and c of the report's tables IV to XI, the grids of
 // ranks it chooses, what it refuses; and the decay of its known answer.
 #include <cmath>

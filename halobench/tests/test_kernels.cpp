@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One kernel: each of its small cases with every choice of its parameters, all of which check their
 // own answers; on fewer ranks than it needs, that it refuses them. Arguments: threads, the
 // kernel.

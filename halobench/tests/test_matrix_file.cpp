@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Binary matrices that are not as they should be: refused alike on every rank, and read by none.
 #include <sys/stat.h>
 

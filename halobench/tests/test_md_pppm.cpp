@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a step of md_pppm sends beside what LAMMPS sent, pair by pair; how the box is cut; what is
 // refused.
 //

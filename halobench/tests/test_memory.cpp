@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Buffers: alignment, counting, ownership; what the system observes.
 #include <cstdint>
 #include <new>

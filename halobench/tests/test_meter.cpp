@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The meter: what is run, what is counted, what the node model adds.
 #include <algorithm>
 #include <string>

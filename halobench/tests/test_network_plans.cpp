@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the network's kernels refuse before anything is launched, and the memory they foresee.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An answer with a value that is no number is refused, wherever in it that is, on whichever rank:
 // largest errors pass over none.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The node model: flops, caches and their shares, memory and its sharing; its file.
 #include <cstdint>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pairs of ranks: what is understood, and what is refused with its mend.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parameters: what is typed, what is refused and how.
 #include <sstream>
 

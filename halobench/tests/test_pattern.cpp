@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What messages carry: whole, cut short, changed, left over.
 #include <vector>
 

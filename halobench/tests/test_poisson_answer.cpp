@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is wrong with the answer of a solve: just inside and just outside of what is allowed.
 #include <cmath>
 

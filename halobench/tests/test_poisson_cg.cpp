@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The solver on any number of ranks: published iteration counts, and answers that do not depend on
 // how the work is exchanged or shared among threads.
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The row functions against their definitions, point by point.
 #include <array>
 #include <cmath>

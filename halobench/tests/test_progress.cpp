@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a solve stops, and what it then says.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The protocol, by the calls that an instance gets, on a clock of the test's own: a busy machine
 // changes nothing.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids of ranks: parsing, evenness, numbering, neighbours.
 #include <mpi.h>
 

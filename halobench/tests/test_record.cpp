@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JSON as it is written.
 #include <cstdint>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One clock for all ranks, though their own are far apart: no message arrives before it was sent.
 #include "expect.hpp"
 #include "mpi/shared_clock.hpp"

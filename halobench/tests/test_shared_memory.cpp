@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks that compute share the memory of their simulated node with messages: what both take.
 //
 // 16 ranks on the node of the laboratory's tests/golden/crowded_platform: its memory gives 96 GB/s

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Places for messages: each used once a lap, none overlapping.
 #include <set>
 #include <vector>

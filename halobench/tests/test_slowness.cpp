@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far nodes lie apart: as far as they are told to, each by itself, and again the same.
 #include <cmath>
 #include <string>

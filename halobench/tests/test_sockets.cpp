@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sockets of a simulated node that have a memory each: what messages and computation take.
 //
 // 16 ranks on the node of the laboratory's tests/golden/socket_platform, 8 on each of two sockets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parcels for a few ranks: each arrives once, whoever sends to whom.
 #include "base/as_size.hpp"
 #include "expect.hpp"

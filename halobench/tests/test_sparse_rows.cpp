@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Generated matrices against their definitions, and products against sums over all columns.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // spmv on any number of ranks: its partitions, its blocks, files of matrices, what is refused.
 #include <cmath>
 

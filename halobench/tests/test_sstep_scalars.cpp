@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scalars of s iterations against CG itself, on a diagonal matrix.
 #include <cmath>
 #include <cstddef>

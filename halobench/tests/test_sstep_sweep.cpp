@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sweep of several iterations and its moments, against one vector operation after another.
 #include <cmath>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Star forests against a model that holds all ranks' arrays: random forests and regular ones, every
 // operation and type, several in flight, in the host's memory and in a device's that lags; and what
 // is refused.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elements of each rank, as the report's tables I to III have them for 24 ranks, and what is
 // refused.
 #include <algorithm>

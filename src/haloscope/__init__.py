@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope: a laboratory for the communication performance of parallel (MPI) programs."""
 
 __version__ = "0.1.0"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line: finds the subcommand, turns a UserError into a message and an exit code.
 
 Exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted.
@@ -10,15 +11,22 @@ import codecs
 import contextlib
 import io
 import logging
+import re
+import shlex
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
+from typing import Any
 
 from haloscope import __version__
-from haloscope.errors import UserError, printable
+from haloscope.errors import Problem, UserError, guess, printable
 from haloscope.host import scratch
+from haloscope.paths import share
+from haloscope.verbosity import Verbosity, verbosity
 
 COMMANDS = {
     "run": "measure a study and report",
@@ -54,21 +62,55 @@ first steps:
 """
 
 
+_SHORT = f"""\
+{_DESCRIPTION}
+
+{_EPILOG}
+haloscope --help lists the commands, haloscope COMMAND --help describes one.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that takes --verbose and --quiet; argparse makes those of subcommands of it, too."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """As argparse's own; without an option the level given before a subcommand stays."""
+        super().__init__(*args, **options)
+        either = self.add_mutually_exclusive_group()
+        for letter, name, level, text in (
+            ("-v", "--verbose", Verbosity.VERBOSE, "also print the commands that are run"),
+            ("-q", "--quiet", Verbosity.QUIET, "print results, warnings, and errors only"),
+        ):
+            either.add_argument(
+                letter,
+                name,
+                action="store_const",
+                const=level,
+                dest="verbosity",
+                default=argparse.SUPPRESS,
+                help=text,
+            )
+
+
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments on a command line, and as `execute` the function of its command."""
-    top = argparse.ArgumentParser(
+    """The arguments on a command line, and as `execute` the function of its command.
+
+    UserError where it names no command.
+    """
+    top = _Parser(
         prog="haloscope",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
     )
-    top.add_argument("--version", action="version", version=f"haloscope {__version__}")
+    top.set_defaults(verbosity=Verbosity.NORMAL)
+    top.add_argument("-V", "--version", action="version", version=f"haloscope {__version__}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     named = next((word for word in words if not word.startswith("-")), None)
+    if named is not None and named not in COMMANDS:
+        raise UserError(_no_command(named, words))
     for name, summary in COMMANDS.items():
-        parser = subparsers.add_parser(
-            name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        parser = subparsers.add_parser(name, help=summary, formatter_class=Help)
         if name == named:
             command = import_module(f"haloscope.commands.{name}")
             command.set_up(parser)
@@ -76,14 +118,94 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     return top.parse_args(words)
 
 
+def _no_command(named: str, words: Sequence[str]) -> Problem:
+    """That there is no such command, with the one that takes what was named in its place."""
+    rest = shlex.join(words[words.index(named) :])
+    for command, folder, names in (
+        ("run", "studies", "*.toml"),
+        ("cluster show", "clusters", "*.toml"),
+        ("paper show", "papers", "*/paper.toml"),
+    ):
+        files = share(folder).glob(names)
+        if named in {file.parent.name if "/" in names else file.stem for file in files}:
+            return Problem(named, "is no command", f"did you mean: haloscope {command} {rest}")
+    if named.endswith(".toml"):
+        mend = f"to run a study: haloscope run {rest}"
+    else:
+        hint = guess(named, [*COMMANDS])
+        mend = f"{hint}commands: {', '.join(COMMANDS)}\n    {_KERNELS}"
+    return Problem(named, "is no command", mend)
+
+
+_KERNELS = "a kernel: haloscope once KERNEL; all names: haloscope list"
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, from 60 columns: paragraphs are filled, examples kept."""
+
+    def __init__(self, prog: str) -> None:
+        """prog: the words before the arguments."""
+        columns = shutil.get_terminal_size().columns
+        super().__init__(prog, width=max(_NARROWEST, columns) - 2)
+
+    def filled(self, text: str) -> str:
+        """A text of its own, as wide as the terminal."""
+        return self._fill_text(text, self._width, "")
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        width = min(width, _WIDEST)
+        lines: list[str] = []
+        paragraph: list[str] = []
+        for line in [*text.splitlines(), ""]:
+            if line and not line.startswith(" "):
+                paragraph.append(line)
+                continue
+            lines += textwrap.wrap(" ".join(paragraph), width, break_on_hyphens=False)
+            paragraph = []
+            lines += _example(line, width)
+        return "\n".join(indent + line for line in lines[:-1]) + "\n"
+
+
+_NARROWEST = 60
+"""_NARROWEST is the number of columns from which on lines fit the terminal."""
+_WIDEST = 98
+"""_WIDEST is the longest line of text, because longer ones are hard to read."""
+
+
+def _example(line: str, width: int) -> list[str]:
+    """A command with what it does, in one line where that fits; else so that it can be copied."""
+    if len(line) <= width:
+        return [line]
+    command, _, told = line.strip().partition("  ")
+    command = re.sub(r"( --?[\w-]+) (?!-)", r"\1\0", command)  # an option stays with its value
+    wrapped = textwrap.wrap(command, width - 6, break_long_words=False, break_on_hyphens=False)
+    first, *rest = (one.replace("\0", " ") for one in wrapped)
+    lines = [f"  {first}", *(f"    {one}" for one in rest)]
+    lines = [*(f"{one} \\" for one in lines[:-1]), lines[-1]]
+    return [*lines, *(f"      {one}" for one in textwrap.wrap(told.strip(), width - 6))]
+
+
+def perform(arguments: argparse.Namespace) -> int:
+    """Execute a command as quietly as its arguments ask for; the exit code."""
+    if arguments.verbosity is Verbosity.VERBOSE:
+        from haloscope.host import process  # most command lines do without
+
+        process.show_commands()
+    with verbosity(arguments.verbosity):
+        return int(arguments.execute(arguments))
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line, that of this process if none is given; the exit code."""
     _end_in_order()
     _say_what_can_be_said()
     try:
-        arguments = parse(sys.argv[1:] if words is None else words)
+        if not (words := sys.argv[1:] if words is None else words):
+            print(Help("haloscope").filled(_SHORT), end="")
+            return 2
+        arguments = parse(words)
         scratch.sweep()
-        return int(arguments.execute(arguments))
+        return perform(arguments)
     except UserError as error:
         for problem in error.problems:
             _complain(str(problem))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Errors that a user can mend: what is wrong, where, what to do; and text fit to be shown."""
 
 from __future__ import annotations
@@ -46,9 +47,21 @@ def printable(text: str) -> str:
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """A hint for a name that does not exist: the nearest one, and all there are."""
-    close = get_close_matches(word, known, n=1)
-    guess = f"did you mean '{close[0]}'? " if close else ""
-    return f"{guess}known: {', '.join(sorted(known)) or 'none'}"
+    return f"{guess(word, known)}known: {', '.join(sorted(known)) or 'none'}"
+
+
+def guess(word: str, known: Sequence[str]) -> str:
+    """The nearest of some names as a question, with a blank behind it; "" where none is near.
+
+    Case, hyphens, underscores, and blanks make no difference: N is n, roundrobin is round_robin.
+    """
+    plain = {_plain(one): one for one in reversed(known)}
+    close = get_close_matches(_plain(word), plain, n=1)
+    return f"did you mean '{plain[close[0]]}'? " if close else ""
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[\s_-]", "", word).lower()
 
 
 def no_such(where: str, kind: str, name: str, known: Sequence[str]) -> Problem:

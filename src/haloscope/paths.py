@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where haloscope's data files lie and its cache; how a file is opened, and comes to lie whole."""
 
 from __future__ import annotations

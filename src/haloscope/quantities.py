@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers as text for people: one place decides units and digits. Missing is a dash, never 0."""
 
 from __future__ import annotations

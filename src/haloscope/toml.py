@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """TOML that somebody wrote, read so that whatever else stands there is a problem with words."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
@@ -9,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haloscope.errors import Problem, UserError, dotted
+from haloscope.errors import Problem, UserError, dotted, guess
 from haloscope.paths import opened
 
 if TYPE_CHECKING:
@@ -28,10 +30,11 @@ arguments of programs, which the system limits to twelve times as many."""
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
     """A file's text and its tables. give: what to give in its place where it can't be read.
 
-    UserError with all that is wrong with it whatever its keys mean.
+    A UTF-8 byte-order mark, with which editors of Windows save, is no part of the text. UserError
+    with all that is wrong with it whatever its keys mean.
     """
     try:
-        with TextIOWrapper(opened(path), encoding="utf-8") as file:
+        with TextIOWrapper(opened(path), encoding="utf-8-sig") as file:
             source = file.read(LENGTH_LIMIT + 1)
         if len(source) > LENGTH_LIMIT:
             what = f"it has more than {LENGTH_LIMIT:,} characters"
@@ -101,3 +104,12 @@ def worth_telling(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     """What is wrong with a file, but that lists are too short whose entries are wrong besides."""
     inside = {one["loc"][:depth] for one in details for depth in range(len(one["loc"]))}
     return [one for one in details if one["type"] != "too_short" or one["loc"] not in inside]
+
+
+def guess_of(detail: ErrorDetails, description: str = "") -> str:
+    """The nearest word to a wrong text, as a question: of those that pydantic allows there, and
+    those in quotes in a description."""
+    if not isinstance(wrong := detail["input"], str):
+        return ""
+    allowed = str(detail.get("ctx", {}).get("expected", ""))
+    return guess(wrong, re.findall(r"'([\w.-]+)'", f"{allowed} {description}"))

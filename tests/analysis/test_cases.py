@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import recorded
 from recorded import bad, cases, changed, of_case, poisson, records, star_forest, stream
 

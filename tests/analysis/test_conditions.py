@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches that a plan would not let stand together are told apart, in every table and on top."""
 
 from __future__ import annotations

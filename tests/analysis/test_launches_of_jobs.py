@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches that a batch system ran in several jobs are nested in these, in samples and in tests."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where ranks go: patterns of tasks over nodes, and mappings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a solver makes of the memory, set against stream's triad."""
 
 from __future__ import annotations

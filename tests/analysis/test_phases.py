@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Phases of real runs beside the node model's time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The nodes of a job, by the variables that Slurm gives its processes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A site as a real Slurm describes it: that of a cluster in a box."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether a job still has its nodes, by what Slurm says of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PBS, LSF and Flux: the scripts they are given, and what their commands say, by fakes of these."""
 
 from __future__ import annotations

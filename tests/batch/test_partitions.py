@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What sinfo and scontrol say of partitions, and that no job is planned larger than they allow."""
 
 from __future__ import annotations

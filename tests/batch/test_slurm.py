@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Slurm's commands print, as data; and that a user's shell does not change what they do."""
 
 from __future__ import annotations

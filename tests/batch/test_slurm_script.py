@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scripts that Slurm is given: all of one, and those of a user's own template."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cluster files that are refused: unknown and missing keys, wrong types, impossible numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers of cluster files that can't be true together, or not of any machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GPUs of a cluster file: where ranks sit, what simulations are told, what can't be."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which nodes of a cluster a job gets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """bench/one_node.py finds again what halobench's own node model was given."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """On which sockets simulated ranks sit."""
 
 from __future__ import annotations

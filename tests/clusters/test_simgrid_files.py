@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cluster files as SimGrid takes them, and what they must say for that."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """once and describe: one case, and what a kernel takes, against the fake halobench."""
 
 import json
@@ -97,6 +98,11 @@ def test_once_fails_with_1_and_shows_why(
     [
         (["fak"], "there is no kernel 'fak'"),
         (["fake", "m=3"], "fake has no parameter 'm'"),
+        (["fake", "N=3"], "(?s)fake has no parameter 'N'.*did you mean 'n'"),
+        (["fake", "ranks=3"], "(?s)no parameter 'ranks'.*with once --ranks"),
+        (["fake", "threads=3"], "(?s)no parameter 'threads'.*with once --threads"),
+        (["fake", "--ppn", "0"], "--ppn 0: too small"),
+        (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: is not --ppn 3 on 1 node"),
         (["fake", "n"], "n: not key=value"),
         (["fake", "--transport", "all"], "--transport all: this is one case"),
         (["fake", "n=1", "n=2"], "n: given more than once"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`haloscope paper list` and `haloscope paper show`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 from pathlib import Path
@@ -80,7 +81,7 @@ def test_show_names_what_it_does_not_show(
 
 
 def test_show_names_the_nearest_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", str(write_folder(tmp_path, quick(1))), "sumary"]) == 2
+    assert main(["show", str(write_folder(tmp_path, quick(1))), "sumary"]) == 2  # codespell:ignore
 
     assert "did you mean 'summary'?" in capsys.readouterr().err
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run --resume: what is left is done, and nothing is measured otherwise than before."""
 
 import json
@@ -305,5 +306,5 @@ def test_resuming_refuses_another_state_of_a_cluster_file(
     with pytest.raises(UserError) as caught:
         haloscope("run", "--resume", folder)
 
-    whats = [re.sub("[0-9a-f]{12}", "HASH", problem.what) for problem in caught.value.problems]
-    assert whats == ["the cluster file changed HASH -> HASH"]
+    told = [re.sub("[0-9a-f]{12}", "HASH", problem.what) for problem in caught.value.problems]
+    assert told == ["the cluster file changed HASH -> HASH"]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The commands, from their command line to what they print, against the fake halobench."""
 
 import json
@@ -435,10 +436,10 @@ def test_a_request_to_end_is_an_interrupt(
         time.sleep(9)
         return 0
 
-    monkeypatch.setattr(cli, "parse", lambda _: SimpleNamespace(execute=ended))
+    monkeypatch.setattr(cli, "parse", lambda _: SimpleNamespace(execute=ended, verbosity="normal"))
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        assert cli.main([]) == 130
+        assert cli.main(["list"]) == 130
     finally:
         signal.signal(signal.SIGTERM, before)
     assert "haloscope: interrupted" in capsys.readouterr().err

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Words that may be anyone's: shown in a terminal, never obeyed by it, whatever its encoding."""
 
 from __future__ import annotations

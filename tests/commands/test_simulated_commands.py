@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run and once on a simulated cluster, against the fake halobench and a fake smpirun."""
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from laboratory import Run, Write
 
+from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import read
@@ -201,8 +203,8 @@ def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) ->
         ),
         (
             ["n=64", "--ranks", 49],
-            "--ranks, --nodes, --threads: 49 ranks a node, 1 thread each, are too many: a node "
-            "of stampede2 has 48 cores\n *ask for fewer, or share them out to more nodes$",
+            "--ranks, --ppn, --nodes, --threads: 49 ranks a node, 1 thread each, are too many: "
+            "a node of stampede2 has 48 cores\n *ask for fewer, or share them out to more nodes$",
         ),
         (
             ["n=262144"],
@@ -235,7 +237,30 @@ def test_the_list_has_cluster_files_that_can_t_be_read(
     assert haloscope("list") == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "bad can't be read: haloscope cluster show bad says why" in out
+    assert haloscope("cluster", "list") == 1
+    assert "bad can't be read" in capsys.readouterr().out
     assert "1008 of its 1032 nodes, as [network] has it" in out
+
+
+def test_clusters_are_listed_with_what_they_are(
+    haloscope: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert haloscope("cluster", "list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split()[0]: " ".join(line.split()) for line in lines if line[0] != " "}
+    assert rows["cluster"] == "cluster nodes cores memory network"
+    assert rows["eagle"] == "eagle 1,008 28 64 GiB InfiniBand FDR, 56 Gbit/s"
+    assert {*cluster_file.ready()} == {*rows} - {"cluster"}
+
+
+@pytest.mark.parametrize(
+    "words", [("cluster", "show", "mycl"), ("once", "fake", "--on", "mycl"), ("site", "check", "x")]
+)
+def test_files_of_the_user_may_be_in_another_folder(haloscope: Run, words: tuple[str, ...]) -> None:
+    with pytest.raises(UserError) as error:
+        haloscope(*words)
+    (problem,) = error.value.problems
+    assert ("./sites/" if "site" in words else "./clusters/") in problem.mend
 
 
 def test_a_cluster_s_gpus_are_shown(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope toolchain build: programs built ahead of the cases that need them."""
 
 from __future__ import annotations

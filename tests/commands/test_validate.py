@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """validate: predictions beside published and measured times, as a terminal and a CSV file."""
 
 from __future__ import annotations

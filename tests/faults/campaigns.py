@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small campaigns to be disturbed, and what must hold of their folders whatever became of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What was tried and found, slice by slice, kept as lines of JSON that add up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs campaigns on disks that are full, fail or vanish, mends the disk, and goes on with them.
 
 python tests/faults/full_disks.py

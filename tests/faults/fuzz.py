@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Feeds what people write with what nobody would: no traceback, no hang, nothing absurd accepted.
 
 python tests/faults/fuzz.py --tries 400 --seed 1

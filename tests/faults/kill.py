@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Kills campaigns at random moments, goes on with them, and looks for what is lost, doubled, left.
 
 python tests/faults/kill.py --tries 100 --seed 1

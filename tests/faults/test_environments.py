@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Odd environments: a command ends well, or says in words what it lacks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The short form of the fuzzers: `python tests/faults/fuzz.py --tries 1000` is the long one."""
 
 from __future__ import annotations

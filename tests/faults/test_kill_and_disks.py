@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The short form of kills and of full disks: `python tests/faults/whole.py` is the long one."""
 
 from __future__ import annotations

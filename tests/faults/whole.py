@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The whole fault campaign: runs what is lacking of each part, and writes docs/faults.md.
 
 python tests/faults/whole.py [--write] [PART ...]

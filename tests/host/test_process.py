@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs end, and nothing of them is left: not by a time limit, an exception, or kill -9."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scratch folders of processes that were killed are swept, at whatever moment that was."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Words that somebody may put wherever a word may stand: each tries to be more than a word.
 
 Every one holds a token of its own, so that a test can tell whether it came through at all.

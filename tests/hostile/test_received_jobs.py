@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Result folders and site files of somebody else: where a batch system is, they run nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that are none, or have no end or bottom, wherever files are read: refused in words.
 
 Each is tried where a study, a cluster file, a matrix, a paper and each file of a result folder

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hostile words in everything that somebody else may have written: they stay words.
 
 A word in a carrier (records, a plan, a study, a cluster file, the name of a folder) is a hostile

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Watches what a command does to files and processes, by Python's own audit events."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A lab with accounting: what sacct says of jobs that the controller has forgotten."""
 
 from __future__ import annotations

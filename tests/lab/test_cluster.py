@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A real lab: hosts that know each other by name, jobs on them, and nothing left of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A lab as text: its addresses, links, rates and Slurm's files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models of Jacobi's sweeps: the published tables, and what the detailed model adds."""
 
 from __future__ import annotations

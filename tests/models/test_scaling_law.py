@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Laws of time over processes are found again in times that follow them, and refused elsewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A mutant: one small deliberate breakage of the code, and the test that must fail with it."""
 
 from __future__ import annotations

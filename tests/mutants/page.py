@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/mutants.md: what became of each mutant, and at which commit that was seen."""
 
 from __future__ import annotations

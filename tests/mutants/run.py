@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Break the code on purpose, one small thing at a time, and see that the test named for it fails.
 
 python tests/mutants/run.py [TOPIC or ID ...]; without any, all of them; with --due, those of them

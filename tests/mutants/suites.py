@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Running the tests of mutants, in copies of the checkout: those of pytest, and those of ctest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is refused in a paper.toml and in the CSV files it names."""
 
 from __future__ import annotations
@@ -50,6 +51,12 @@ def write_paper(folder: Path, extra: str = "", rows: str = "n,time_s\n1,0.5\n2,<
     (folder / "paper.toml").write_text(PAPER.format(id=folder.name, extra=extra), encoding="utf-8")
     (folder / "1.csv").write_text(rows, encoding="utf-8")
     return folder / "paper.toml"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_table(tmp_path: Path) -> None:
+    path = write_paper(tmp_path / "p", rows="\ufeffn,time_s\n1,0.5\n")
+    file = read_paper(path)
+    assert read_rows(path.parent / "1.csv", file.tables[0], file.columns)[1][0]["n"] == 1
 
 
 def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:

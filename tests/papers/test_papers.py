@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The published tables: every shape, cells of every table, and the papers against themselves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tables of the three papers on ping-pong, neighbourhoods, Jacobi and task mapping."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is kept of validations: tables there are, and the errors that were measured."""
 
 from __future__ import annotations

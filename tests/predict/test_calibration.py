@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cluster files: what calibration finds, written, read again, and refused where it is wrong."""
 
 from __future__ import annotations

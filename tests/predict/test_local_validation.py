@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Real runs set against simulated ones: which belong together, and how far apart they are."""
 
 from __future__ import annotations

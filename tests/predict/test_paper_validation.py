@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which cells of published tables are predicted, and as which cases."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which assumed number moves predictions most."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sends what a test knows to the byte, in every way that is counted.
 #include <mpi.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `haloscope profile` counts of a program whose every byte is known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What lammps_rhodo asks of a LAMMPS, and what it does with its words: without a LAMMPS."""
 
 from __future__ import annotations

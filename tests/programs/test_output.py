@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a program's words become: times, phases, results, verdicts; and what is no answer."""
 
 from __future__ import annotations

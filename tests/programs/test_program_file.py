@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A program.toml is read with all that is wrong in it; names in braces stand for values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/programs.md says of a program.toml what the code says."""
 
 from __future__ import annotations

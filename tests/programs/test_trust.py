@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which programs may be run, and how a job is told of those that the user named."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a campaign has to know of its records to go on, and no more."""
 
 from __future__ import annotations

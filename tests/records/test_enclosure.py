@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A result folder keeps to itself: links and special files in it are refused, not followed."""
 
 from __future__ import annotations

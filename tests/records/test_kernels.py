@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What kernels' parameters and results may be in a record; that halobench says the same of them."""
 
 from __future__ import annotations

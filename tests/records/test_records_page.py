@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/records.md says of a record what the code says, and records have no other keys."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What records of a case have in common is held once, and nothing of it is changed."""
 
 from __future__ import annotations

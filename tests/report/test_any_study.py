@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports of whatever cases a study may have: no exception, no empty table, nothing but numbers.
 
 Every number comes from the records: where all their times are four times as long, so is every time

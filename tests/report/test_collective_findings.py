@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Headlines of collective operations: growth, leaps, and guidelines that are broken."""
 
 from __future__ import annotations

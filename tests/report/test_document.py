@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import json
@@ -133,7 +134,7 @@ def test_wishes_that_cannot_be_met_are_said(tmp_path: Path) -> None:
 kind = "hybrid_grid"
 [[figures]]
 kind = "scaling"
-where = { exchnage = "blocking" }
+where = { exchnage = "blocking" }  # codespell:ignore
 """
     )
     report = document(write_folder(tmp_path, [poisson(64)], study))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Extra-P's own reader reads the points that a report writes for it."""
 
 from __future__ import annotations

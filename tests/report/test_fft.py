@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports of Fourier transforms: rates, the share of transposes, ways set against each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What models make of messages, in tables and figures: Hockney, pieces, LogGP."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The guideline of halos: a neighbourhood collective beside single messages."""
 
 from __future__ import annotations

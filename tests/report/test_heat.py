@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports of heat conduction: what a solve consists of, and operators set against each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Words that may be anyone's, in every format of a report: they are text, and nothing else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables and figures of Jacobi's sweeps, and of the conjugate gradient variants by ranks."""
 
 from __future__ import annotations

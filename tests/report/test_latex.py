@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LaTeX: tables wider than a page are cut into parts; no sign of ours is a question mark."""
 
 from __future__ import annotations

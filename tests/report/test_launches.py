@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports of device kernels one after the other: what a synchronisation between them costs."""
 
 from __future__ import annotations

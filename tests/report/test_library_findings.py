@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which MPI library is fastest, by size: said where shown, and where not."""
 
 from __future__ import annotations

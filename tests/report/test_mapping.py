@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The same tasks on few nodes and on many: table, figure, and what was published beside them."""
 
 from __future__ import annotations

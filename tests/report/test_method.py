@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How it was measured, in words: toolchains once each, and what ended the launches of cases."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ping-pong, its libraries and transports, and collectives: tables and figures."""
 
 from __future__ import annotations

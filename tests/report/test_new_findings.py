@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A finding is one file of report/findings, which says where its sentences stand."""
 
 from __future__ import annotations

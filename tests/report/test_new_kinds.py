@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A kind of table or figure is one line of the registry and one file of its name."""
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def test_a_line_and_a_file_are_all_that_a_new_kind_takes(tmp_path: Path, asked: 
 @pytest.mark.usefixtures("weather")
 def test_a_new_kind_is_among_those_that_an_error_names(tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
-    study.write_text(f'{STUDY}\n[[tables]]\nkind = "wether"\n')
+    study.write_text(f'{STUDY}\n[[tables]]\nkind = "wether"\n')  # codespell:ignore
 
     with pytest.raises(UserError, match="did you mean 'weather'"):
         load(study)

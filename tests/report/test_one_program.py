@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One process exchanges nothing: its ways to do so are one program, and tables say so."""
 
 from __future__ import annotations

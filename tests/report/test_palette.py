@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Colours that all readers can tell apart."""
 
 from __future__ import annotations

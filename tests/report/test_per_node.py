@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The headline that says how many processes on each node solve a mesh fastest."""
 
 from __future__ import annotations

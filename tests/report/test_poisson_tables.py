@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of the Poisson solver: convergence, wall time, hybrid, clusters, exchange."""
 
 from __future__ import annotations

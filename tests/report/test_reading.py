@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What makes a report easy to read: notes once, one value a cell, no figure of a single point."""
 
 from __future__ import annotations

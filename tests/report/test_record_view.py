@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One record in a terminal: names and units of results."""
 
 from __future__ import annotations

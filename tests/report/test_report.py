@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The written report: one HTML file that needs nothing else, LaTeX that compiles, CSV, Markdown."""
 
 from __future__ import annotations

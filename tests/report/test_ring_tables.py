@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The ring: its straight pieces, and where its ranks lay."""
 
 from __future__ import annotations

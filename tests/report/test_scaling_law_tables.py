@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Laws of time over processes in tables and figures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of speedup and efficiency: by processes, by threads, over nodes."""
 
 from __future__ import annotations

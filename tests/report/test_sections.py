@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS' breakdown of a step: of LAMMPS, and of the kernel whose phases add up to it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Curves of one name look alike in all figures of a report; published points look like none."""
 
 from __future__ import annotations

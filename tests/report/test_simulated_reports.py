@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a report of simulated cases says, and does not say, of how they came about."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What reports say of star forests in words: causes by size, ways of a device, halos of a grid."""
 
 from __future__ import annotations

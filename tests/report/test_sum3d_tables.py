@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sums of three-dimensional arrays, beside the published ones."""
 
 from __future__ import annotations

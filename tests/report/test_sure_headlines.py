@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Headlines say how sure a ratio is, where times come from, and what they rest on."""
 
 from __future__ import annotations

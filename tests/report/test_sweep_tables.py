@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of what sweeps inside a launch, of phases, bandwidth and everything at a glance."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of slow repetitions, and of ranks that others wait for."""
 
 from __future__ import annotations

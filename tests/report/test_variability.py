@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How launches differ, and after how many their mean has settled."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Weak scaling: tasks with as much work each, over the fewest of them on one node."""
 
 from __future__ import annotations
@@ -137,6 +138,24 @@ def test_runs_on_one_node_stand_beside_the_published_ones() -> None:
         ["bigfft", "8", "fft_pencil", "2.00 s", "289 s", "–", "133 s", "–"]
     ]
     assert beside([{**raw, "kernel": "stream"} for raw in RAWS], "eagle") == []
+
+
+def test_without_a_paper_runs_on_one_node_stand_alone() -> None:
+    more = {**run(4, 1, 3.0), "kernel": "fft_pencil"}
+    (table,) = tables.build("one_node", cases([*RAWS, more]), Context())
+    assert [column.key for column in table.columns] == ["kernel", "tasks", "step_s"]
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["fft_pencil", "4", "3.00 s"],
+        ["poisson_cg", "8", "2.00 s"],
+    ]
+    assert tables.build("one_node", cases(RAWS[1:]), Context()) == []
+
+
+def test_a_paper_without_such_runs_is_named() -> None:
+    stream = cases([{**raw, "kernel": "stream"} for raw in RAWS])
+    told = tables.why_none("one_node", stream, Context(paper=PAPER))
+    assert PAPER.id in told
+    assert "minife" in told
 
 
 def test_patterns_that_no_tasks_were_tried_in_have_no_columns() -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every number in the words of a figure is one of its data, whatever kind it is of.
 
 The words are the alt text, which report.md has too; the data are what is drawn, and the table of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A place of a new kind, remote and by the wall's clock, is one entry in the list of places.
 
 Nothing but that entry is given to the laboratory: what it runs is a fake of its own.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Python's side of halobench --list, --describe and --plan; a script gives halobench's answers."""
 
 import json
@@ -49,13 +50,13 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "problems": [],
         "absent": None,
     },
-    "plan ring n=0 way=up ranks=1 threads=1": {
+    "plan ring n=0 way=rihgt ranks=1 threads=1": {
         "params": {"n": 8, "way": "left"},
         "memory_bytes": 0,
         "device_bytes": 0,
         "problems": [
             {"key": "n", "value": "0", "message": "give a whole number from 1 to 64"},
-            {"key": "way", "value": "up", "message": "give one of left, right"},
+            {"key": "way", "value": "rihgt", "message": "give one of left, right"},
         ],
         "absent": None,
     },
@@ -144,10 +145,10 @@ def test_memory_is_a_whole_number_however_it_is_written(planner: halobench.Plann
 
 
 def test_a_forecast_has_every_problem(planner: halobench.Planner) -> None:
-    problems = planner.forecast("ring", {"n": 0, "way": "up"}).problems
+    problems = planner.forecast("ring", {"n": 0, "way": "rihgt"}).problems
     assert [(each.where, each.mend) for each in problems] == [
         ("ring n=0", "give a whole number from 1 to 64"),
-        ("ring way=up", "give one of left, right"),
+        ("ring way=rihgt", "did you mean 'right'? give one of left, right"),
     ]
 
 

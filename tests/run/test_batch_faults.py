@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Faults on a real Slurm, that of a cluster in a box: each launch is measured once all the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Studies through a real Slurm, that of a cluster in a box: whole, and what users do wrong."""
 
 from __future__ import annotations

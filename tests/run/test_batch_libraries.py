@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI libraries of PyPI over several hosts of a lab: by their own mpirun in a job, and by srun."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records from a batch system's nodes are as the local runner's but for what an allocation adds."""
 
 from __future__ import annotations

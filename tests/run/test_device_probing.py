@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GPUs that are not there, and MPI libraries that do not take their memory, are found out once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each check, on a machine that is well and on one that is not."""
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from fake_machine import FakeMachine, two_sockets
 
+from haloscope import __version__
 from haloscope.commands import doctor as command
 from haloscope.host import machine
 from haloscope.run import doctor
@@ -289,3 +291,4 @@ def test_the_command(
         {"check": "binding", "level": level, "what": "what [is] found", "mend": "do this"}
     ]
     assert answer["machine"]["cores"] >= 1
+    assert answer["haloscope"] == __version__

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A job's time: which launches still fit; numbers that no job has; what killed launches left."""
 
 from __future__ import annotations

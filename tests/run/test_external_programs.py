@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """External programs as kernels: which may be run, what is recorded of them, and how they fail."""
 
 from __future__ import annotations

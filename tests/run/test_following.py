@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a campaign's jobs are followed: how often the batch system is asked, and when no more."""
 
 from __future__ import annotations

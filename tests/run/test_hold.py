@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A result folder is the last job's that took it, and a launch without nodes is no record."""
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Matrix Market files: what is refused, and what halobench's ranks will read."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,7 +187,7 @@ def test_every_kind_of_file_is_written_as_what_it_means(
 
 def test_a_file_is_known_by_its_content(tmp_path: Path, cache: Path) -> None:
     path = written(tmp_path, SMALL)
-    name = matrices.prepared({"matrix": str(path), "n": 3}, "matrix", 1)
+    name = matrices.prepared({"matrix": str(path)}, "matrix", 1)
     assert name == {"matrix": f"small-{matrices._hash(path)}", "n": 3}
     (kept,) = cache.glob("*.csr")
     before = kept.stat().st_mtime_ns
@@ -255,6 +258,84 @@ def test_a_compressed_file_will_do(tmp_path: Path, cache: Path) -> None:
     found = matrices.prepared({"matrix": str(path)}, "matrix", 1)
     assert str(found["matrix"]).startswith("small-")
     assert binary(cache / f"{found['matrix']}.csr").matrix.nnz == 3
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path, cache: Path) -> None:
+    path = written(tmp_path, "\ufeff" + SMALL)
+    found = matrices.prepared({"matrix": str(path)}, "matrix", 1)
+    assert binary(cache / f"{found['matrix']}.csr").matrix.nnz == 3
+
+
+def archive(path: Path, mode: Any = "w:gz", **members: str) -> Path:
+    with tarfile.open(path, mode) as file:
+        for name, text in members.items():
+            said = tarfile.TarInfo(name)
+            said.size = len(text.encode())
+            file.addfile(said, io.BytesIO(text.encode()))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"), [("x.tar.gz", "w:gz"), ("x.tgz", "w:gz"), ("X.TAR", "w:")]
+)
+def test_a_matrix_is_found_in_an_archive(tmp_path: Path, cache: Path, name: str, mode: str) -> None:
+    members = {"x/x_b.mtx": "right-hand side", "x/readme.txt": "a", "../x.mtx": SMALL}
+    path = archive(tmp_path / name, mode, **members)
+    found = matrices.prepared({"matrix": str(path)}, "matrix", 1)
+    assert (found["n"], str(found["matrix"]).split("-")[0].lower()) == (3, "x")
+    assert binary(cache / f"{found['matrix']}.csr").matrix.nnz == 3
+    assert [*tmp_path.parent.glob("*.mtx"), *tmp_path.rglob("*.mtx")] == []
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        ({"x/readme.txt": ""}, "no file whose name ends in .mtx"),
+        ({"x/a.mtx": SMALL, "x/b.mtx": SMALL}, "several matrices: x/a.mtx, x/b.mtx"),
+        ({"x/x.mtx": SMALL[:-6]}, "it ends after 3 of 4 entries"),
+        ({f"{number}": "" for number in range(1001)}, "more than 1,000 files"),
+        ({"a" * 20_000_000: ""}, "a name of more than"),
+    ],
+)
+def test_an_archive_without_one_matrix_is_refused(
+    tmp_path: Path, members: dict[str, str], told: str
+) -> None:
+    path = archive(tmp_path / "x.tar.gz", **members)
+    with pytest.raises(UserError, match=told) as error:
+        matrices.prepared({"matrix": str(path)}, "matrix", 1)
+    assert error.value.problems[0].where == str(path)
+
+
+def test_damaged_archives_are_refused(tmp_path: Path) -> None:
+    path = archive(tmp_path / "x.tar.gz", **{"x/x.mtx": SMALL * 1000})
+    whole = path.read_bytes()
+    for content in (b"", b"no archive", whole[:100], whole[:-200], gzip.compress(b"no archive")):
+        path.write_bytes(content)
+        with pytest.raises(UserError):
+            matrices.prepared({"matrix": str(path)}, "matrix", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"), [("x.mtx.bz2", "bunzip2"), ("x.mtx.xz", "unxz"), ("x.zip", "unzip")]
+)
+def test_what_is_packed_otherwise_has_its_remedy(name: str, tool: str) -> None:
+    with pytest.raises(UserError) as error:
+        matrices.prepared({"matrix": name}, "matrix", 1)
+    (problem,) = error.value.problems
+    assert problem.where == name
+    assert problem.mend == f"unpack it: {tool} {name}"
+
+
+@pytest.mark.parametrize("name", ["n", "row_length", "bandwidth"])
+def test_a_file_has_its_own_size(tmp_path: Path, cache: Path, name: str) -> None:
+    path = written(tmp_path, SMALL)
+    with pytest.raises(UserError) as error:
+        matrices.prepared({"matrix": str(path), name: 7}, "matrix", 1)
+    (problem,) = error.value.problems
+    assert problem.where == f"matrix = {path}"
+    assert f"{name} = 7" in problem.what
+    assert not list(cache.glob("*"))
+    assert matrices.prepared({"matrix": str(path)}, "matrix", 1)["n"] == 3
 
 
 def test_words_that_halobench_knows_are_left_alone() -> None:

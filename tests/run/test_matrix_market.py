@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The strict reader of Matrix Market files: what each kind means, and what is refused, by line."""
 
 from __future__ import annotations
@@ -30,8 +31,12 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
     ("text", "reason"),
     [
         ("", "is no Matrix Market file"),
+        ("\ufeff", "is no Matrix Market file"),
         ("rows and columns\n", "is no Matrix Market file"),
-        ("%%MatrixMarket vector coordinate real general\n", "is no Matrix Market file"),
+        ("%%MatrixMarket vector coordinate real general\n", "holds a 'vector'"),
+        (f"{BANNER} coordinate real\n1 1 1\n1 1 1\n", "has 4 words"),
+        (f"{BANNER} coordinate real general 3\n1 1 1\n1 1 1\n", "general 3', has 6 words"),
+        (f"{BANNER} coordinate real general % of ours\n1 1 1\n1 1 1\n", "has 8 words"),
         (f"{BANNER} coordinate complex general\n1 1 1\n1 1 1 0\n", "its values are complex"),
         (f"{BANNER} coordinate complex hermitian\n1 1 1\n1 1 1 0\n", "its values are complex"),
         (f"{BANNER} array pattern general\n1 1\n1\n", "says 'array pattern'"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Parameters are checked by what kernels declare, as halobench itself checks them."""
 
 from __future__ import annotations

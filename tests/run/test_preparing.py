@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is fetched and built before cases run, and what is planned with it."""
 
 from __future__ import annotations

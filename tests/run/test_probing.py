@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The three outcomes of a probe, and what becomes of the cases that depend on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import io
 import re
 from dataclasses import replace
@@ -74,6 +75,43 @@ def test_a_cap_on_time_and_cases_that_stopped_shorten_what_is_left() -> None:
     assert left.seconds() == 20.0  # one launch more takes its time
     left.ended(todo[2], 5.0, stopped=True)
     assert left.seconds() == 0
+
+
+def test_what_runs_side_by_side_shares_the_time_that_is_left() -> None:
+    """Six launches of 100 s, two at a time; and what of those that run is over already."""
+    now = 0.0
+    todo = launches(8, launches=6)
+    left = TimeLeft(todo, {todo[0].case.id: [100.0]}, at_once=2, clock=lambda: now)
+    assert left.seconds() == 300
+    for launch in todo[:2]:
+        left.started(launch)
+    now = 40.0
+    assert left.seconds() == 260
+    now = 100.0
+    left.ended(todo[0], 100.0)
+    left.started(todo[2])
+    left.ended(todo[1], 100.0)
+    left.started(todo[3])
+    assert left.seconds() == 200
+    now = 200.0
+    left.ended(todo[2], 100.0)
+    left.ended(todo[3], 100.0)
+    left.started(todo[4])
+    left.started(todo[5])
+    now = 250.0
+    left.ended(todo[4], 50.0)
+    assert left.seconds() == pytest.approx(550 / 6 - 50)  # the last one runs alone
+
+
+def test_launches_that_have_room_only_one_after_the_other_are_seen_to() -> None:
+    """There are cores for four, and memory for one."""
+    now = 0.0
+    todo = launches(8, launches=9)
+    left = TimeLeft(todo, {}, at_once=4, clock=lambda: now)
+    for launch in todo[:5]:
+        now += 10.0
+        left.ended(launch, 10.0)
+    assert left.seconds() == 40
 
 
 @pytest.mark.parametrize(

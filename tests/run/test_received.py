@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Plans that somebody else may have written: what they name is checked before anything runs."""
 
 from __future__ import annotations

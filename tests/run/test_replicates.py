@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulated replicates: nodes that differ by chance, and are the same ones when asked for again."""
 
 from __future__ import annotations

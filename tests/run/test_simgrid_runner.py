@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The simulating runner, with SimGrid itself."""
 
 from __future__ import annotations

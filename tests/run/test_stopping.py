@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A study that asks for a precision: cases stop when they are known well enough."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a campaign becomes jobs: how many, how long; and what its folder is cleared of."""
 
 from __future__ import annotations

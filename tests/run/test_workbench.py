@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Site files: read whole, or refused with every problem's file, key, value and mend."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A/A studies: the same thing twice is called different no more often than promised."""
 
 from __future__ import annotations

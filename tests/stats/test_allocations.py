@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Intervals over allocations cover what they say; those of pooled launches do not."""
 
 from __future__ import annotations

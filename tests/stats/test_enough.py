@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Enough launches in an allocation, and enough allocations: decided by what scatters."""
 
 from __future__ import annotations

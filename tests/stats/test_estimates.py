@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from collections import Counter
 from itertools import product
 from math import isclose, sqrt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Percentiles of repetitions nested in launches, and their intervals."""
 
 from __future__ import annotations

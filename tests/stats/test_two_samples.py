@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two samples of launches: exact p-values of known samples, and Holm's correction."""
 
 import warnings

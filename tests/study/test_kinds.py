@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The registry of kinds: every name once, every topic known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Iteration counts known without solving."""
 
 from __future__ import annotations

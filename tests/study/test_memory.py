@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The largest size that fits."""
 
 from __future__ import annotations

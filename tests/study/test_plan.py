@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -215,6 +216,48 @@ def test_a_study_is_told_how_it_goes_on_without_what_some_layouts_refuse(
     (problem,) = problems(planned(run, site=replace(SITE, cores=9)))
 
     assert ("with skip_too_large = true, a study leaves such cases out" in problem) == can
+
+
+def test_all_that_is_wrong_with_a_layout_is_told_at_once() -> None:
+    layout = {"ppn": [56, 3], "cores": 28, "nodes": [1, 2000], "threads": 2}
+    run = {"layout": layout, "skip_too_large": False, "params": {"n": -1}}
+    told = [(one.where, one.what) for one in planned(run).problems]
+    assert told == [
+        ("runs#1.layout.nodes", "2000: this machine is one node"),
+        (
+            "runs#1.layout",
+            "threads follow from cores / ppn where cores is given: leave them out",
+        ),
+        ("runs#1.layout", "ppn 56 does not divide 28 cores"),
+        ("runs#1.layout", "ppn 3 does not divide 28 cores"),
+        ("runs#1", "fake n=-1: refused"),
+    ]
+    alone = planned({"layout": {"ppn": 56, "cores": 28, "nodes": 2000}})
+    assert [one.what for one in alone.problems] == ["ppn 56 does not divide 28 cores"]
+    tasks = planned({"layout": {"tasks": [1, 2, 8], "nodes": 4}}, site=CLUSTER)
+    assert [one.what for one in tasks.problems] == [
+        "4 nodes are more than 1 task",
+        "4 nodes are more than 2 tasks",
+    ]
+
+
+def test_a_number_in_quotes_is_no_number() -> None:
+    study = {"title": "t", "runs": [{"kernel": "fake", "params": {"n": ["8", 16, "x"]}}]}
+    there = Study.model_validate(study)
+    told = [(one.where, one.what) for one in expand(there, SITE, FakeProgram()).problems]
+    assert ("runs#1.params.n", "'8' is a text, not a number") in told
+    assert ("runs#1.params.n", "'x' is a text, not a number") in told
+    words = Study.model_validate({**study, "runs": [{"kernel": "fake", "params": {"n": "8"}}]})
+    assert expand(words, SITE, FakeProgram(), words=True).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("N", "did you mean 'n'?"), ("ranks", "layout.tasks"), ("ppn", "layout.ppn")],
+)
+def test_a_parameter_that_is_called_otherwise_is_named(key: str, meant: str) -> None:
+    (problem,) = planned({"params": {key: 2}}).problems
+    assert (problem.where, meant in problem.mend) == (f"runs#1.params.{key}", True)
 
 
 SIMULATED = PlaceFacts(clock="simulated", remote=True, deterministic=True)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Mappings that name the node of each rank: taken as an axis, refused where they don't fit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The studies that come with haloscope, as the real halobench plans them in a large place."""
 
 from __future__ import annotations

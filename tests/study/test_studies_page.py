@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/studies.md says of a study what the code says."""
 
 from __future__ import annotations

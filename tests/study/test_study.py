@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,6 +143,19 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
         (
             "allocation = ['by_pod', 'rnd']",
             "runs#1.layout.allocation#2: there is no allocation 'rnd'\n    did you mean 'random'?",
+        ),
+        (
+            "mapping = 'roundrobin'",
+            "runs#1.layout.mapping#1: there is no mapping 'roundrobin'\n"
+            "    did you mean 'round_robin'?",
+        ),
+        (
+            "bind = ['Spred']",
+            "runs#1.layout.bind#1: 'Spred' won't do\n    did you mean 'spread'? give 'close' fills",
+        ),
+        (
+            "ppn = 'core'",
+            "runs#1.layout.ppn#1: 'core' won't do\n    did you mean 'cores'? give processes",
         ),
         (
             "allocation_seed = [1, 0]",

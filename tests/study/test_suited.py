@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables and figures that no case can suit are told before anything is measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random small studies: cases of all kernels with any launches, tables and figures."""
 
 from __future__ import annotations

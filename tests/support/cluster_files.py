@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cluster files for tests: a ready one with changes, and a small one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Disks that are soon full."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """PBS, LSF and Flux in a folder, for tests: their commands, by the name that this is called by.
 
 What a real one refuses is refused here: options that it has not, jobs that it does not know. Jobs

@@ -1,4 +1,5 @@
 #!/usr/bin/env -S python3 -I -S
+# SPDX-License-Identifier: BSD-3-Clause
 """A halobench without MPI: one kernel, whose parameter `fault` says what goes wrong with it.
 
 It is started many times: what it imports is what the tests take.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A machine that is not this one, as /proc and /sys trees below a folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A halobench, a toolchain and a machine that are not there."""
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ class FakeProgram:
 
     def parameters(self, kernel: str) -> Sequence[str]:
         return list(fake_halobench.DEFAULTS)
+
+    def numbers(self, kernel: str) -> Sequence[str]:
+        return [key for key, one in fake_halobench.DEFAULTS.items() if isinstance(one, int)]
 
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Batch systems that are not there: their commands in PATH, as fake_batch.py answers for them."""
 
 from __future__ import annotations

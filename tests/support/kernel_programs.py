@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """halobench's programs as the presets build them: where they are, and how they are asked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What halobench's kernels declare, as src/haloscope/records/kernels.json keeps it.
 
 python tests/support/kernels_file.py build/release

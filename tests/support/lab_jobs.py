@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Campaigns on the lab's Slurm for tests, and what goes wrong on the way: one function a fault."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A lab for tests: four hosts of two cores on two switches, up once and taken down at the end."""
 
 from __future__ import annotations

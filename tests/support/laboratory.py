@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A laboratory without MPI: a fake halobench, a fake launcher, a machine with four cores."""
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pytest
 from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakePlanner, Laboratory, describe
 from rich.console import Console
 
-from haloscope.cli import parse
+from haloscope.cli import parse, perform
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.host.scratch import Scratch
@@ -80,8 +81,7 @@ def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callab
     monkeypatch.setattr(writing, "write", lambda _, folder: folder / "report.html")
 
     def run(*words: object) -> int:
-        arguments = parse([str(word) for word in words])
-        return int(arguments.execute(arguments))
+        return perform(parse([str(word) for word in words]))
 
     return run
 

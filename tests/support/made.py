@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables and figures of one kind, as a study would ask for them, from records."""
 
 from __future__ import annotations

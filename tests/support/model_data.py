@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Published curves and synthetic launches that the tests of models share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """External programs for tests: shell scripts that print what a program would."""
 
 from __future__ import annotations

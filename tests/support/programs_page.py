@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/programs.md, made from what the code says a program.toml may say, and from the example."""
 
 from __future__ import annotations

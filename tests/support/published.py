@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One published value, for tests that need no more of its cell."""
 
 from __future__ import annotations

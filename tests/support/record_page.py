@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/records.md, made from what the code says of a record's keys; and which keys it lacks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Realistic records to test with, as a laptop with two cores would give them.
 
 Times follow a simple machine (13 GB/s on one core, 25 on two, latency 0.45 µs) with seeded noise.

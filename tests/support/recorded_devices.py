@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records of kernels in the memory of a device, as halobench makes them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Realistic records of kernels over three-dimensional grids of ranks: Jacobi's sweeps, sums."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches nested in allocations of a batch system, drawn; and whether intervals hold the truth."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """halobench built for simulation, as tests need it: brought up to date once a session."""
 
 from __future__ import annotations

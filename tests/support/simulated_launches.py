@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches of settings that do not differ, with the noise that real machines have. For A/A studies.
 
 A machine's speed wanders from launch to launch (other people's load: an autoregressive process),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Repetitions nested in launches, drawn; and what their percentiles truly are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/studies.md, made from what the code says a study may say, and of each kind of table."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Ranks that send each other messages until they are killed; SPIN_MARK is made when they do. */
 #include <mpi.h>
 #include <stdio.h>

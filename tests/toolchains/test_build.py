@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cache of builds, with a stand-in for halobench and a stand-in for an MPI library."""
 
 from __future__ import annotations

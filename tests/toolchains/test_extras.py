@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is added beside MPI libraries: SimGrid by its two ways, whole or not at all."""
 
 from __future__ import annotations

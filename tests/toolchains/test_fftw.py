@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """FFTW from PyPI: where it is looked for, and what ranks and planning are told of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The launch command of every family, as arguments and environment; nothing is launched here."""
 
 import os

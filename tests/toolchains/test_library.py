@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finding, adding and removing toolchains; PyPI's part is played by scripts."""
 
 import importlib.util

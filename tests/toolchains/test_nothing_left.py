@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of a campaign that is ended by others nothing stays in TMPDIR or in shared memory.
 
 It is one launch of ranks that never end, with every toolchain; those from PyPI are marked
@@ -53,8 +54,8 @@ def measure(_):
     return len([*LocalRunner(facts, built).run([Launch(case, 0)])])
 
 
-cli.parse = lambda _: SimpleNamespace(execute=measure)
-sys.exit(cli.main([]))
+cli.parse = lambda _: SimpleNamespace(execute=measure, verbosity="normal")
+sys.exit(cli.main(["list"]))
 """
 
 

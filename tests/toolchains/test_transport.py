@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What MPI libraries say of the transport they use, as they said it once."""
 
 import pytest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Rank 0 writes a line for each rank: the processors that each of its threads may run on. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The heat equation on a rod, split over ranks: an example of a program that is not haloscope's.
 // usage: mpirun ... heat1d POINTS STEPS        (docs/programs.md)
 #include <mpi.h>

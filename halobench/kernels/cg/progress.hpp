@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a solve by the conjugate gradient method stops, and what a simulation may pass over of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective operations by message size, blocking or not, each result checked. How ranks start
 // together, and so what the times mean, is the protocol's `synchronisation`: round_time unless
 // another is asked for.
@@ -398,14 +399,9 @@ std::vector<Parameter> parameters() {
        "of bcast, reduce and allreduce: the message; of all others: what a rank has for another, "
        "or the root for or from each",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
-      {"call",
-       choice,
-       "blocking",
-       "blocking, or nonblocking: started and waited for at once",
-       "",
-       {},
-       {},
-       {"blocking", "nonblocking"}},
+      Parameter::one_of("call", "blocking",
+                        "blocking, or nonblocking: started and waited for at once",
+                        {"blocking", "nonblocking"}),
   };
   for (auto& one : message_parameters()) all.push_back(std::move(one));
   return all;

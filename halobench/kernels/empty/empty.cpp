@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A kernel that does nothing: what is left is the cost of the harness itself.
 #include "kernel.hpp"
 

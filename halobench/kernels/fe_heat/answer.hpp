@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is wrong with temperatures, and a look at them: never timed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A brick of elements shared out over ranks by recursive bisection.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The assembled operator: compressed sparse rows, made line by line of nodes without a search.
 //
 // In a box of nodes the neighbours of a node are known by their steps along the axes, and so is how

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steady heat conduction in the unit cube by linear 8-node hexahedra and the conjugate gradient
 // method: the problem of the finite-element mini-application miniFE, which the task-mapping paper
 // runs (T = 1 on the face at x = 1, its edges included, 0 on the others).
@@ -166,12 +167,11 @@ std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
       {"size", text, "64x64x64", "elements along x, y and z of the unit cube"},
-      {.name = "operator",
-       .type = choice,
-       .fallback = "csr",
-       .help = "csr: an assembled matrix, in compressed sparse rows; matrix_free: none, each "
-               "node's row is applied from 27 weights",
-       .choices = operator_names()},
+      Parameter::one_of(
+          "operator", "csr",
+          "csr: an assembled matrix, in compressed sparse rows; matrix_free: none, each "
+          "node's row is applied from 27 weights",
+          operator_names()),
       {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
       {"tolerance", real, "1e-8", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
       {"max_iterations", integer, "0",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The operator without a matrix: each node's row from 27 weights. Elements are all alike, so their
 // matrix is integrated once; and A p is worked out again where it is wanted instead of being
 // stored.

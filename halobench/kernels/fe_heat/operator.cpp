@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/fe_heat/operator.hpp"
 
 namespace halobench::heat {

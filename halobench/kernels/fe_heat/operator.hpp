@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrix of heat conduction on a rank's nodes: assembled, or applied without one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/fe_heat/part.hpp"
 
 #include <algorithm>

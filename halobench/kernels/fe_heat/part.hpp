@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank has of the mesh: its nodes, where their values lie, and which ranks it exchanges
 // with.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Heat conduction on a rank's nodes by the conjugate gradient method.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank's values and spectrum should be, and how far they are from it.
 #pragma once
 

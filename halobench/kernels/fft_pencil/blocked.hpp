@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // As many lines at a time as the cache holds: copied there, transformed, copied to their place.
 #pragma once
 

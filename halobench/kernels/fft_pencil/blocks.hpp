@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lines along an axis, a block at a time: brought together, transformed, brought back.
 #pragma once
 

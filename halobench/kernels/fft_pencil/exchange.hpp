@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A transpose: what every rank of a row, or of a column, sends to every other, chunk by chunk.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A three-dimensional Fourier transform of real values, forward and backward, over pencils, as the
 // task-mapping paper's bigFFT has it: one-dimensional transforms by FFTW, transposes by MPI.
 #include <array>
@@ -246,27 +247,24 @@ std::vector<Parameter> parameters() {
        "ranks in rows and columns, such as 4x2: x is cut over rows, y over columns; rows, columns: "
        "all ranks in one line of them; even: as even as can be; auto: rows where every rank then "
        "has planes (slabs), else even"},
-      {.name = "transpose",
-       .type = choice,
-       .fallback = "pipelined",
-       .help = "alltoallv: one MPI_Alltoallv each; pairwise: MPI_Sendrecv with one rank after the "
-               "other; pipelined: groups of planes travel while others are transformed",
-       .choices = transpose_names()},
-      {.name = "layout",
-       .type = choice,
-       .fallback = "blocked",
-       .help = "blocked: as many lines at a time as the cache holds, copied straight to what is "
-               "sent; strided: whole arrays as they lie, packed and unpacked by themselves",
-       .choices = layout_names()},
+      Parameter::one_of(
+          "transpose", "pipelined",
+          "alltoallv: one MPI_Alltoallv each; pairwise: MPI_Sendrecv with one rank after the "
+          "other; pipelined: groups of planes travel while others are transformed",
+          transpose_names()),
+      Parameter::one_of(
+          "layout", "blocked",
+          "blocked: as many lines at a time as the cache holds, copied straight to what is "
+          "sent; strided: whole arrays as they lie, packed and unpacked by themselves",
+          layout_names()),
       {"chunks", integer, "0",
        "groups of planes where transpose=pipelined, else 1; 0: up to 8, with a plane for every "
        "thread",
        "", 0, 1 << 16},
-      {.name = "planning",
-       .type = choice,
-       .fallback = "measure",
-       .help = "how FFTW chooses its algorithms, before anything is timed: estimate tries none",
-       .choices = planning_names()},
+      Parameter::one_of(
+          "planning", "measure",
+          "how FFTW chooses its algorithms, before anything is timed: estimate tries none",
+          planning_names()),
   };
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Real fields whose spectrum is known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a three-dimensional array is cut into pencils, three times: along z, y and x.
 #pragma once
 

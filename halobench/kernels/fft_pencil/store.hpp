@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rank's arrays, and where in them the planes of each pencil lie.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transforms over whole arrays as they lie, as textbooks have them.
 #pragma once
 

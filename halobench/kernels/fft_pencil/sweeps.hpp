@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The transforms of a rank's own lines, and the copies between pencils and what is sent.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which points of the mesh a rank holds, and what lies beyond them; known before the launch.
 #pragma once
 

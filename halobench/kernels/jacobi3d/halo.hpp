@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ghost layers: what travels between ranks, and round a periodic axis that is not cut.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi's method for Laplace's equation in three dimensions, the textbook halo exchange: M.
 // Celoria, Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 3.
 #include "kernels/jacobi3d/jacobi3d.hpp"
@@ -360,38 +361,28 @@ std::vector<Parameter> parameters() {
       {"topology", text, "auto",
        "ranks along x, y and z, such as 4x1x1; auto: the grid that exchanges the fewest bytes; 1d, "
        "2d, 3d: the most even grid of so many dimensions"},
-      {.name = "variant",
-       .type = choice,
-       .fallback = "plain",
-       .help = "plain: one sweep a pass over memory; streaming: the same with stores that go past "
-               "the caches; temporal: depth sweeps a pass, in blocks that stay in the cache",
-       .choices = variant_names()},
+      Parameter::one_of(
+          "variant", "plain",
+          "plain: one sweep a pass over memory; streaming: the same with stores that go past "
+          "the caches; temporal: depth sweeps a pass, in blocks that stay in the cache",
+          variant_names()),
       {"depth", integer, "0",
        "ghost layers, and sweeps from one exchange to the next; 0: 6 for temporal, or as many as "
        "fit, else 1",
        "", 0, 64},
-      {.name = "boundary",
-       .type = choice,
-       .fallback = "dirichlet",
-       .help = "dirichlet: values beyond the mesh are 0; periodic: opposite faces are neighbours",
-       .choices = {"dirichlet", "periodic"}},
-      {.name = "exchange",
-       .type = choice,
-       .fallback = "nonblocking",
-       .help = "how faces travel between ranks; neighbor: in one MPI_Neighbor_alltoallw; "
-               "derived_types: as nonblocking, but MPI itself picks them out of the mesh",
-       .choices = face_exchange_names()},
-      {.name = "overlap",
-       .type = choice,
-       .fallback = "no",
-       .help = "yes: what needs no ghosts is swept while faces travel; with blocking, "
-               "sendrecv and neighbor, and in a device's memory, always no",
-       .choices = {"no", "yes"}},
-      {.name = "precision",
-       .type = choice,
-       .fallback = "double",
-       .help = "of the values",
-       .choices = {"double", "float"}},
+      Parameter::one_of(
+          "boundary", "dirichlet",
+          "dirichlet: values beyond the mesh are 0; periodic: opposite faces are neighbours",
+          {"dirichlet", "periodic"}),
+      Parameter::one_of("exchange", "nonblocking",
+                        "how faces travel between ranks; neighbor: in one MPI_Neighbor_alltoallw; "
+                        "derived_types: as nonblocking, but MPI itself picks them out of the mesh",
+                        face_exchange_names()),
+      Parameter::one_of("overlap", "no",
+                        "yes: what needs no ghosts is swept while faces travel; with blocking, "
+                        "sendrecv and neighbor, and in a device's memory, always no",
+                        {"no", "yes"}),
+      Parameter::one_of("precision", "double", "of the values", {"double", "float"}),
       {"sweeps", integer, "8", "sweeps in a step", "", 1, 1e6},
   };
   for (auto& one : memory_parameters(false)) all.push_back(std::move(one));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // jacobi3d in any memory.
 #pragma once
 

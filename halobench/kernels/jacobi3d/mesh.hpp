@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the values on a rank's box, and on its ghost layers, lie in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A known answer: a wave that Jacobi's method makes smaller by the same factor in every sweep.
 #pragma once
 

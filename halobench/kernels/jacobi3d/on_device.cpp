@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/jacobi3d/on_device.hpp"
 
 #include <vector>

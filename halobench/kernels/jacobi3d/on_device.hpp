@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sweeps in a device's memory: a device kernel each, ghosts by a star forest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One sweep a pass, with ordinary stores or with streaming ones: in blocks of rows, so that a plane
 // is read from memory once and not for each of the three planes that need it.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The variants of the sweep: how they pass over memory. Their values are the same.
 #pragma once
 

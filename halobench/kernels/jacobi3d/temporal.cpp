@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several sweeps in one pass over memory.
 //
 // Blocks of rows are swept through plane by plane: as soon as a sweep has done plane x, the next

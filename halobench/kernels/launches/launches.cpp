@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Device kernels launched one after the other, with a synchronisation after the first and without:
 // what it costs that the next launches can't be hidden behind the first one's work. Zhang, Mills
 // and Smith 2020, section 6 and figure 15.

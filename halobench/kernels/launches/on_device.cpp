@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/launches/on_device.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Device kernels that are launched one after the other on a stream, and what they make of an array.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The five measurements that LogGP's parameters follow from, by message size, between rank 0 (the
 // client) and rank 1 (the server); others wait. Hoefler, Lichei and Rehm, Low-Overhead LogGP
 // Parameter Assessment (IPDPS 2007); the receiver's overhead as in Kielmann, Bal and Verstoep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which of a rank's atoms its neighbours need, and which move on to them: on every rank the same.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Boxes of grid points between arrays that hold larger ones: x fastest, then y, then z.
 #pragma once
 

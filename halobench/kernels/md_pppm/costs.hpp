@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank's computation costs, from a real run's sections: charged under simulation alone.
 #pragma once
 

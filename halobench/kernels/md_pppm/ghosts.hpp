@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ghost atoms: LAMMPS' exchange over the six faces of a brick, with atoms that can be told apart.
 #pragma once
 

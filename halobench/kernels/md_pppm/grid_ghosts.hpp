@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Points around a rank's brick of PPPM's grid: sums to their owners, values from them.
 #pragma once
 

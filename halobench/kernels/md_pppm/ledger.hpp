@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank has sent: messages and bytes, to whom, in which phase.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A step of LAMMPS' rhodopsin benchmark as its ranks communicate in it: ghost atoms over six faces,
 // PPPM's grid between bricks and lines, sums. Every atom and point is followed; what LAMMPS
 // computes is charged under simulation, and left out for real.
@@ -112,13 +113,12 @@ std::vector<Parameter> parameters() {
        "steps from one build of neighbour lists to the next, the first of them a build; the "
        "benchmark has 11 in 100 steps. Under simulation as many steps are timed together",
        "", 1, 1e6},
-      {.name = "alike",
-       .type = choice,
-       .fallback = "each",
-       .help = "steps of a period, and transforms of a step, that are alike: each is gone through; "
-               "once: under simulation one is, and the others are taken to last as long (for real, "
-               "each)",
-       .choices = {"each", "once"}},
+      Parameter::one_of(
+          "alike", "each",
+          "steps of a period, and transforms of a step, that are alike: each is gone through; "
+          "once: under simulation one is, and the others are taken to last as long (for real, "
+          "each)",
+          {"each", "once"}),
   };
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PPPM's grid through a step: from bricks to lines, to the spectrum and back, every point followed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the time of a step goes, by names near those of LAMMPS' own breakdown.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A grid from one layout over ranks to another: LAMMPS' remaps (remap.cpp), point to point.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/md_pppm/system.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rhodopsin benchmark's box of atoms and grid points, replicated, and how LAMMPS cuts it.
 #pragma once
 

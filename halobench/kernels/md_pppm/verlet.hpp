@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A step of molecular dynamics, as the ranks of LAMMPS communicate in it (verlet.cpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/memory/memory.hpp"
 
 #include <array>
@@ -27,11 +28,6 @@ bool sends_by_stream(const Params& params) {
   return is_on_device(params) && params.choice("mpi") == "nccl";
 }
 
-Parameter choice(const char* name, const char* fallback, std::string help,
-                 std::vector<std::string> choices) {
-  return {name, Parameter::Type::choice, fallback, std::move(help), "", {}, {}, std::move(choices)};
-}
-
 constexpr const char* devices =
     "a device's: of a GPU where halobench was built for one (--device cuda or hip), else of an "
     "emulated one: memory that the host may not touch, a thread a stream; times there say nothing "
@@ -39,10 +35,11 @@ constexpr const char* devices =
 
 /// What a device is asked for besides what it is to do.
 std::vector<Parameter> of_any_device() {
-  return {choice("device_lag", "none",
-                 "of an emulated device: streams work at once, or not before they are waited for, "
-                 "so that a missing wait gives a wrong answer every time",
-                 {"none", "until_waited"}),
+  return {Parameter::one_of(
+              "device_lag", "none",
+              "of an emulated device: streams work at once, or not before they are waited for, "
+              "so that a missing wait gives a wrong answer every time",
+              {"none", "until_waited"}),
           {"gpus_shared", Parameter::Type::integer, "1",
            "of GPUs, how many ranks of a node may share one: those that follow each other, on a "
            "simulated node those of a socket that do",
@@ -68,9 +65,10 @@ std::vector<Parameter> parameters_of_messages(bool by_stream) {
   }
   return joined(
       {
-          choice("memory", "host", std::string("of arrays and buffers: the host's, or ") + devices,
-                 {"host", "device"}),
-          choice("mpi", "gpu_aware", std::move(help), std::move(ways)),
+          Parameter::one_of("memory", "host",
+                            std::string("of arrays and buffers: the host's, or ") + devices,
+                            {"host", "device"}),
+          Parameter::one_of("mpi", "gpu_aware", std::move(help), std::move(ways)),
       },
       of_any_device());
 }
@@ -78,15 +76,16 @@ std::vector<Parameter> parameters_of_messages(bool by_stream) {
 }  // namespace
 
 std::vector<Parameter> device_parameters() {
-  return joined({choice("memory", "device", std::string("of arrays: ") + devices, {"device"})},
-                of_any_device());
+  return joined(
+      {Parameter::one_of("memory", "device", std::string("of arrays: ") + devices, {"device"})},
+      of_any_device());
 }
 
 std::vector<Parameter> message_parameters() { return parameters_of_messages(false); }
 
 std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
   auto all = parameters_of_messages(by_stream);
-  all.push_back(choice(
+  all.push_back(Parameter::one_of(
       "sync", "default_stream",
       std::string("of a device, what an operation waits for. general: all streams before packing, "
                   "its own before messages and when it has unpacked; default_stream: its own "

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which memory a kernel works in: parameters that kernels share.
 #pragma once
 

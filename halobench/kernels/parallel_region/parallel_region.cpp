@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What it takes to begin and end a parallel region of OpenMP, as J. M. Bull measures it (Measuring
 // Synchronisation and Scheduling Overheads in OpenMP, EWOMP 1999): an empty one, many times over.
 #include <omp.h>

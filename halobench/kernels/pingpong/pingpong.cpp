@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between pairs of ranks, by size: ping-pong as the Intel MPI Benchmarks and the OSU
 // Micro-Benchmarks time it, and streams of messages in one direction or both. Ranks without a
 // partner wait.

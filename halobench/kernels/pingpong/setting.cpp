@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/pingpong/setting.hpp"
 
 #include <limits>
@@ -63,30 +64,23 @@ Plan plan_pingpong(const Params& params, const Shape& shape) {
 std::vector<Parameter> pingpong_parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
-      {"mode",
-       choice,
-       "imb",
-       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or "
-       "40 MiB of messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); "
-       "stream: bandwidth one way, a window of messages in flight; bistream: both ways at once",
-       "",
-       {},
-       {},
-       {"imb", "osu", "stream", "bistream"}},
+      Parameter::one_of(
+          "mode", "imb",
+          "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or "
+          "40 MiB of messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else "
+          "1000); "
+          "stream: bandwidth one way, a window of messages in flight; bistream: both ways at once",
+          {"imb", "osu", "stream", "bistream"}),
       {"sizes", sizes, "0:4M", "message sizes", "B", 0,
        static_cast<double>(std::numeric_limits<int>::max())},
       {"pairs", text, "0-1",
        "which ranks talk, all pairs at once: 0-1,2-3 or halves (0 with ranks/2 ...) or neighbours "
        "(0 with 1, 2 with 3 ...); bandwidth and message rate are summed over pairs"},
-      {"cache",
-       choice,
-       "warm",
-       "warm: a message lies where the last one lay; off: messages rotate through twice the last "
-       "cache, so that none is found in a cache",
-       "",
-       {},
-       {},
-       {"warm", "off"}},
+      Parameter::one_of("cache", "warm",
+                        "warm: a message lies where the last one lay; off: messages rotate through "
+                        "twice the last "
+                        "cache, so that none is found in a cache",
+                        {"warm", "off"}),
       {"window", integer, "64",
        "messages in flight of stream and bistream; of large ones, as many as make 64 MiB", "", 1,
        65536},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What pingpong's parameters ask for, and what that needs.
 #pragma once
 

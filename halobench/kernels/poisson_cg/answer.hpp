@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is wrong with an answer, and a look at it: never timed.
 #pragma once
 

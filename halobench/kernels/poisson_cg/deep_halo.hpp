@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halos of several layers, corners included, of r and p: what a rank needs to go on for several
 // iterations alone.
 #pragma once

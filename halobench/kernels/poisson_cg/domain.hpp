@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A rank's part of the grid: strips for its threads, and the halos between strips and ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The conjugate gradient method in one pass over memory and one reduction an iteration.
 //
 // Chronopoulos and Gear's idea (J. Comput. Appl. Math. 25, 1989): with the inner products of the

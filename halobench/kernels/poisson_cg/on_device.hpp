@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The conjugate gradient method in a device's memory: the host sees two sums an iteration.
 #pragma once
 

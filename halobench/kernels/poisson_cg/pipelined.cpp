@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The conjugate gradient method with its one reduction hidden behind the product with A.
 //
 // Ghysels and Vanroose, Parallel Computing 40, 2014, algorithm 3: with w = A r, s = A p and z = A s

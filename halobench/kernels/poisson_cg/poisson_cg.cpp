@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Poisson's equation on the unit square by the conjugate gradient method: the classical test
 // problem of the HPCF reports.
 #include "kernels/poisson_cg/poisson_cg.hpp"
@@ -6,11 +7,11 @@
 #include <optional>
 
 #include "kernel.hpp"
+#include "kernels/memory/memory.hpp"
 #include "kernels/poisson_cg/answer.hpp"
 #include "kernels/poisson_cg/domain.hpp"
 #include "kernels/poisson_cg/on_device.hpp"
 #include "kernels/poisson_cg/solver.hpp"
-#include "kernels/memory/memory.hpp"
 
 namespace halobench {
 namespace {
@@ -208,29 +209,21 @@ std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
       {"n", integer, "1024", "interior mesh points in each direction", "", 1, 1 << 24},
-      {.name = "variant",
-       .type = choice,
-       .fallback = "fused",
-       .help =
-           "fused: one pass over memory an iteration; textbook: one for each vector operation; "
-           "pipelined: one reduction, behind the product; sstep: one pass and one reduction for s "
-           "iterations",
-       .choices = variant_names()},
-      {.name = "exchange",
-       .type = choice,
-       .fallback = "nonblocking",
-       .help = "how halos travel between ranks; neighbor: in one MPI_Neighbor_alltoallw",
-       .choices = exchange_names()},
-      {.name = "decomposition",
-       .type = choice,
-       .fallback = "rows",
-       .help = "what a rank holds: whole rows of the mesh, or a two-dimensional block",
-       .choices = {"rows", "blocks"}},
-      {.name = "rhs",
-       .type = choice,
-       .fallback = "paper",
-       .help = "right-hand side: the papers', random numbers, or 1 at one point",
-       .choices = right_side_names()},
+      Parameter::one_of(
+          "variant", "fused",
+          "fused: one pass over memory an iteration; textbook: one for each vector operation; "
+          "pipelined: one reduction, behind the product; sstep: one pass and one reduction for s "
+          "iterations",
+          variant_names()),
+      Parameter::one_of("exchange", "nonblocking",
+                        "how halos travel between ranks; neighbor: in one MPI_Neighbor_alltoallw",
+                        exchange_names()),
+      Parameter::one_of("decomposition", "rows",
+                        "what a rank holds: whole rows of the mesh, or a two-dimensional block",
+                        {"rows", "blocks"}),
+      Parameter::one_of("rhs", "paper",
+                        "right-hand side: the papers', random numbers, or 1 at one point",
+                        right_side_names()),
       {"s", integer, "2", "sstep: iterations a sweep, an even number", "", 2, 6},
       {"reorthogonalise", integer, "0",
        "sstep: sweeps from one to the next that takes no orthogonality for granted; 0: 16 where "

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // poisson_cg in any memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One vector times A over all ranks: exchange and loop, for the variants that do it by itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the variants of the conjugate gradient method share: how they are called.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The conjugate gradient method s iterations at a time: one pass over memory and one reduction for
 // all of them.
 //

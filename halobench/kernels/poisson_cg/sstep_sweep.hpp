@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops of s-step CG over one strip: s iterations in one pass, and inner products of powers of
 // A.
 #pragma once

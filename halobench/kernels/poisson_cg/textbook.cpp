@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The conjugate gradient method as the papers describe it: two inner products, three vector updates
 // and one product with A an iteration, a loop each, on four vectors.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages round a ring of ranks, both ways at once, until each is back where it began: M. Celoria,
 // Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 1.A.
 #include "base/simulation.hpp"
@@ -109,10 +110,12 @@ Kernel ring() {
       {"cycle_deviation_s", real, "their standard deviation, of the sample", "s",
        "null with one repetition"},
       {"messages_received", integer, "by all ranks in one cycle"},
-      {.name = "values",
-       .type = integers,
-       .help = "what came back to rank 0: the message to the left, that to the right",
-       .minimum = {}}};
+      {"values",
+       integers,
+       "what came back to rank 0: the message to the left, that to the right",
+       "",
+       "",
+       {}}};
   kernel.repetitions = "10";
   kernel.warmup = "2";
   kernel.batched = true;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Halos of a periodic grid by a star forest: every rank's n x n (x n) points copied into an array
 // with a halo, and that array added back to its points. Zhang, Mills and Smith 2020, section 5.3
 // (there, the star stencil of a DMDA).

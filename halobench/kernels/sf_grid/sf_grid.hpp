@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sf_grid in any memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sf_pingpong in one buffer a rank: what was received is what is sent.
 #include "kernels/star_forest/pair.hpp"
 

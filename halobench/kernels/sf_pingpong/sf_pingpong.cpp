@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ping-pong as a broadcast and a reduction of a star forest, each with its own buffer: nothing to
 // pack, so what it takes beyond pingpong is the forest's own cost.
 #include "kernels/star_forest/pair.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sf_unpack with leaves on rank 0 too, which are served without MPI.
 #include "kernels/star_forest/pair.hpp"
 

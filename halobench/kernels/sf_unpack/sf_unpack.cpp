@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values are added where they arrive: a receive buffer, and unpacking.
 #include "kernels/star_forest/pair.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a product must be: row by row from the matrix's source, without blocks, ghosts or messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A square sparse matrix, its rows shared out over ranks and threads.
 #pragma once
 

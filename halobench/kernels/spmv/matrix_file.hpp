@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A square sparse matrix in a binary file, made from a Matrix Market file before the launch
 // (src/haloscope/run/matrices.py writes it). Every rank reads its own rows.
 #pragma once

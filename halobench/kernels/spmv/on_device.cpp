@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/spmv/on_device.hpp"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The products of a distributed matrix on a device, each given to a stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rows a worker has: a thread of a rank, the threads of rank 0 first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which matrix a case asks for, how its rows are shared out, and what that will need.
 #pragma once
 

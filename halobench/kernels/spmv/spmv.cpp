@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of
 // Zhang, Mills and Smith 2020, section 5.4, with the three schemes of its figure 12.
 #include "kernels/spmv/spmv.hpp"
@@ -332,9 +333,11 @@ Kernel spmv_in(const SpaceMaker& make_space) {
       {"matrix", file, "3d27",
        "a stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (with row_length and "
        "bandwidth), power_law (with row_length on average), or a Matrix Market file: NAME.mtx, "
-       "NAME.mtx.gz"},
+       "NAME.mtx.gz, or NAME.tar.gz with it"},
       {"n", integer, "100",
-       "of a stencil, grid points along each axis; of random and power_law, rows", "", 1, 1e15},
+       "of a stencil, grid points along each axis; of random and power_law, rows; of a file it is "
+       "what the file says",
+       "", 1, 1e15},
       {"row_length", integer, "27",
        "nonzeros of a row, of random and power_law: all columns within reach where these are fewer",
        "", 1, 1e9},
@@ -344,21 +347,18 @@ Kernel spmv_in(const SpaceMaker& make_space) {
       {"partition", text, "rows",
        "what ranks and threads have alike: rows, or nonzeros; of a Matrix Market file also graph: "
        "METIS cuts as few connections between ranks as it can, and rows are renumbered"},
-      {"overlap",
-       choice,
-       "split",
-       "none: messages, then products; split: the product with the rank's own columns while "
-       "messages travel, then that with the others'; split_temporary: the latter into a vector of "
-       "its own, added at the end - with several threads, one of them waits for messages and "
-       "multiplies while the others work on the former; not so in simulations, where messages "
-       "travel by themselves; early_launch, on a device: as split, but messages begin when the "
-       "first product was launched, after an event behind packing, as they do with "
-       "split_temporary there, whose two products have a stream each (figure 12 of the report: "
-       "split is a, early_launch b, split_temporary c)",
-       "",
-       {},
-       {},
-       {"none", "split", "split_temporary", "early_launch"}},
+      Parameter::one_of(
+          "overlap", "split",
+          "none: messages, then products; split: the product with the rank's own columns while "
+          "messages travel, then that with the others'; split_temporary: the latter into a vector "
+          "of "
+          "its own, added at the end - with several threads, one of them waits for messages and "
+          "multiplies while the others work on the former; not so in simulations, where messages "
+          "travel by themselves; early_launch, on a device: as split, but messages begin when the "
+          "first product was launched, after an event behind packing, as they do with "
+          "split_temporary there, whose two products have a stream each (figure 12 of the report: "
+          "split is a, early_launch b, split_temporary c)",
+          {"none", "split", "split_temporary", "early_launch"}),
   };
   for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
   {

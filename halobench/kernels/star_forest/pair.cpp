@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/star_forest/pair.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One star forest between ranks 0 and 1, there and back: what sf_pingpong, sf_newpingpong,
 // sf_unpack and sf_scatter share. Zhang, Mills and Smith 2020, sections 5.1 and 5.2.
 #pragma once

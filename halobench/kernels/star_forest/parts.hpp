@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The parts of a broadcast and the reduction that follows it, each by itself: what the split-phase
 // model is made from. Zhang, Mills and Smith 2020, section 6.
 #pragma once

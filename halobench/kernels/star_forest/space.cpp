@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/star_forest/space.hpp"
 
 #include "star_forest/host_space.hpp"

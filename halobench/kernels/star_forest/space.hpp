@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which memory a kernel's star forests work in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory bandwidth as STREAM counts it (J. D. McCalpin, 1995), by working set, so that caches show.
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -293,24 +294,16 @@ Kernel stream() {
        "working sets of each rank, all three arrays together; the largest should be four times the "
        "rank's share of the last cache",
        "B", smallest_size, 1e15},
-      {"operation",
-       choice,
-       "all",
-       "copy c=a, scale c=3a, add c=a+b, triad c=a+3b, dot a.b; bytes are counted as STREAM does, "
-       "16 or 24 an element: what stores read before they write is left out",
-       "",
-       {},
-       {},
-       {"all", "copy", "scale", "add", "triad", "dot"}},
-      {"stores",
-       choice,
-       "plain",
-       "plain: a stored line is first read from memory (write-allocate); streaming: it is not, "
-       "which from memory is up to 1.5 times as fast, and from caches slower",
-       "",
-       {},
-       {},
-       {"plain", "streaming"}},
+      Parameter::one_of("operation", "all",
+                        "copy c=a, scale c=3a, add c=a+b, triad c=a+3b, dot a.b; bytes are counted "
+                        "as STREAM does, "
+                        "16 or 24 an element: what stores read before they write is left out",
+                        {"all", "copy", "scale", "add", "triad", "dot"}),
+      Parameter::one_of(
+          "stores", "plain",
+          "plain: a stored line is first read from memory (write-allocate); streaming: it is not, "
+          "which from memory is up to 1.5 times as fast, and from caches slower",
+          {"plain", "streaming"}),
   };
   for (const auto& one : operations) {
     kernel.results.push_back({std::string(one.name) + "_bytes_per_s", Result::Type::real,

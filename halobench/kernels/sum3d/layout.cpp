@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/sum3d/layout.hpp"
 
 #include <limits>

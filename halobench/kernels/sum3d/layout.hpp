@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who adds which elements in sum3d, known before the launch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // C = A + B for three-dimensional arrays that live on rank 0: scattered, added, gathered, with
 // collectives only. M. Celoria, Report for Assignment 1 of Foundations of High Performance
 // Computing, 2021, section 1.B.
@@ -221,16 +222,12 @@ std::vector<Parameter> parameters() {
       {"size", text, "240x100x100", "elements along x, y and z"},
       {"topology", text, "1d",
        "ranks along x, y and z, such as 4x3x2; or 1d, 2d, 3d: the most even of so many dimensions"},
-      {"distribution",
-       choice,
-       "balanced",
-       "balanced: equal counts of what lies next in memory (the report's a = 0); topology: the "
-       "same, but as many as the rank's block of the topology has (a = 1); subblock: that block "
-       "itself, by derived types",
-       "",
-       {},
-       {},
-       {"balanced", "topology", "subblock"}},
+      Parameter::one_of(
+          "distribution", "balanced",
+          "balanced: equal counts of what lies next in memory (the report's a = 0); topology: the "
+          "same, but as many as the rank's block of the topology has (a = 1); subblock: that block "
+          "itself, by derived types",
+          {"balanced", "topology", "subblock"}),
   };
 }
 

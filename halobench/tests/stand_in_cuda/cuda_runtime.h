@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A stand-in for CUDA's runtime library, as far as halobench asks it: calls are written down and
 // done at once, and device kernels run on the host, thread by thread, or those of a warp together
 // where they exchange values.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records -> cases: all good launches of one setting together, and what was left out and why.
 
 Only launches whose outcome is "ok" enter a sample. Everything else stays beside them, by name.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How collective operations grow: with the message, with processes, and where times leap.
 
 A library picks an algorithm by size and by ranks. Where it changes from one to another, the time of

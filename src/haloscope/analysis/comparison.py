@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Settings set against each other: ratio, test over launches, Holm's correction, verdict."""
 
 from __future__ import annotations

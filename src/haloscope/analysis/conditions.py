@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What launches were measured with, and in what those differ that stand together in a report."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Device kernels one after the other: with a synchronisation after the first, against without."""
 
 from __future__ import annotations

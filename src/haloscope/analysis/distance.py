@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far apart the ranks of a case ran: what each said of its processors, or was simulated on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What says that something else was running while cases were measured."""
 
 from __future__ import annotations

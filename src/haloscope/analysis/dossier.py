@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads a result folder: everything a report is made from, in one place."""
 
 from __future__ import annotations

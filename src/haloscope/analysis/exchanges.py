@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ways to do the same set against each other: to exchange, overlap, transpose, bind, and solve."""
 
 from __future__ import annotations

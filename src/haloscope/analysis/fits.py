@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models fitted to measured cases: what tables of fits show, and what figures draw."""
 
 from __future__ import annotations

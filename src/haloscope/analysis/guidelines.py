@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Performance guidelines: no operation should take longer than others that do its work.
 
 Sources: Träff, Gropp and Thakur, Self-consistent MPI performance guidelines (IEEE TPDS 21, 2010);

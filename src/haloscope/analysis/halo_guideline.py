@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A performance guideline of halos: one neighbourhood collective is no slower than single messages.
 
 As Träff, Gropp and Thakur have it (IEEE TPDS 21, 2010), a call that is made for a task should take

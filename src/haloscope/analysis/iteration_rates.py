@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Iterations a second of poisson_cg's variants, by ranks: what latency leaves of each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Measured sweeps of jacobi3d, and what the models say of them from the other cases of a study.
 
 Models rest on one rank's sweep, on messages between two ranks (pingpong), and on the memory's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far the allocations of a batch system differ, beside the launches in one, in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cases that share tasks out over nodes, side by side: over how many, and which ranks share one."""
 
 from __future__ import annotations

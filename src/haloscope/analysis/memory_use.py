@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a solver makes of the memory: its declared traffic over its time, against stream's triad.
 
 A triad limits a solve only where its data come from as far: on as many cores, bound alike, over a

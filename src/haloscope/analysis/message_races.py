@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI libraries and transports set against each other, by the time of a message of each size."""
 
 from __future__ import annotations

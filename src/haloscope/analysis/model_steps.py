@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulated solves whose working set a cache just holds, or just not: a step of the node model."""
 
 from __future__ import annotations

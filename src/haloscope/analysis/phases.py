@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the time of a step goes: each phase's share of it, and its time beside the node model's."""
 
 from __future__ import annotations

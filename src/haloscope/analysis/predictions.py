@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictions beside what is known: cells of published tables and times measured here."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds the published counterpart of a measured case: the tables of a paper whose facts agree."""
 
 from __future__ import annotations

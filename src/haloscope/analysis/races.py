@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who is fastest of several, race by race: the fastest against each other one, by a test."""
 
 from __future__ import annotations

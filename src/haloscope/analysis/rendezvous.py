@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where messages begin to wait for their receive: an MPI library's eager limit, as measured."""
 
 from __future__ import annotations

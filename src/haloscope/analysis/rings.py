@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Published latencies of messages round a ring: formula 1 of the ORFEO report."""
 
 from __future__ import annotations

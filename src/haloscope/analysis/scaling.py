@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Strong scaling: the same mesh on more and more processes, or on more threads of one process.
 
 S_p = T_b / T_p and E_p = S_p b / p from the medians of launches; p counts cores in use (processes

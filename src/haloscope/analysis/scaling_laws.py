@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Laws of time over processes, fitted to every mesh that was run on several numbers of them.
 
 And over meshes, to all that was run on as many processes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS' own breakdown of a step, of LAMMPS and of the kernel that stands for it.
 
 Source: the task-mapping paper, figure 7; LAMMPS' manual, "Screen and logfile output".

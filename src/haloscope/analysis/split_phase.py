@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cases whose records hold the parts of a step, as the split-phase model takes them."""
 
 from __future__ import annotations

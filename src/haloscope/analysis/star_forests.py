@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Star forests by message size, and what the report on Summit printed of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Published times of sums of three-dimensional arrays: tables I to III of the report."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Kernels that sweep inside one launch: the records' points as samples over launches.
 
 A point is a size (and an operation); each launch gives one number a point, the median over its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How slow the slowest repetitions are, and how long ranks wait for the slowest of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a case's launches differ, and after how many of them their mean has settled.
 
 Source: the task-mapping paper, section 5.4, figure 2 and table 4: means over 30 runs, and the

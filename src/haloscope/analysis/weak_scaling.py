@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Weak scaling: more and more tasks with as much work each, against the fewest on one node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """An allocation: the nodes that a batch system gave to the job that this process runs in."""
 
 from __future__ import annotations

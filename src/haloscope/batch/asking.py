@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A command of a batch system asked: what it said, that it said no, or that nobody answered."""
 
 from __future__ import annotations

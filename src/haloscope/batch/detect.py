@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A site as its batch system describes it, and whether a site file still agrees with that."""
 
 from __future__ import annotations

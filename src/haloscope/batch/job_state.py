@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a job of a batch system stands, in words that are the same for all batch systems."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Batch jobs: submitted once whatever happens, looked for, cancelled."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LSF: jobs submitted by PSI/J, found and followed by bjobs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PBS Pro and OpenPBS: jobs submitted by PSI/J, found and followed by qselect and qstat."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Run by the Python that has PSI/J: submits one job script or cancels one job, and prints JSON.
 
 usage: psij_helper.py submit|cancel pbs|lsf SCRIPT|JOB

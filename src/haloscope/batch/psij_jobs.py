@@ -1,16 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs submitted and cancelled by PSI/J, which lies in an environment of its own."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping
 from importlib.resources import files
 
 from haloscope.batch import asking
 from haloscope.batch.asking import NoAnswerError
 from haloscope.toolchains import extras, psij
+from haloscope.verbosity import note
 
 _NEVER = re.compile(r"(?!)")
 """_NEVER is in no text: what PSI/J's process itself says is no word of a batch system."""
@@ -38,7 +39,7 @@ def _said(
     action: str, scheduler: str, what: str, variables: Mapping[str, str], away: re.Pattern[str]
 ) -> dict[str, object]:
     """What PSI/J says. It is added first where it is not there; UserError where it can't be."""
-    python = extras.install(psij.NAME, say=lambda line: print(line, file=sys.stderr))
+    python = extras.install(psij.NAME, say=note)
     helper = str(files("haloscope.batch") / "psij_helper.py")
     printed = asking.told([str(python), "-I", helper, action, scheduler, what], variables, _NEVER)
     try:

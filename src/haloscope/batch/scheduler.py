@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a batch system is to haloscope: all that differs from one to the other, in one interface."""
 
 from __future__ import annotations

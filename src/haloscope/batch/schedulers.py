@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The batch systems there are, by the name that a site file gives."""
 
 from __future__ import annotations

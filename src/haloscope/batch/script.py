@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The script of a batch job, from a template that a site may replace by its own."""
 
 from __future__ import annotations

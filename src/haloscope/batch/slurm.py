@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Slurm: its commands asked, and their answers as data; what it knows of jobs and nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which nodes of a simulated cluster a job gets, as a scheduler might hand them out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What of a cluster file is assumed, or taken where it says nothing: places, numbers, and why."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can't be true in a cluster file though every number has its type and unit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers that a simulation takes where a cluster file gives none, with where they are from.
 
 Each has a key that a file may give instead.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cluster files: found by name, read with all that is wrong in them, written."""
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from haloscope.paths import share, write_whole
 Location = tuple[int | str, ...]
 
 
+ELSEWHERE = "your cluster files: NAME for ./clusters/NAME.toml, or a path that ends in .toml"
+"""ELSEWHERE is where cluster files are looked for besides those that came with haloscope."""
+
+
 def ready() -> dict[str, Path]:
     """The cluster files by name: those in ./clusters, and those that came with haloscope."""
     folders = (share("clusters"), Path("clusters"))
@@ -40,9 +45,8 @@ def find(name: str) -> Cluster:
     known = ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
-        raise UserError(
-            Problem(f"cluster {name}", "there is no such file", nearest(name, [*known]))
-        )
+        mend = f"{nearest(name, [*known])}\n    {ELSEWHERE}"
+        raise UserError(Problem(f"cluster {name}", "there is no such file", mend))
     return load(path)
 
 
@@ -127,7 +131,7 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     wanted = _wanted(table, detail["loc"])
     if detail["type"] == "missing":
         return Problem(where, "is missing", wanted)
-    return Problem(where, f"{detail['input']!r} won't do", wanted)
+    return Problem(where, f"{detail['input']!r} won't do", toml.guess_of(detail) + wanted)
 
 
 def _table(location: Sequence[int | str]) -> type[BaseModel]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The GPUs of a cluster file as simulations take them: where ranks sit, works and messages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cluster files: what they must say, as data classes (`clusters/file.py` reads the files).
 
 Every number has its source beside it: its own, or that of the table it stands in. Units are part of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """On which sockets of their nodes the ranks of a simulated job sit."""
 
 from __future__ import annotations

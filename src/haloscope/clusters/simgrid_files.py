@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A cluster file as SimGrid takes it: platform, host file, node model, options.
 
 The platform is built by halobench/platform/, which smpirun loads; it reads what is written here.

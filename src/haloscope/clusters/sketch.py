@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A cluster's network, drawn in characters: switches above nodes, or a torus seen from above."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The algorithms of collective operations that SimGrid knows: its manual, "SMPI: simulate MPI".
 
 As SimGrid 3.32 lists them. A newer one has more; one that is asked for by name belongs here first.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The subcommands, one module each; they share `placeoptions` and `conclusion`.
 
 A command has `set_up(parser)`, which describes it and adds its arguments, and `execute(arguments)`,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope calibrate: measure this machine and write its numbers to a cluster file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope cancel: the jobs of a result folder cancelled; its records stay."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope cluster: what a cluster file says of a machine."""
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from haloscope.clusters.schema import (
 )
 from haloscope.clusters.sketch import drawing
 from haloscope.commands.screen import Screen
+from haloscope.errors import UserError
 from haloscope.quantities import count, flops, listed, percent, rate, seconds, size
 
 _DESCRIPTION = """\
@@ -37,9 +39,10 @@ machine, copy the file of one that is like it: what is missing or can't be is na
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
-    """Describe `cluster show`, and add its arguments."""
+    """Describe `cluster list` and `cluster show`, and add their arguments."""
     parser.description = _DESCRIPTION
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions.add_parser("list", help="all of them: nodes, cores, memory, network")
     show = actions.add_parser("show", help="one of them", description=_DESCRIPTION)
     show.add_argument("name", metavar="NAME", help="its name (haloscope list), or a TOML file")
     show.add_argument(
@@ -51,7 +54,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the file in words; 1 if something is missing for a simulation."""
+    """Print all clusters, or a file in words; 1 if something is missing for a simulation."""
+    if arguments.action == "list":
+        return _list(Screen())
     found = cluster_file.find(arguments.name)
     out = Screen()
     if arguments.assumed:
@@ -70,6 +75,43 @@ def execute(arguments: argparse.Namespace) -> int:
         key = problem.where.split(": ")[-1]
         out.print(Text(f"for a simulation: {key} {problem.what}: {problem.mend}"))
     return 1 if missing else 0
+
+
+def _list(out: Screen) -> int:
+    """Print a row a cluster; 1 if a file can't be read."""
+    table = Table(box=None, pad_edge=False)
+    for title, right in (("cluster", False), ("nodes", True), ("cores", True), ("memory", True)):
+        table.add_column(title, justify="right" if right else "left", no_wrap=True)
+    table.add_column("network")
+    wrong, incomplete = [], []
+    for name, path in cluster_file.ready().items():
+        try:
+            one = cluster_file.load(path)
+        except UserError:
+            wrong.append(name)
+            continue
+        table.add_row(*_row(one))
+        if missing_for_simulation(one):
+            incomplete.append(name)
+    out.print(table)
+    for names, what in ((wrong, "can't be read"), (incomplete, "can't be simulated")):
+        for name in names:
+            out.print(f"{name} {what}: haloscope cluster show {name}", markup=False)
+    return 1 if wrong else 0
+
+
+def _row(one: Cluster) -> tuple[str, ...]:
+    """Name and nodes; of each node cores and memory; GPUs and the network."""
+    gpu, node = one.node.gpu, one.node
+    network = one.network.name if one.network else "none" if one.nodes == 1 else "not known"
+    gpus = f"{gpu.number} x {gpu.gpu} per node; " if gpu else ""
+    return (
+        one.name,
+        f"{one.nodes:,}",
+        str(node.cores),
+        size(node.memory_bytes),
+        f"{gpus}{network}",
+    )
 
 
 def _show_assumed(found: Cluster, out: Screen) -> int:

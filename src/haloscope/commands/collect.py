@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope collect: what jobs have measured until now, summarised and reported."""
 
 from __future__ import annotations

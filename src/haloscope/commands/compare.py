@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope compare: two result folders, case by case."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a campaign ends for whoever started it: its summary, its report, its exit code."""
 
 from __future__ import annotations

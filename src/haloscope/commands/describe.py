@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope describe: what a kernel does, the parameters it takes, and what it finds."""
 
 from __future__ import annotations

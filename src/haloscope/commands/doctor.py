@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope doctor: what on this machine would spoil a measurement or a run, each with its mend."""
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from haloscope import __version__
 from haloscope.commands.screen import Screen
 from haloscope.host import machine
 from haloscope.run import doctor
@@ -33,7 +35,9 @@ _STYLES = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "bold red"}
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `doctor`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("--json", action="store_true", help="the machine and all findings as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print version, machine, and findings as JSON"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -64,6 +68,10 @@ def _print(console: Console, finding: CheckResult) -> None:
 
 def _print_json() -> int:
     findings = list(doctor.examine())
-    answer = {"machine": machine.describe(), "findings": [asdict(finding) for finding in findings]}
+    answer = {
+        "haloscope": __version__,
+        "machine": machine.describe(),
+        "findings": [asdict(finding) for finding in findings],
+    }
     print(json.dumps(answer, indent=2))
     return doctor.exit_code(findings)

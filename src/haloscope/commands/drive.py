@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope drive: what a batch job runs on its own nodes."""
 
 from __future__ import annotations

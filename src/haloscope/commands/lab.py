@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope lab: a cluster in a box, brought up on this machine and taken down."""
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from haloscope.host import machine
 from haloscope.lab import cages, cluster
 from haloscope.lab.model import FOLDER, Lab, latency_of, rate_of
 from haloscope.quantities import count
+from haloscope.verbosity import note
 
 _DESCRIPTION = """\
 A cluster in a box: hosts with names, addresses and processes of their own, joined by switches, with
@@ -58,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
     out = Screen()
     if arguments.action == "up":
         lab = _asked(arguments)
-        cluster.up(lab, out.print)
+        cluster.up(lab, note)
         _show(lab, out)
         return 0
     if arguments.action == "down":

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What several launches of one case say together, and where its timeline is drawn."""
 
 from __future__ import annotations

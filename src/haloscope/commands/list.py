@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope list: the studies, kernels, papers and toolchains that are there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope once: one case, right now."""
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest, out_of
 from haloscope.host import machine
+from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
 from haloscope.run import kernels, places, preparing, workbench
@@ -64,6 +66,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="processes in all, as many on each node (default: one a node)",
     )
+    add("--ppn", metavar="N", type=int, help="processes per node, in place of --ranks")
     add("--nodes", metavar="N", type=int, default=1, help="nodes of a cluster (default: 1)")
     add("--threads", metavar="T", type=int, default=1, help="threads of each process (default: 1)")
     placeoptions.add_to(parser)
@@ -160,9 +163,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     for option, what in wrong.items():
         mend = f"give more than 0, and at most {_LIMITS[option]:,.0f}"
         yield Problem(f"--{option} {given[option]}", what, mend)
-    if not wrong and given["ranks"] and given["ranks"] % given["nodes"]:
-        what = f"can't be shared out evenly over {given['nodes']} nodes"
-        yield Problem(f"--ranks {given['ranks']}", what, f"give a multiple of {given['nodes']}")
+    if not wrong and given["ranks"]:
+        yield from _uneven(given["ranks"], given["nodes"], given["ppn"])
     if arguments.placement not in (None, *machine.PLACEMENTS):
         mend = nearest(arguments.placement, machine.PLACEMENTS)
         where = f"--placement {arguments.placement}"
@@ -172,9 +174,20 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield Problem("--transport all", "this is one case", mend)
 
 
+def _uneven(ranks: int, nodes: int, ppn: int | None) -> Iterator[Problem]:
+    """Ranks that nodes do not have alike, or not as many as each is to have."""
+    if ranks % nodes:
+        what = f"can't be shared out evenly over {nodes} nodes"
+        yield Problem(f"--ranks {ranks}", what, f"give a multiple of {nodes}")
+    elif ppn and ranks != ppn * nodes:
+        what = f"is not --ppn {ppn} on {count(nodes, 'node')}"
+        yield Problem(f"--ranks {ranks}", what, "leave one of them out")
+
+
 _LIMITS = {
     "ranks": COUNT_LIMIT,
     "nodes": COUNT_LIMIT,
+    "ppn": NODE_LIMIT,
     "threads": NODE_LIMIT,
     "timeout": TIME_LIMIT_S,
     "launches": LAUNCHES_LIMIT,
@@ -184,7 +197,7 @@ SMALLEST = 1e-6
 """SMALLEST is the smallest number that any of them may have, because no launch ends sooner."""
 _OPTIONS = {
     "": "once",
-    "layout": "--ranks, --nodes, --threads",
+    "layout": "--ranks, --ppn, --nodes, --threads",
     "layout.nodes": "--nodes",
     "layout.placement": "--placement",
     "transports": "--transport",
@@ -206,7 +219,7 @@ def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> P
     )
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
     site = place.site(bench, oversubscribe=arguments.oversubscribe)
-    plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key))
+    plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key), words=True)
     problems = [*bench.problems, *plan.problems, *site.replicates(arguments.replicates)]
     if problems := problems or nothing_runs(plan, site, "once"):
         raise UserError(problems)
@@ -217,5 +230,5 @@ def _layout(arguments: argparse.Namespace) -> LayoutAxes:
     if arguments.placement:
         return LayoutAxes(placement=[arguments.placement])
     nodes = arguments.nodes
-    ppn = (arguments.ranks or nodes) // nodes
+    ppn = arguments.ppn or (arguments.ranks or nodes) // nodes
     return LayoutAxes(nodes=[nodes], ppn=[ppn], threads=[arguments.threads])

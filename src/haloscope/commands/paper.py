@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`haloscope paper`: the published tables that come with haloscope."""
 
 from __future__ import annotations

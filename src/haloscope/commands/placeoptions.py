@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Options of a command that say where its cases run: on this machine, or simulated."""
 
 from __future__ import annotations

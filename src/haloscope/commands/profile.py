@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope profile: who sends how much to whom in any MPI program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope report: write the report of a result folder, again at any time, without MPI."""
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
     parser.add_argument(
-        "--format", nargs="+", choices=_FORMATS, default=_FORMATS, help="which (default: all)"
+        "--format",
+        metavar="FORMAT",
+        nargs="+",
+        choices=_FORMATS,
+        default=_FORMATS,
+        help=f"some of {', '.join(_FORMATS)} (default: all)",
     )
 
 

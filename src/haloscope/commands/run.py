@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope run: measure every case of a study, and report."""
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ examples:
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
   haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
-  haloscope run quick --on stampede2 --replicates 7 ... seven times, on other nodes each time
+  haloscope run quick --on stampede2 --replicates 7  ... seven times, on other nodes each time
   haloscope run my-study.toml --program my_solver   ... with a program of your own as a kernel
   haloscope run sf-device --device cuda             ... in the memory of real GPUs
   haloscope run --resume results/before             after an interruption: what is left of it
@@ -111,35 +112,36 @@ def execute(arguments: argparse.Namespace) -> int:
         measure(campaign, tell)
     except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
         if campaign.folder.plan.exists():
-            tell.say(f"\nTo go on: haloscope run --resume {in_a_shell(campaign.folder.path)}")
+            tell.warn(f"\nTo go on: haloscope run --resume {in_a_shell(campaign.folder.path)}")
         raise
     return conclude(campaign, Screen(), write=not arguments.no_report)
 
 
 def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) -> int:
     """Have a site's batch system do it; the exit code."""
+    out = Screen()
     jobs = submission.of(campaign, arguments.minutes)
     submission.begin(campaign, os.environ, tell)
     if arguments.script_only:
         for job in (jobs.check_asked(), *jobs.planned()):
-            tell.say(f"written: {jobs.write(job).script}")
+            out.print(f"written: {jobs.write(job).script}", soft_wrap=True)
         if jobs.site.described.scheduler != "slurm":  # whose jobs of one name wait for each other
             tell.say("submit each when the one before it has ended")
         return 0
     path = in_a_shell(campaign.folder.path)
     if arguments.detach:
         submission.submit_all(jobs, tell)
-        tell.say(f"haloscope status {path}; collect {path}; cancel {path}")
+        out.print(f"haloscope status {path}; collect {path}; cancel {path}", soft_wrap=True)
         return 0
     try:
         following.follow(jobs, tell)
     except KeyboardInterrupt:
-        tell.say(f"\nThe jobs go on: haloscope status {path}; cancel {path}")
+        tell.warn(f"\nThe jobs go on: haloscope status {path}; cancel {path}")
         raise
     from haloscope.commands.conclusion import conclude
 
     now = replace(campaign, plan=campaign.folder.load(), source=None)
-    return conclude(now, Screen(), write=not arguments.no_report)
+    return conclude(now, out, write=not arguments.no_report)
 
 
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:

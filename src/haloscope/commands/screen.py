@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The terminal as commands write to it: text is shown as it is, whoever it comes from.
 
 Titles, reasons and names come from studies, records and papers that somebody else may have made:

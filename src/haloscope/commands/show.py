@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope show: the tables of a result folder in the terminal."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope site: clusters with a batch system, as files: written, shown, checked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope status: how the jobs of a result folder stand."""
 
 from __future__ import annotations

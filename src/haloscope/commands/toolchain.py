@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope toolchain: list, add and remove MPI libraries, and build halobench with one."""
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.name in EXTRAS:
         _extra(arguments.action, arguments.name, console)
     elif arguments.action == "add":
-        added = library.install(arguments.name, say=console.print)
+        added = library.install(arguments.name)
         console.print(f"{added.name}: {added.version} in {added.prefix}", soft_wrap=True)
     else:
         library.remove(arguments.name)
@@ -146,7 +147,7 @@ def _list(console: Console) -> None:
 
 def _extra(action: str, name: str, console: Console) -> None:
     if action == "add":
-        console.print(f"{name}: {install(name, say=console.print)}", soft_wrap=True)
+        console.print(f"{name}: {install(name)}", soft_wrap=True)
     else:
         remove(name)
         console.print(f"{name} removed")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope validate: simulate a paper's tables and set them against what was published."""
 
 from __future__ import annotations
@@ -288,6 +289,6 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
     except KeyboardInterrupt:
         folder = in_a_shell(path)
         further = f"haloscope validate local --from {folder}"
-        tell.say(f"\nTo go on: haloscope run --resume {folder}; {further}")
+        tell.warn(f"\nTo go on: haloscope run --resume {folder}; {further}")
         raise
     return path, 1 if real.launches_left()[0] else 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers of processors (and ranks) in the kernel's list format, cpuset(7): 0-3,8."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The GPUs that this machine's drivers tell of, read from /proc and /sys."""
 
 from __future__ import annotations

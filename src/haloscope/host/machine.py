@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """This machine: processors, caches and memory, and how much of them this process may use.
 
 Every function reads /proc and /sys below `root`, so that tests can hand in another machine.

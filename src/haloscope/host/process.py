@@ -1,17 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A command with a time limit, of which nothing survives its end or ours."""
 
 from __future__ import annotations
 
 import os
 import select
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from haloscope.errors import printable
+from haloscope.verbosity import shows_commands
 
 _SUPERVISE = Path(__file__).with_name("supervise.py")
 TAIL = 4000
@@ -23,6 +29,24 @@ def supervised(command: Sequence[str]) -> list[str]:
     It writes to standard error; what `told` reads is on standard output.
     """
     return [sys.executable, "-I", "-S", str(_SUPERVISE), *command]
+
+
+@cache
+def show_commands() -> None:
+    """Print each command that this process runs from now on, while verbosity asks for it.
+
+    The interpreter reports every command, whichever library starts it.
+    """
+    sys.addaudithook(_show_command)
+
+
+def _show_command(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in ("subprocess.Popen", "os.exec") and shows_commands():
+        words = [os.fsdecode(word) for word in arguments[1]]
+        own = supervised([])
+        if words[: len(own)] == own:
+            words = words[len(own) :]
+        print(f"$ {printable(shlex.join(words))}", file=sys.stderr, flush=True)
 
 
 def told(by_the_supervisor: bytes) -> tuple[int, int]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Folders for what no launch may leave behind, in TMPDIR and in shared memory; what died ones left.
 
 Who makes one holds a lock on it for as long as it lives, however it ends. What nobody holds was

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs a command so that nothing of it survives: `python -I -S supervise.py COMMAND...`.
 
 A program of its own, since it must outlive a haloscope that was killed. Its standard input is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A lab's accounting: slurmdbd and its database, MariaDB, on the head, in the lab's folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cages: groups of namespaces with one first process, whose end is the end of all in them.
 
 A host of a lab is a cage: network, host name, mounts, shared memory and processes of its own. It

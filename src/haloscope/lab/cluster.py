@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A lab brought up, looked at, and taken down, with nothing left of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # usage: unshare ... sh host.sh NAME HOSTS MARK
 # The first process of a host of the lab, which all others there hang on: its name, its
 # /etc/hosts, /proc, /sys and shared memory; then it waits for whatever ends, until it is killed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a lab is to be: how many nodes and cores, how joined, and what all of it is called."""
 
 from __future__ import annotations

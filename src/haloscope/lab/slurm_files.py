@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The files of a lab's Slurm: slurm.conf and topology.conf."""
 
 from __future__ import annotations

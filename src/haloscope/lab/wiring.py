@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A lab's network as lines for `ip` and `tc`: links, switches, addresses, rates."""
 
 from __future__ import annotations

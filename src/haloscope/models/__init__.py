@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models of communication time, one a file: fit() -> a frozen fit with predict() and residuals.
 
     hockney            T = alpha + n/B by size

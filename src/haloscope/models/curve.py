@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a bandwidth curve shows by itself: n_1/2, asymptotic and peak bandwidth, the in-cache hump.
 
 Source: Celoria's ORFEO report, section 2 (in-cache copies: figures 2 to 5); Hager and Wellein,

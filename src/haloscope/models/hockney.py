@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Hockney model: time = alpha + n / B for a message of n bytes.
 
 Source: Hockney, The communication challenge for MPP (Parallel Computing 20, 1994); Celoria's ORFEO

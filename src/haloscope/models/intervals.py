@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Intervals of fitted parameters: the bootstrap over launches, and normal theory."""
 
 from __future__ import annotations

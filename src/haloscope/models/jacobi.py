@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jacobi's method in three dimensions: seconds of a sweep on a grid of ranks.
 
 textbook   Celoria's ORFEO report, section 3, equations (14) to (16), after Hager and Wellein,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Straight lines by weighted least squares, many at once, with their normal-theory errors."""
 
 from __future__ import annotations

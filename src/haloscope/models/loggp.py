@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LogGP: what a message costs the sender, the receiver, the network, and the next message.
 
 Source: Alexandrov, Ionescu, Schauser and Scheiman, LogGP (SPAA '95); measured as in Hoefler, Lichei

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every fitted model tells, so that a report can draw any of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hockney's model in pieces: alpha + n/B in each; the boundaries and their number are found.
 
 Source: Celoria's ORFEO report proposes it at the end of section 2.C. Boundaries are found by

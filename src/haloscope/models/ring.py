@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages around a ring: time is a straight line in the number of ranks, of another slope a level.
 
 Source: Celoria's ORFEO report, section 1.A and equation (1). Each rank passes a message to either

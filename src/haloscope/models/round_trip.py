@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times there and back, and one way: messages are timed as the former, models are of the latter."""
 
 ONE_WAY = 0.5

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time over processes or sizes as powers and logarithms: Extra-P's performance model normal form.
 
     T(p) = c + a p^i log2(p)^j, or with two terms, one that falls with p and one that does not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Split-phase communication: packing, messages, what is done meanwhile, unpacking.
 
 Source: Zhang, Mills and Smith, ANL report on Summit, part II (2020), section 6:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the models are fitted to: times over message sizes or rank counts, launch by launch."""
 
 from __future__ import annotations

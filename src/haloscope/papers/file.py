@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads and checks papers/<id>/paper.toml and the CSV files it names. All problems at once."""
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def read_rows(
 def _lines(path: Path) -> list[list[str]]:
     """The cells of a CSV file, line by line; at least one. UserError where it is no such file."""
     try:
-        with TextIOWrapper(opened(path), encoding="utf-8", newline="") as stream:
+        with TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as stream:
             text = stream.read(toml.LENGTH_LIMIT + 1)
         if len(text) > toml.LENGTH_LIMIT:
             what = f"it has more than {toml.LENGTH_LIMIT:,} characters"

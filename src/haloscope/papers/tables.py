@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Published tables as data: papers/<id>/paper.toml says what the columns of its CSV files mean.
 
     load("hpcf-2018-10").table("4.1").cell(n=1024, nodes=2, ppn=4)      one cell: 1.0 (seconds)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far predictions of published tables were off: papers/validated.csv, from `validate`."""
 
 from __future__ import annotations

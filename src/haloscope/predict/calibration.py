@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A machine's numbers from the records of the study `calibrate`, each with its source."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cells of published tables whose messages lie in the memory of GPUs, as simulated cases.
 
 What the cluster file takes from the paper it takes from the table of MPI alone (pingpong). Of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """This machine's real runs set against their simulation on its calibration.
 
 Both are measured in turn, launch by launch, in one campaign: a machine that is shared changes its

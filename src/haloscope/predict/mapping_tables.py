@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cells of published tables of one job on few nodes and on many, as simulated cases.
 
 Absolute times were published of a number of transforms that is not known, so what is predicted is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A node's numbers from the records of the study `calibrate`: arithmetic, caches, memory.
 
 Bandwidths are those of all of STREAM's loops together, with the lines that a store reads first:

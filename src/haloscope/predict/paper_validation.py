@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulations set against published figures: predicted, published, ratio, cell by cell.
 
 The honest protocol: what a cluster file takes from a paper it takes from cells of one node (wall
@@ -167,7 +168,7 @@ def simulated(
     }
     records: dict[str, list[Mapping[str, Any]]] = {}
     runner = there.runner(study, 0, bench, {})
-    with RunView(tell.console, list(launches.values()), {}) as view:
+    with RunView(tell.console, list(launches.values()), {}, at_once=there.at_once) as view:
         for record in runner.run(view.watch(list(launches.values()))):
             records.setdefault(record["case"], []).append(record)
             view.ended(launches[record["case"], record["launch"]], record)

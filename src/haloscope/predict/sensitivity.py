@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which assumed number of a cluster file moves the predictions of a published table most."""
 
 from __future__ import annotations

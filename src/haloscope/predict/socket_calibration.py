@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What sockets have of their own, from the records of the study `calibrate`: memory, and the link.
 
 Real ranks that sit side by side fill the first socket, so what few of them get of the memory is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A cell of a published table that is to be predicted, and the case that is simulated for it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The library that counts a program's messages: built for an MPI library, and loaded before MPI."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What ranks counted, put together: messages and bytes from each to each, phase by phase."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A program.toml, read with all that is wrong in it; and its words with a case's values in them."""
 
 from __future__ import annotations
@@ -233,7 +234,8 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
     if place and place[-1] == "[key]":
         mend = "give small letters, digits and _, a letter first"
         return Problem(f"{file}: {dotted(place[:-1])}", "can't be a name", mend)
-    return Problem(where, f"{str(detail['input'])[:60]!r} won't do", f"give {description}")
+    hint = toml.guess_of(detail, description)
+    return Problem(where, f"{str(detail['input'])[:60]!r} won't do", f"{hint}give {description}")
 
 
 def _distinct(problems: Iterator[Problem]) -> list[Problem]:

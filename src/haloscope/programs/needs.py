@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an external program needs that is not its own: found on this machine, and asked."""
 
 from __future__ import annotations

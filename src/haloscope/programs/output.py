@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an external program printed, as a record has it; or why that is no answer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a program.toml may say: every key, what it may be, and what it means; read by `file`."""
 
 from __future__ import annotations

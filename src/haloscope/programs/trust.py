@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which external programs may be run: those that a user named, and those in a trusted folder.
 
 A study says the name of a kernel, and no more: it can't make a program run that the user did not

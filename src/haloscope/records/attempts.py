@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches that were tried, in short: what a campaign has to know of its records to go on.
 
 A report needs records whole. A campaign that goes on needs to know which launches are done, what

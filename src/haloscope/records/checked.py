@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether a JSON object is a record as docs/records.md declares it: types, ranges, words, its id.
 
 The checks are made from the same declarations as that page: the fields of a record, and keys.py.

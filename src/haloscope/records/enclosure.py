@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Keeps a result folder to itself: a received one may hold links to the files of its reader."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A result folder: the study as it was, its plan, its records. What a run needs to be resumed."""
 
 from __future__ import annotations

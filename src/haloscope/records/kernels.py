@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each kernel declares: its parameters, its results, and what a record may have of them.
 
 kernels.json is a copy of what the kernels' programs describe (--describe), because studies are

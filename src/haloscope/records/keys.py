@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The keys of the objects inside a record, and how every key of a record is described.
 
 docs/records.md is made from these and from `record.Record`.

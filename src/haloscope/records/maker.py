@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes the record of a launch, for every runner: what was asked, what was measured, how it ended.
 
 docs/records.md says what each key means.

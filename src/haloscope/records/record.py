@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The record of one launch of one case, and the file of records that stands between run and report.
 
 A file has one JSON object a line. Every record is synced to disk before the next case starts, so

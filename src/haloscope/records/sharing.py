@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Holds once in memory what the records of a case have in common: machine, parameters, layout."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """JSON as our own files have it, read so that whatever else stands there is an error with words."""
 
 from __future__ import annotations

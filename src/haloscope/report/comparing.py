@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report of a comparison of two result folders: what is faster or slower, and what differs."""
 
 from __future__ import annotations

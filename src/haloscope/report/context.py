@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tables, figures and findings are made from besides their cases."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A whole report as data: what was found, tables and figures by topic, how it was measured."""
 
 from __future__ import annotations

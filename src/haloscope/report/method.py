@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How it was measured, on what, and where it comes from: facts read off the records, in words."""
 
 from __future__ import annotations

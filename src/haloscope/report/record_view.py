@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One record for people in a terminal: result, times, phases, work, memory, placement."""
 
 from __future__ import annotations

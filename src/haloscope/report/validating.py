@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report of a validation: what was predicted over what is known, and how far it is off."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What simulated times are worth, in words: how far predictions like them were off."""
 
 from __future__ import annotations

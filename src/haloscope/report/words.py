@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ratios of times in words, as findings say them."""
 
 from __future__ import annotations

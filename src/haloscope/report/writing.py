@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A result folder's report in every format there is: draws what `document` put together.
 
 composed(directory)          a result folder's report as data

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A place: a cluster whose batch system gives out nodes; cases run inside its jobs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign: a study's cases, planned, run launch by launch, and kept in a result folder."""
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Campaign:
     def expected(self) -> str:
         """How long what is left takes, by what the same cases took on this machine before."""
         left = [launch for launch in self.launches_left()[0] if not launch.case.absent]
-        seconds = TimeLeft(left, self.earlier_walls()).seconds()
+        seconds = TimeLeft(left, self.earlier_walls(), at_once=places.at_once(self.place)).seconds()
         if seconds is None:
             return "not known before the first launches"
         return f"about {duration(seconds)}"
@@ -465,7 +466,9 @@ def measure(campaign: Campaign, tell: Teller) -> None:
         launches, again = campaign.launches_left()
         _announce(campaign, len(launches), again, tell)
         walls = campaign.earlier_walls()
-        with RunView(tell.console, launches, walls, rule.most_s if rule else None) as view:
+        most_s = rule.most_s if rule else None
+        side_by_side = places.at_once(campaign.place)
+        with RunView(tell.console, launches, walls, most_s, side_by_side) as view:
             for launch, record in campaign.run(launches, view.watch):
                 view.ended(launch, record)
 
@@ -473,22 +476,19 @@ def measure(campaign: Campaign, tell: Teller) -> None:
 def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     plan = campaign.plan
     done = len(plan.launches()) - left
-    lines = [
-        f"{plan.study}",
+    tell.say(plan.study)
+    tell.say(
         f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
-        f" (seed {plan.seed})"
-        f" -> {campaign.folder.path}",
-        *plan.notes,
-        *campaign.remarks,
-    ]
+        f" (seed {plan.seed}) -> {campaign.folder.path}"
+    )
+    for line in (*plan.notes, *campaign.remarks):  # what is left out, what has changed
+        tell.warn(line)
     if done:
-        lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
+        tell.say(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
-        lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
+        tell.say(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
     facts = campaign.place.facts
     here = left and not facts.remote and not facts.simulated
     load = check_load(Patient()) if here else None
     if load is not None and load.level == "warn":
-        lines.append(f"times will suffer: {load.what}; {load.mend}")
-    for line in lines:
-        tell.say(line)
+        tell.warn(f"times will suffer: {load.what}; {load.mend}")

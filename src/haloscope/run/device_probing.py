@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether the GPUs that halobench was built for are here, and whether MPI takes their memory.
 
 Each is tried once by a launch of its own, before a campaign: a library that is not aware of GPUs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What on this machine would spoil a measurement or a run, each result with its mend.
 
 A check is a small function from what is examined to one CheckResult; CHECKS lists them all.

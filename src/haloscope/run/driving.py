@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a batch job does: the launches of a result folder that are left, on the job's nodes."""
 
 from __future__ import annotations
@@ -161,9 +162,10 @@ def drive(
         for launch, record in campaign.run(launches, _told(campaign, budget, tell)):
             budget.ended(record)
             reason = f": {record['reason']}" if record["reason"] else ""
-            tell.say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
+            say = tell.say if record["outcome"] == "ok" else tell.warn
+            say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
         if budget.closed:
-            tell.say(f"{site.scheduler.title} said that the job's time is nearly over")
+            tell.warn(f"{site.scheduler.title} said that the job's time is nearly over")
         tell.say(f"{budget.begun} launches run, {budget.left_out} left for another job")
     return budget.begun
 
@@ -225,7 +227,7 @@ def _told(
     def ours(launches: Iterable[Launch]) -> Iterator[Launch]:
         for launch in launches:
             if not hold.holds(campaign.folder.path, site.allocation):
-                tell.say("another job goes on with this folder")
+                tell.warn("another job goes on with this folder")
                 return
             yield launch
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a plan fixes its records to be measured with, and what of it has changed since."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign's jobs, followed to their end, and how they stand in words."""
 
 from __future__ import annotations
@@ -64,11 +65,12 @@ def _until_over(
         try:
             states = submission.batch.states(jobs)
         except (NoAnswerError, RefusedError) as error:
-            line, over = f"no answer from the batch system: {error}", False
+            line, over, show = f"no answer from the batch system: {error}", False, tell.warn
         else:
             line, over = in_words(states), all(state.over for state in states.values())
+            show = tell.say
         if line != told:
-            tell.say(line)
+            show(line)
             pause, told = poll_s, line
         if over:
             return

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A place: this machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which job a result folder belongs to: the one that took it last, whatever still runs of others.
 
 A node that the batch system gives up for dead may live, and the job on it go on measuring, while

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a study may name as kernels: those of halobench, and external programs that are trusted."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, guess
 from haloscope.programs import file, needs, trust
 from haloscope.programs.file import ExternalProgram
 from haloscope.run import halobench
@@ -38,6 +39,13 @@ class Kernels:
             return self.halobench.parameters(kernel)
         return [*program.said.parameters]
 
+    def numbers(self, kernel: str) -> Sequence[str]:
+        """The names of those that are numbers."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.numbers(kernel)
+        known = program.said.parameters
+        return [name for name, one in known.items() if one.type in ("integer", "real")]
+
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
     ) -> tuple[Mapping[str, Value], str | None]:
@@ -54,7 +62,11 @@ class Kernels:
             return self.halobench.forecast(kernel, params, ranks, threads)
         resolved, wrong = program.resolved(params)
         problems = [
-            Problem(f"{kernel} {key}={params[key]}", "refused", f"give {wanted}")
+            Problem(
+                f"{kernel} {key}={params[key]}",
+                "refused",
+                f"{guess(str(params[key]), program.said.parameters[key].choices)}give {wanted}",
+            )
             for key, wanted in wrong
         ]
         return Forecast(resolved, int(ranks * (program.said.memory_bytes_a_rank or 0)), problems)

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Matrix Market files, made into the binary files that halobench's ranks read in parallel.
 
 A file is read once, checked, and kept in the cache under its name and what is in it: where a
-parameter of a kernel takes a file, `NAME.mtx` (or `NAME.mtx.gz`) becomes `NAME-HASH`, which is the
-same on every machine. Paths are relative to the current folder, as on any command line.
+parameter of a kernel takes a file, `NAME.mtx` (or `NAME.mtx.gz`, or `NAME.tar.gz` with it) becomes
+`NAME-HASH`, which is the same on every machine. Paths are relative to the current folder, as on any
+command line.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
-from haloscope.paths import cache_path, opened
+from haloscope.paths import cache_path, in_a_shell, opened
 from haloscope.quantities import size
-from haloscope.run import matrix_market
+from haloscope.run import matrix_archive, matrix_market
 from haloscope.study.case import Value
 
 if TYPE_CHECKING:
@@ -29,7 +31,11 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
     Words = np.ndarray[Any, np.dtype[np.uint64]]
 
-ENDINGS = (".mtx", ".mtx.gz")
+ENDINGS = (".mtx", ".mtx.gz", *matrix_archive.ENDINGS)
+PACKED = {".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip", ".z": "uncompress"}
+"""PACKED are endings of files that are packed in a way that is not read, and what unpacks them."""
+GENERATED_ONLY = ("n", "row_length", "bandwidth")
+"""GENERATED_ONLY are the parameters that describe a generated matrix; a file has its own values."""
 GRAPH = "graph"
 _MAGIC = int.from_bytes(b"HALOCSR2", "little")
 _HEADER_WORDS = 6
@@ -53,21 +59,23 @@ def folder() -> Path:
 
 
 def is_matrix_market(value: Value) -> bool:
-    """Whether a parameter's value names a Matrix Market file."""
-    return isinstance(value, str) and value.lower().endswith(ENDINGS)
+    """Whether a parameter's value names a Matrix Market file, packed or not."""
+    return isinstance(value, str) and value.lower().endswith((*ENDINGS, *PACKED))
 
 
 def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Value]:
     """Parameters with the Matrix Market file that `key` may name made into a binary file.
 
-    With partition = "graph" beside it, there is one for so many ranks too. UserError where the
-    file won't do.
+    n becomes the number of its rows. With partition = "graph" beside it, there is one for so many
+    ranks too. UserError where the file can't be used, or parameters contradict it.
     """
     value = given.get(key)
     if value is None or not is_matrix_market(value):
         return dict(given)
     path = Path(str(value))
-    matrix_market.header(path)  # all of a file is read for its hash: not of one that is no matrix
+    if problems := [*_contradictions(given, key, path), *_packed(path)]:
+        raise UserError(problems)
+    said = matrix_market.header(path)  # a hash takes all of a file: not of one that is no matrix
     name = f"{_stem(path)}-{_hash(path)}"
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
@@ -80,7 +88,23 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
             for target in wanted:
                 ordered, begins = partitioned(matrix, ranks) if target == parts else (matrix, None)
                 write(target, ordered, begins)
-    return {**given, key: name}
+    return {**given, key: name, "n": said.rows}
+
+
+def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterator[Problem]:
+    """A problem for every parameter that says what a matrix is like, which a file says itself."""
+    for name in GENERATED_ONLY:
+        if name in given:
+            what = f"stands beside {name} = {given[name]}, which is of generated matrices"
+            mend = f"leave {name} out: the file has its own (in a study, give it a run of its own)"
+            yield Problem(f"{key} = {path}", what, mend)
+
+
+def _packed(path: Path) -> Iterator[Problem]:
+    """A problem where a file is packed in a way that is not read."""
+    if tool := PACKED.get(path.suffix.lower()):
+        what = f"is packed ({path.suffix}), and only gzip and tar are read"
+        yield Problem(str(path), what, f"unpack it: {tool} {in_a_shell(path)}")
 
 
 def read(path: Path, *, cut: bool = False) -> csr_matrix:

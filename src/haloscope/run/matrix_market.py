@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads Matrix Market files strictly: what their documentation does not allow is refused, by line.
 
 The format: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial
@@ -8,6 +9,7 @@ piece: of a file, compressed or not, no more than one piece of text is ever in m
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import zlib
@@ -20,6 +22,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from haloscope.errors import Problem, UserError
 from haloscope.paths import opened
+from haloscope.quantities import count
+from haloscope.run import matrix_archive
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +46,8 @@ MOST_DIGITS = 18
 WHOLE = "give a whole Matrix Market file"
 READABLE = "give a Matrix Market file to read; paths are relative to the current folder"
 
+_BANNER = ("%%MatrixMarket", "matrix", "LAYOUT", "FIELD", "SYMMETRY")
+"""_BANNER are the words of the first line of a file."""
 _BLANK = rb"[ \t]"
 _INDEX = rb"[0-9]++"
 _VALUES = {
@@ -101,11 +107,12 @@ class Header:
 class _Text:
     """The lines of a file, counted; gzip is told by its first bytes."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
+    def __init__(self, path: Path, file: BinaryIO, length: int) -> None:
+        """length: of the file, in bytes."""
         self.path = path
         compressed = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
         self._file = gzip.GzipFile(fileobj=file) if compressed else file
-        self.length = path.stat().st_size
+        self.length = length
         self.most_bytes = self.length * (MOST_COMPRESSED if compressed else 1)
         self.line = 0  #: lines handed out
         self.bytes = 0  #: and their length
@@ -167,17 +174,28 @@ def _opened(path: Path) -> Iterator[_Text]:
         raise UserError(Problem(str(path), what, READABLE)) from error
     try:
         with file:
-            yield _Text(path, file)
+            if matrix_archive.is_archive(path.name):
+                with matrix_archive.matrix(path, file) as (member, length):
+                    yield _Text(path, member, length)
+            else:
+                yield _Text(path, file, path.stat().st_size)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(Problem(str(path), f"can't be read: {error}", WHOLE)) from error
 
 
 def _header(text: _Text) -> Header:
-    words = text.one_line().decode("latin-1").lower().split()
+    first = text.one_line().removeprefix(codecs.BOM_UTF8)
+    words = first.decode("latin-1").lower().split()
     banners = ("%%matrixmarket", "%matrixmarket")  # some programs write the latter
-    if len(words) != 5 or words[0] not in banners or words[1] != "matrix":
-        what = "is no Matrix Market file: its first line is not %%MatrixMarket matrix ..."
-        text.refuse(what, WHOLE)
+    if not words or words[0] not in banners:
+        text.refuse("is no Matrix Market file: its first line is not %%MatrixMarket ...", WHOLE)
+    if len(words) != len(_BANNER):
+        what = f"its first line, {_shown(first)}, has {count(len(words), 'word')}"
+        mend = f"give {len(_BANNER)}, without comments: {' '.join(_BANNER)}"
+        text.refuse(what, mend)
+    if words[1] != "matrix":
+        what = f"its first line says that it holds a {_shown(words[1].encode())}"
+        text.refuse(what, "give a file that holds a matrix")
     layout, field, symmetry = words[2:]
     if field == "complex":
         text.refuse("its values are complex", "give one of real values")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A kernel's parameters as they are given in words, checked against what it declares.
 
 halobench refuses the same by the same rules (base/params.cpp) when it runs; a test compares the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a place is: its MPI libraries, what it has room for, what runs cases there."""
 
 from __future__ import annotations

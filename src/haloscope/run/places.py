@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The places there are, by the name that --on gives: this machine, sites, simulated clusters."""
 
 from __future__ import annotations
@@ -5,12 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from haloscope.clusters import file as cluster_file
 from haloscope.errors import Problem, UserError, nearest, out_of
 from haloscope.records.folder import Via
 from haloscope.run.batched import BatchPlace
 from haloscope.run.here import Here
 from haloscope.run.place import Place
 from haloscope.run.simulated import SimulatedCluster
+from haloscope.sites import file as site_file
 from haloscope.sites.file import LAB, LAB_UP
 from haloscope.study.capacity import PlaceFacts
 
@@ -28,7 +31,8 @@ def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
             found = kind.named(name, keep)
             return found if via is None else _by_way_of(found, via)
     known = [known for kind in KINDS for known in kind.names()]
-    mend = LAB_UP if name == LAB else nearest(name, known)
+    own = f"{cluster_file.ELSEWHERE}; {site_file.ELSEWHERE}"
+    mend = LAB_UP if name == LAB else f"{nearest(name, known)}\n    {own}"
     raise UserError(Problem(f"--on {name}", "there is no such place", mend))
 
 
@@ -56,6 +60,11 @@ def site_of(place: Place) -> BatchPlace | None:
     if isinstance(place, SimulatedCluster):
         return place.via
     return place if isinstance(place, BatchPlace) else None
+
+
+def at_once(place: Place) -> int:
+    """How many launches run side by side on this machine: simulations alone do."""
+    return place.at_once if isinstance(place, SimulatedCluster) and place.via is None else 1
 
 
 def with_folder(place: Place, folder: Path) -> Place:

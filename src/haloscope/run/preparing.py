@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fetch and build what cases need before they run, and plan them with what is there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What two ranks find out of an MPI library and a transport, before a campaign: one launch of each.
 
 A probe has three outcomes: messages arrived; the library can't do it here, and says so; it could

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far a run has come: a bar in a terminal, plain lines elsewhere, and the time that is left."""
 
 from __future__ import annotations
@@ -6,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import accumulate
 from math import ceil, floor, inf
 from statistics import fmean
 from types import TracebackType
@@ -24,6 +26,7 @@ from rich.table import Column
 from rich.text import Text
 
 from haloscope.study.case import Case, Launch
+from haloscope.verbosity import shows_notes
 
 ALIKE = 16.0
 """A case that takes more than so many times the memory of another tells nothing from its time."""
@@ -37,21 +40,36 @@ class TimeLeft:
         launches: Sequence[Launch],
         earlier: Mapping[str, Sequence[float]],
         most_s: float | None = None,
+        at_once: int = 1,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """For these launches, of which none has ended yet.
 
         earlier: walls by case, where known. most_s: the cap on a case's time, if it has one.
+        at_once: how many run side by side, as far as is known before.
         """
         self._left = list(launches)
+        self._at_once = at_once
+        self._clock = clock
+        self._going: dict[tuple[str, int], float] = {}
+        self._intervals: list[tuple[float, float]] = []
         self._most_s = inf if most_s is None else most_s
         self._cases = {launch.case.id: launch.case for launch in launches}
         self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
+
+    def started(self, launch: Launch) -> None:
+        """One launch starts."""
+        self._going[launch.case.id, launch.number] = self._clock()
 
     def ended(self, launch: Launch, wall_s: float | None, *, stopped: bool = False) -> None:
         """One launch ended after `wall_s` seconds; None for one that was there already.
 
         stopped: its case needs no more launches.
         """
+        self._going.pop((launch.case.id, launch.number), None)
+        if wall_s is not None:
+            now = self._clock()
+            self._intervals.append((now - wall_s, now))
         case = launch.case.id
         gone = [one for one in self._left if one == launch or (stopped and one.case.id == case)]
         self._left = [one for one in self._left if one not in gone]
@@ -66,7 +84,37 @@ class TimeLeft:
             self._expected(self._cases[key], launches)
             for key, launches in Counter(launch.case.id for launch in self._left).items()
         ]
-        return None if None in expected else sum(one for one in expected if one is not None)
+        if None in expected:
+            return None
+        total = sum(one for one in expected if one is not None)
+        if self._side_by_side == 1:
+            return total
+        done = [self._done(one) for one in self._left]
+        longest = max(
+            (
+                (self._expected_once(one.case) or 0.0) - gone
+                for one, gone in zip(self._left, done, strict=True)
+            ),
+            default=0.0,
+        )
+        return max(longest, (total - sum(done)) / self._side_by_side)
+
+    def _done(self, launch: Launch) -> float:
+        """How much of what a launch is expected to take is over."""
+        began = self._going.get((launch.case.id, launch.number))
+        if began is None:
+            return 0.0
+        return min(self._expected_once(launch.case) or 0.0, self._clock() - began)
+
+    @property
+    def _side_by_side(self) -> int:
+        """How many launches ran at a time: as was said before, until enough of them have ended."""
+        if self._at_once == 1 or len(self._intervals) <= self._at_once:
+            return self._at_once
+        changes = sorted(
+            change for begin, end in self._intervals for change in ((begin, 1), (end, -1))
+        )
+        return max(1, *accumulate(step for _, step in changes))
 
     def _expected(self, case: Case, launches: int) -> float | None:
         """Seconds of so many launches of a case, within its cap, which its last may pass."""
@@ -110,7 +158,12 @@ class Teller:
         self.console = console
 
     def say(self, line: str) -> None:
-        """One line, as it is."""
+        """Print a note, unless the command is quiet."""
+        if shows_notes():
+            self.warn(line)
+
+    def warn(self, line: str) -> None:
+        """Print a warning, or the way on after an interruption, even if the command is quiet."""
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     @contextmanager
@@ -124,7 +177,7 @@ class Teller:
         def show(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, visible=True)
 
-        with bar if self.console.is_interactive else nullcontext():
+        with bar if self.console.is_interactive and shows_notes() else nullcontext():
             yield show
 
 
@@ -166,11 +219,12 @@ class RunView:
         launches: Sequence[Launch],
         earlier: Mapping[str, Sequence[float]],
         most_s: float | None = None,
+        at_once: int = 1,
     ) -> None:
-        """For launches of which none has started; `earlier` and `most_s` as in TimeLeft."""
+        """For launches of which none has started; the rest as in TimeLeft."""
         self._console = console
         self._launches = launches
-        self._left = TimeLeft(launches, earlier, most_s)
+        self._left = TimeLeft(launches, earlier, most_s, at_once)
         self._done = 0
         self._started = time.monotonic()
         short = Column(no_wrap=True)
@@ -188,7 +242,7 @@ class RunView:
 
     def __enter__(self) -> Self:
         """Start to show."""
-        if self._console.is_interactive:
+        if self._console.is_interactive and shows_notes():
             self._bar.start()
         return self
 
@@ -206,6 +260,7 @@ class RunView:
         """The same launches, each shown as the one that runs when it is taken."""
         for launch in launches:
             self._started = time.monotonic()
+            self._left.started(launch)
             self._bar.update(self._task, description=launch.case.title, left=self._time_left())
             yield launch
 
@@ -218,7 +273,7 @@ class RunView:
         self._bar.update(self._task, completed=self._done, left=self._time_left())
         if record["outcome"] != "ok":
             self._print(f"{record['outcome']}: {launch.case.title}: {record['reason']}")
-        elif not self._console.is_interactive:
+        elif shows_notes() and not self._console.is_interactive:
             self._print(f"{launch.case.title}: {_took(record)}")
 
     def _print(self, line: str) -> None:

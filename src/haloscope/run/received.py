@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a plan may name: checked before its cases run, because somebody else may have written it.
 
 A plan that haloscope wrote names nothing but what a study can: kernels and parameters that there

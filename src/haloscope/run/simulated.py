@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A place: a cluster that a file describes, under SimGrid on this machine."""
 
 from __future__ import annotations
@@ -125,6 +126,11 @@ class SimulatedCluster:
         """The cluster file says it all."""
         return tuple(cases), {}
 
+    @property
+    def at_once(self) -> int:
+        """How many simulations run side by side."""
+        return len(machine.physical_cores()) if self.via is None else self.via.cores_given
+
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Simulations, side by side on this machine's cores, or on those of a job's nodes."""
         node = self.cluster.node
@@ -145,7 +151,7 @@ class SimulatedCluster:
             bench.built[SIMGRID],
             self.cluster,
             cache_path() / "simulated",
-            at_once=len(machine.physical_cores()) if self.via is None else self.via.cores_given,
+            at_once=self.at_once,
             memory_bytes=machine.memory_available_bytes(),
             keep=self.keep,
             steps=None if self.via is None else Steps(self.via.one_core, self.via.folder),

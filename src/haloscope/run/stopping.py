@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When a study that asks for a precision has launched a case often enough."""
 
 from __future__ import annotations

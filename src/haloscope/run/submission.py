@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign in a batch system's hands: its jobs planned, submitted, found again."""
 
 from __future__ import annotations
@@ -316,7 +317,7 @@ def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> N
     assert site is not None
     if names := site.scheduler.overriding(environment):
         to = site.scheduler.submits
-        tell.say(f"not passed on to {to}: {', '.join(names)}; say it in the site file")
+        tell.warn(f"not passed on to {to}: {', '.join(names)}; say it in the site file")
     if campaign.source is not None:
         with campaign.folder.alone():
             campaign.check_folder()

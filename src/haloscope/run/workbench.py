@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every measurement starts with: toolchains, halobench's programs for each, this machine."""
 
 from __future__ import annotations
@@ -211,6 +212,11 @@ class Halobench:
     def parameters(self, kernel: str) -> Sequence[str]:
         """The names of a kernel's parameters."""
         return [parameter.name for parameter in halobench.describe(kernel).parameters]
+
+    def numbers(self, kernel: str) -> Sequence[str]:
+        """The names of those that are numbers."""
+        known = halobench.describe(kernel).parameters
+        return [parameter.name for parameter in known if parameter.type in ("integer", "real")]
 
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Site files: found by name, read with all that is wrong in them, written."""
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from haloscope.sites.schema import ASKED, BatchSite, Partition
 
 OWN = Path("sites")
 """OWN is where a user's files lie, in the folder that haloscope is called in."""
+ELSEWHERE = "your site files: NAME for ./sites/NAME.toml"
+"""ELSEWHERE is where site files are looked for."""
 LAB = "lab"
 """LAB is what the cluster in a box is called."""
 LAB_UP = "it is the cluster in a box, which is there after: haloscope lab up"
@@ -37,7 +40,7 @@ def found(name: str) -> Path:
     known = ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
-        mend = LAB_UP if name == LAB else nearest(name, [*known])
+        mend = LAB_UP if name == LAB else f"{nearest(name, [*known])}\n    {ELSEWHERE}"
         raise UserError(Problem(f"site {name}", "there is no such file", mend))
     return path
 
@@ -124,4 +127,4 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     wanted = f"give {field.description}"
     if detail["type"] == "missing":
         return Problem(where, "is missing", wanted)
-    return Problem(where, f"{detail['input']!r} won't do", wanted)
+    return Problem(where, f"{detail['input']!r} won't do", toml.guess_of(detail) + wanted)

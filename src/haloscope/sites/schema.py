@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a site file says: the batch system, its partitions, and how ranks are started there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches nested in the allocations of a batch system: estimates that hold for another one, too.
 
 The launches of one allocation share its nodes, their place in the network and its neighbours there.

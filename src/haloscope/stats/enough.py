@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When a case has been launched often enough in allocations of a batch system, and in one of them.
 
 Launches of one allocation share what it differs in from others, so that a precision is reached over

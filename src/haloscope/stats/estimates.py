@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Samples of launches -> estimates with their intervals. Pure functions of numbers.
 
 The unit of replication is the launch: a sample holds one number a launch, never the repetitions

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When to start counting and when to stop: warm-up found in the data, and a stopping rule.
 
 Pure functions of the numbers measured so far. Sources: White, An Effective Truncation Heuristic for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many launches are enough: for an interval, and for a case with a precision to reach."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Student's interval around a geometric mean: for positive numbers that differ by factors."""
 
 from __future__ import annotations

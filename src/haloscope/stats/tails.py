@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The slow end of repetitions: percentiles with intervals, of repetitions nested in launches.
 
 Repetitions of one launch are alike in what that launch met with, so that an interval over all of

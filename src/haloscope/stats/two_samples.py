@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two samples of launches set against each other: tests that assume no distribution.
 
 Source: Conover, Practical Nonparametric Statistics.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a place has room for: nodes, cores, memory; MPI libraries, transports, placements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A case: settings that are measured together, and where its ranks and threads go."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A study's TOML file, read with every problem found at once.
 
 A `Draft` is what could be read of a file together with all that is wrong in it, so that the
@@ -113,7 +114,8 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
         return Problem(where, what, f"give fewer values: at most {CASES_LIMIT:,} cases a run")
     shown = repr(detail["input"])
     shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
-    return Problem(where, f"{shown} won't do", f"give {description}")
+    hint = toml.guess_of(detail, description)
+    return Problem(where, f"{shown} won't do", f"{hint}give {description}")
 
 
 SHOWN = 200

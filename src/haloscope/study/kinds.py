@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The kinds of tables and figures that a study can ask for: one line a kind, data alone.
 
 To add one, add its line here and one file of its name, with a function `build(cases, context)`, to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many iterations a solve needs, known without running it: for simulations of time alone.
 
 And which cases are simulated with their arithmetic: those asked for, and those of an unknown count.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The layouts that a study's axes stand for: nodes, processes of each, threads, mappings."""
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from haloscope.toolchains.job import shares
 def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
     """Every layout of the axes but `placement`, on so many nodes of so many cores each.
 
-    ValueError where axes contradict each other or don't divide.
+    ValueError, with a text for everything that is wrong, where axes contradict each other or don't
+    divide.
     """
     found = [
         Layout(
@@ -35,9 +37,14 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
         for mapping, seed in mappings(axes, number)
         for allocation, allocation_seed in allocations(axes, number)
     ]
-    if problem := next((one.problem for one in found if one.problem), None):
-        raise ValueError(problem)
+    _refuse(one.problem for one in found if one.problem)
     return found
+
+
+def _refuse(problems: Iterable[str]) -> None:
+    """ValueError with each of some problems once, if there are any."""
+    if each := dict.fromkeys(problems):
+        raise ValueError(*each)
 
 
 def placed(placement: str) -> Layout:
@@ -52,6 +59,11 @@ def _shapes(
     axes: LayoutAxes, nodes: Sequence[int], cores: int
 ) -> Iterator[tuple[int, int, int, int | None]]:
     """Nodes, processes a node, threads of each, and tasks where they are given."""
+    _refuse(
+        f"{count(n, 'node')} are more than {count(tasks, 'task')}"
+        for n, tasks in product(nodes, axes.tasks or ())
+        if tasks < n
+    )
     for n in nodes:
         for tasks in axes.tasks or (None,):
             if tasks is None:
@@ -71,15 +83,19 @@ def free(axes: LayoutAxes, cores: int) -> list[tuple[int, int]]:
 
 def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
     """(ppn, threads) of a layout that shares out a constant number of cores."""
+    problems = []
     if axes.threads is not None:
-        raise ValueError("threads follow from cores / ppn where cores is given: leave them out")
-    shapes = []
-    for cores in _numbers("cores", axes.cores or ["cores"], cores_there):
-        for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True):
-            if cores % ppn:
-                raise ValueError(f"ppn {ppn} does not divide {count(cores, 'core')}")
-            shapes.append((ppn, cores // ppn))
-    return list(dict.fromkeys(shapes))
+        problems.append("threads follow from cores / ppn where cores is given: leave them out")
+    shapes = [
+        (ppn, cores)
+        for cores in _numbers("cores", axes.cores or ["cores"], cores_there)
+        for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True)
+    ]
+    problems += [
+        f"ppn {ppn} does not divide {count(cores, 'core')}" for ppn, cores in shapes if cores % ppn
+    ]
+    _refuse(problems)
+    return list(dict.fromkeys((ppn, cores // ppn) for ppn, cores in shapes))
 
 
 def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[tuple[int, int]]:
@@ -91,8 +107,6 @@ def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[t
         raise ValueError(
             "ppn follows from tasks / nodes where tasks is given: leave ppn, cores out"
         )
-    if tasks < nodes:
-        raise ValueError(f"{count(nodes, 'node')} are more than {count(tasks, 'task')}")
     return [
         (shares(tasks, nodes)[0], one) for one in _numbers("threads", axes.threads or [1], cores)
     ]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory for a case, and the largest size that it is enough for: what errors about it suggest."""
 
 from __future__ import annotations

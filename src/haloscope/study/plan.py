@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A plan: the cases of a study as they can run in one place, checked before any is launched."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from haloscope.quantities import count, listed
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.layouts import layouts, placed
-from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
+from haloscope.study.schema import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import parted
 
@@ -48,6 +49,9 @@ class Program(Protocol):
 
     def parameters(self, kernel: str) -> Sequence[str]:
         """The names of a kernel's parameters."""
+
+    def numbers(self, kernel: str) -> Sequence[str]:
+        """The names of those that are numbers."""
 
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
@@ -111,16 +115,22 @@ class _GrowingPlan:
 
 
 def expand(
-    study: Study, site: Site, program: Program, where: Callable[[int, str], str] | None = None
+    study: Study,
+    site: Site,
+    program: Program,
+    where: Callable[[int, str], str] | None = None,
+    *,
+    words: bool = False,
 ) -> Plan:
     """All cases of a study: the product of its axes, each case checked against the site.
 
     `where(run, key)` says to a user where a run (key "") or a key of it stands.
+    words: its parameters are words of a command line, on which numbers are texts, too.
     Problems are returned, not raised, so that they can be shown with those of the file.
     """
     plan = _GrowingPlan()
     for index, run in enumerate(study.runs):
-        of_run = _RunExpansion(study, index, run, site, program, where or _in_file, plan)
+        of_run = _RunExpansion(study, index, run, site, program, where or _in_file, plan, words)
         if run.only_simulated and not site.facts.simulated:
             of_run.check()
         elif run.several_sockets and OTHER_SOCKET not in site.placements:
@@ -164,6 +174,7 @@ class _RunExpansion:
     program: Program
     where: Callable[[int, str], str]
     plan: _GrowingPlan
+    words: bool
 
     def expand(self) -> None:
         layouts = list(self._layouts_that_fit())
@@ -233,8 +244,17 @@ class _RunExpansion:
         known = self.program.parameters(self.run.kernel)
         for key in [key for key in self.run.params if key not in known]:
             what = f"{self.run.kernel} has no parameter '{key}'"
-            self._problem(f"params.{key}", what, nearest(key, known))
+            self._problem(f"params.{key}", what, _of_the_layout(key) or nearest(key, known))
+        if not self.words:
+            self._refuse_texts()
         return {key: values for key, values in self.run.params.items() if key in known}
+
+    def _refuse_texts(self) -> None:
+        """Texts that stand for numbers: on a command line alone they are all texts."""
+        for key in self.program.numbers(self.run.kernel):
+            for text in (one for one in self.run.params.get(key, ()) if isinstance(one, str)):
+                mend = "write it without quotes"
+                self._problem(f"params.{key}", f"'{text}' is a text, not a number", mend)
 
     def _layouts_that_fit(self) -> Iterator[Layout]:
         left_out: dict[tuple[str, int], dict[str, None]] = {}  # reason, threads: processes a node
@@ -259,10 +279,13 @@ class _RunExpansion:
                 self._problem("layout.placement", "stands beside other keys", mend)
             names = PLACEMENTS if ALL in axes.placement else axes.placement
             return [placed(name) for name in names]
-        try:
-            return layouts(axes, self._nodes(), self.site.cores)
+        there = {*self._nodes()}
+        try:  # what is wrong with other keys is to be found, too, where so many nodes are not there
+            every = layouts(axes, axes.nodes, self.site.cores)
+            return [one for one in every if one.nodes in there]
         except ValueError as error:
-            self._problem("layout", str(error), "whole numbers, or one of the words it may have")
+            for what in error.args:
+                self._problem("layout", what, "whole numbers, or one of the words it may have")
             return []
 
     def _nodes(self) -> list[int]:
@@ -461,6 +484,14 @@ class _RunExpansion:
     def _forecast(self, given: Mapping[str, Value], layout: Layout) -> Forecast:
         """Of all ranks."""
         return self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
+
+
+def _of_the_layout(key: str) -> str | None:
+    """What to do with a parameter that is a key of the layout; None for any other."""
+    if key != "ranks" and key not in LayoutAxes.model_fields:
+        return None
+    place = "tasks" if key == "ranks" else key
+    return f"it is no parameter but of the layout: in a study layout.{place}, with once --{key}"
 
 
 def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a study may say: every key, what it may be, and what it means; read by `study.file`."""
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from haloscope.errors import nearest
+from haloscope.errors import guess, nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
@@ -108,7 +109,8 @@ MAPPINGS = ("block", "round_robin", "random")
 def _mapping(value: object) -> object:
     if isinstance(value, str) and (value in MAPPINGS or is_list(value)):
         return value
-    hint = f"give {', '.join(MAPPINGS)}, or the node of each rank as a text: '0,1,1,0'"
+    hint = f"{guess(str(value), MAPPINGS)}give {', '.join(MAPPINGS)}"
+    hint += ", or the node of each rank as a text: '0,1,1,0'"
     raise PydanticCustomError("name", "{hint}", {"hint": hint})
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The settings of a case: flat, what varies among several, and their names in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which tables and figures of a study no case of its plan can suit, told before any is measured."""
 
 from __future__ import annotations

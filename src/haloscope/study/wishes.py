@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a study asks its report to show: kinds of tables and figures, each with its options."""
 
 from __future__ import annotations

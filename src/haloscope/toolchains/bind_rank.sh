@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # usage: bind_rank.sh CPUS[:CPUS...] PROGRAM [ARGUMENT...]
 # Runs PROGRAM on the i-th of the lists of processors, i being this rank's number on its host.
 # One script for every MPI library: their own options differ by version, count processors that

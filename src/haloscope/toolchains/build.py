@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds the programs of halobench, one a kernel, for a toolchain and as they are asked for.
 
 Each lies in the cache under a key made of all that it depends on: toolchain, compiler, processor,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CUDA's compiler and runtime library, and NCCL, for NVIDIA's GPUs: from PyPI, without root.
 
 The driver is no part of it: what it builds runs where a driver that is as new as it is sees a GPU.

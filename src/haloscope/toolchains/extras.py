@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can be added beside MPI libraries, without root: FFTW, LAMMPS, SimGrid, PSI/J and nvcc.
 
 Each is filled into a folder of its own, beside where it will lie, and moved there in one step: what
@@ -14,6 +15,7 @@ from pathlib import Path
 from haloscope.errors import Problem, UserError
 from haloscope.toolchains import cuda, fftw, lammps, psij, simgrid
 from haloscope.toolchains.library import Say, held, prefix_of
+from haloscope.verbosity import note
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ EXTRAS: Mapping[str, Extra] = {
 """By the name that each is added and removed by."""
 
 
-def install(name: str, *, say: Say = print) -> Path:
+def install(name: str, *, say: Say = note) -> Path:
     """Add one of EXTRAS, unless it is there; its file. UserError where it can't be added."""
     extra, final = EXTRAS[name], prefix_of(name)
     part = final.with_suffix(".part")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """FFTW, which kernel fft_pencil needs: where it was added from PyPI, without root.
 
 Where the system has one, the dynamic loader finds it and nothing here is needed. PyPI has FFTW in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether an MPI library says that it takes addresses of a GPU's memory: asked by a program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compilers of GPUs: CUDA's and HIP's, those in PATH or one that was added."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A job: what a launcher is given, as numbers of ranks and threads, processors and hosts."""
 
 from __future__ import annotations

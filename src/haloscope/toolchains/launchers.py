@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The launchers of MPI libraries: what each is told to start the ranks of a job, unbound.
 
 A launcher is a small class with a line in LAUNCHERS. Ranks bind themselves (bind_rank.sh), which

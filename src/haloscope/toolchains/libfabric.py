@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """libfabric's providers: those that an MPI library's own copy of it has, working here or not.
 
 libfabric is asked itself (fi_getinfo(3), FI_PROV_ATTR_ONLY: every provider that is registered), by

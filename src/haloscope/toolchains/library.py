@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI libraries: which are there, and how to add one from PyPI without root.
 
 A toolchain is a compiler wrapper (mpicxx) and a launcher (mpirun) of one MPI library. `system` is
@@ -24,6 +25,7 @@ from haloscope.errors import Problem, UserError, nearest
 from haloscope.paths import cache_path, write_whole
 from haloscope.toolchains import libfabric, pypi
 from haloscope.toolchains.transport import Family
+from haloscope.verbosity import note
 
 Say = Callable[[str], None]
 
@@ -143,7 +145,7 @@ def find(name: str) -> Toolchain:
     return replace(found, name=name, device=device)
 
 
-def ensure(name: str | None = None, *, say: Say = print) -> Toolchain:
+def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
     """The toolchain `name`, or the first one there is; added from PyPI where it is missing.
 
     say is told, in a sentence, before anything is fetched. UserError where it can't be added.
@@ -165,7 +167,7 @@ def ensure(name: str | None = None, *, say: Say = print) -> Toolchain:
     return install(wanted, say=say)
 
 
-def install(name: str, *, say: Say = print) -> Toolchain:
+def install(name: str, *, say: Say = note) -> Toolchain:
     """Add the toolchain `name` from PyPI, into a virtual environment of its own.
 
     name==version takes the place of the one that is there; without a version it is the one that was

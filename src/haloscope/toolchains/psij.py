@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """psij-python, which submits jobs to PBS and LSF, in a virtual environment of its own.
 
 Its pins (of packaging, of psutil) would hold back those of haloscope. Nodes of a job need none.

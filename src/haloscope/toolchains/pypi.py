@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A package from PyPI in a virtual environment of its own, without root."""
 
 from __future__ import annotations

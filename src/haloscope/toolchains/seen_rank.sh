@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # usage: seen_rank.sh FOLDER [VARIABLE=TEXT...] -- PROGRAM [ARGUMENT...]
 # Notes in FOLDER/seen.RANK which rank this is, its host and the processors that it may run on, as
 # Linux tells them, and becomes PROGRAM in FOLDER/run. A program that is not ours does not say where

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SimGrid's compiler wrapper and launcher: where they are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SimGrid from the packages of Debian or Ubuntu, unpacked into a folder, without root.
 
 apt-get knows what of it the system has not, fetches that and checks it by its signed lists; dpkg

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SimGrid built from its source package on PyPI, without root.
 
 Boost's headers come from PyPI, too; CMake and Ninja are there. Of SimGrid's parts only SMPI is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Transports: how messages travel between ranks. How each is asked for, and what was really used.
 
 A transport has the same name in every MPI library that has it; each library asks for it in words of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Published values of a table in rows or columns of their own, for people to read.
 
 As data they belong to the cell that they stand beside, as in CSV files. For people a cell holds one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How wide a table is on paper, in characters, before anything lays it out."""
 
 from __future__ import annotations

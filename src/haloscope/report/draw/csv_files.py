@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every table as a CSV file: exact values, the ends of their spread, published values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws figures with matplotlib: each panel as SVG (for light and dark) and as PDF."""
 
 from __future__ import annotations

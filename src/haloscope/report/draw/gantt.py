@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws timelines: a row a rank, a bar a phase."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Verdicts as JUnit XML, which every continuous integration service reads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report as LaTeX, for pdflatex with nothing but its base packages."""
 
 from __future__ import annotations

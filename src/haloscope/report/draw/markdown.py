@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report as Markdown: tables as pipes, figures as links to the SVG files beside it."""
 
 from __future__ import annotations

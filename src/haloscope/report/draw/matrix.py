@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws a matrix of ranks: what each sends to each."""
 
 from __future__ import annotations

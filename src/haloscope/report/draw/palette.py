@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Colours: told apart by colour-blind readers, with enough contrast on white and on near-black.
 
 Figures are drawn in the light colours. A viewer in dark mode sees them exchanged by the style sheet

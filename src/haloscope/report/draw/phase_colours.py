@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The colour of every phase: one name, one colour, in all figures of a report."""
 
 from __future__ import annotations

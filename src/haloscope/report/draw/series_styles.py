@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The colour and sign of every curve: one name, one look, in all figures of a report."""
 
 from __future__ import annotations

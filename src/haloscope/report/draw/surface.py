@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws a function over the unit square as a coloured mesh, as in figure 3.1 of the HPCF papers."""
 
 from __future__ import annotations

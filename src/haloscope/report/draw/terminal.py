@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Findings and tables for a terminal, drawn by rich. Wide tables are cut into blocks of columns."""
 
 from __future__ import annotations

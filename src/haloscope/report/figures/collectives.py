@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Collective operations: time by message size, a panel an operation, a curve a case."""
 
 from __future__ import annotations

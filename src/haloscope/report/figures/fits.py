@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A ping-pong with the models fitted to it, and what the models leave over."""
 
 from __future__ import annotations

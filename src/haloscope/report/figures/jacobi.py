@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jacobi's updates a second by ranks: measured, models, published; the ORFEO report's Figure 6."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time of as many tasks by nodes, relative to that on the fewest: a panel for each kernel."""
 
 from __future__ import annotations

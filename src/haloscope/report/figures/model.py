@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A figure as data: panels of curves, bars, surfaces or timelines, and what they show in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the time goes, as stacked bars."""
 
 from __future__ import annotations

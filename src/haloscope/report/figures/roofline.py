@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Roofline of jacobi3d's variants: what memory and core allow, and what each variant reaches.
 
 After Williams, Waterman and Patterson, Communications of the ACM 52, 2009: a program that does so

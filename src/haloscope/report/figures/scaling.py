@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Observed speedup and efficiency over p, with the ideal."""
 
 from __future__ import annotations

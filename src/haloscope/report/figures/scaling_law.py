@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time over processes with the law that was fitted, and the band in which it lies."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where LAMMPS' time goes, by its own sections, as stacked bars."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A star forest's operation by what a rank sends: the whole, its parts, and the model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rate of the sparse matrix-vector product by cores, with what perfect scaling would give."""
 
 from __future__ import annotations

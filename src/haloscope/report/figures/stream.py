@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory bandwidth by working set, with cache sizes."""
 
 from __future__ import annotations

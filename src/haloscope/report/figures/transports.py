@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bandwidth by message size, a panel a library, a curve a transport: the report's Figs. 3-5."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How the mean settles as launches are added: over the mean of all, a curve for each case."""
 
 from __future__ import annotations

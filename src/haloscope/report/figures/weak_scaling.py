@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Weak scaling: time over that of the fewest tasks on one node, a curve for each pattern."""
 
 from __future__ import annotations

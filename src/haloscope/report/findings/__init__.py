@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Headlines: what the cases of a report say, in sentences, each with its numbers.
 
 findings(cases, context)      all there is to say at the top of a report

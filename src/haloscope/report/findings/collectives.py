@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How collective operations grow with the message and with processes, and where times leap."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether errors and iteration counts agree with the published ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a message from a device's memory takes at which size: its start, or its bytes."""
 
 from __future__ import annotations

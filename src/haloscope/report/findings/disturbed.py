@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether something else was running: by what ran beforehand, and by launches that differ."""
 
 from __future__ import annotations

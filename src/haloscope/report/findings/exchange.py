@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ways to exchange, to overlap messages with work, to transpose, to bind, against the reference."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What filling a grid's halo by a star forest takes, and from which size on that grows."""
 
 from __future__ import annotations

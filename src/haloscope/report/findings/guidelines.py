@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which collective operations are slower than others that can do their work: PGMPI's guidelines."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether a neighbourhood collective is slower than single messages to every neighbour."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the time of a solve of heat conduction goes: its longest phases, operator by operator."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far Jacobi's sweeps are from the model and the roofline, and which part of it is off."""
 
 from __future__ import annotations

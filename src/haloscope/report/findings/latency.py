@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which variant of the conjugate gradient method is fastest from how many ranks on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What waiting for the first of several device kernels costs, by a test."""
 
 from __future__ import annotations

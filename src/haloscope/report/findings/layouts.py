@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which layout of processes and threads solves the largest mesh fastest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many launches are in no table, and what became of them."""
 
 from __future__ import annotations

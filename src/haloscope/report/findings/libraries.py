@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which MPI library, or transport, is fastest at which sizes of a message, and by how much."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which mapping of tasks is fastest, in words: how many nodes, and which ranks share one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many cases share cores, are not verified, simulated or emulated: what marks mean."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bandwidth of the memory: the most cores against the fewest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether launches that stand under one name were measured with different libraries or machines."""
 
 from __future__ import annotations

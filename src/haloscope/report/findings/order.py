@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How errors fall with the mesh: whether a solver is of second order."""
 
 from __future__ import annotations

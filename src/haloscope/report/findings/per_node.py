@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many processes on each node solve a mesh fastest, mesh by mesh, on few nodes and on many."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The smallest messages' time and the best bandwidth between two processes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages faster or slower than machines are: a wrong unit, a wrong clock, or a disturbed machine.
 
 The bounds are far outside what is published (shared memory 0.2 to 2 µs, TCP within a node 5 to

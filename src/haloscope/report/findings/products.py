@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many times as fast a sparse product is on the most processes, matrix by matrix."""
 
 from __future__ import annotations

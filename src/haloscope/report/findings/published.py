@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A serial solve here beside published ones."""
 
 from __future__ import annotations

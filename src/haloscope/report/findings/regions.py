@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a parallel region of threads costs."""
 
 from __future__ import annotations

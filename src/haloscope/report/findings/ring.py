@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a message costs round a ring of processes, from the fewest to the most, and by level."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many times as fast a mesh is solved on the most cores."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where LAMMPS' time goes: its longest sections, and those of the kernel that stands for it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much each variant of the Poisson solver moves of what a triad like it does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What dominates a star forest's operation at which size: start-up, bytes, packing, copying."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which kernels stand for published programs, so that nobody takes their times for those."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a star forest adds to plain messages of the same sizes, by a test."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many messages a second, and how many bytes, pass in streams of messages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which topology and distribution adds three-dimensional arrays fastest, size by size."""
 
 from __future__ import annotations

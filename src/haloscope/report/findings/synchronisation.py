@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a device's messages are synchronised and sent, against what PETSc does, by a test."""
 
 from __future__ import annotations

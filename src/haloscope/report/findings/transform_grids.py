@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which grid of processes a Fourier transform over pencils is fastest on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What star forests add to writing values where they arrive: adding them, and leaves at home."""
 
 from __future__ import annotations

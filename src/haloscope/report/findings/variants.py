@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The variants of the conjugate gradient method against the textbook one, over like settings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a step's time grows with tasks that have as much work each, in words."""
 
 from __future__ import annotations

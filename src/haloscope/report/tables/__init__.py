@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables as data, made from cases alone: no files, no processes. `report.draw` draws them.
 
 build("scaling", cases, context)      every table of a kind that the cases allow

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Achieved against possible bandwidth: the Poisson solver beside a triad over as large a set."""
 
 from __future__ import annotations

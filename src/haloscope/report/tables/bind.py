@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bindings of processes and threads set against each other: close together, or spread out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Collective operations: how they grow with processes, and their time by message size."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two sets of cases set against each other, case by case: before and after, here and there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The columns that say how a comparison went: ratio, p, verdict."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Error, iterations, time and memory by mesh: table 3.1 of both HPCF papers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exchanges of halos set against each other: is non-blocking faster?
 
 For every setting that was run with several: the time of each, how many times as fast it is as the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fourier transforms in three dimensions: their rate, and what of a step is left for transposes."""
 
 from __future__ import annotations

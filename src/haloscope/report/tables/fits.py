@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models of a message's time: every parameter with its interval, range and source."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Performance guidelines of collective operations and of halos: what breaks them, and where."""
 
 from __future__ import annotations

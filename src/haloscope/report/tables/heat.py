@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Heat conduction by finite elements: what a solve consists of, its memory traffic, its error."""
 
 from __future__ import annotations

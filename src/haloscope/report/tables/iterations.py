@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Iterations a second of the variants of poisson_cg by ranks, and which is fastest."""
 
 from __future__ import annotations

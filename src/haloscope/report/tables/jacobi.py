@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jacobi's sweeps by ranks and grid: k, c, models and measurement, the published ones beside them.
 
 The form of tables IV to XI of the ORFEO report.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ways to take the lines that a Fourier transform is made of, set against each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI libraries and transports, and placements, set against each other, size by size, by a test."""
 
 from __future__ import annotations

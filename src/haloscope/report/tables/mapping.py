@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How long tasks take on few nodes and on many, beside what was published of the same cluster."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A table as data: what reports, terminals and CSV files draw without computing anything."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cells with their spread and marks, and the notes that these need.
 
 A Notebook goes along while one table is made. It sees every estimate that goes into a cell, so its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tasks on one node, beside what was published of the programs that they stand for."""
 
 from __future__ import annotations
@@ -8,17 +9,23 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.mappings import same_name, stands_for
 from haloscope.analysis.published import source
-from haloscope.quantities import number
+from haloscope.quantities import listed, number
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
+from haloscope.study.settings import describe, varying
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import PaperTable, PublishedValue
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A table for each published one of runs on one node, of the programs that cases stand for."""
+    """A table for each published one of runs on one node, of the programs that cases stand for.
+
+    Without a paper, one of the cases alone.
+    """
+    if context.paper is None:
+        return _ours(cases, context)
     found = []
     for table in context.library.tables(("clusters",)):
         if table.facts.get("nodes") != 1 or "kernel" not in table.columns:
@@ -29,6 +36,66 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         if pairs:
             found.append(_table(table, pairs, cases, context))
     return found
+
+
+def why_none(cases: Sequence[MeasuredCase], context: Context) -> str | None:
+    """That the paper has nothing to set beside the cases that there are."""
+    if context.paper is None or not _of_tasks(cases):
+        return None
+    programs = sorted(
+        {
+            str(row["kernel"])
+            for table in context.library.tables(("clusters",))
+            if table.facts.get("nodes") == 1 and "kernel" in table.columns
+            for row in table.rows
+        }
+    )
+    has = f"runs of {listed(programs)}, and no kernel here stands for one" if programs else "none"
+    return f"runs on one node of {context.paper.id}: {has}"
+
+
+def _of_tasks(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """The cases of tasks on one node that have a time."""
+    return [
+        case
+        for case in cases
+        if case.number("nodes") == 1 and case.settings.get("tasks") and case.time
+    ]
+
+
+def _ours(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A row a case."""
+    own = sorted(_of_tasks(cases), key=lambda case: (case.kernel, case.ranks))
+    if not own:
+        return []
+    notebook = Notebook(cases, context.all_cases)
+    differ = varying([case.settings for case in own])
+    names = [name for name in differ if name not in ("kernel", "tasks", "ppn")]
+    rows = tuple(
+        (
+            label(case.kernel),
+            label(str(case.ranks), case.ranks),
+            *([label(describe(case.settings, names))] if names else []),
+            notebook.time(case),
+        )
+        for case in own
+    )
+    return [
+        Table(
+            id="one_node",
+            kind="one_node",
+            title=context.title("On one node"),
+            columns=(
+                Column("kernel", "kernel", align="left"),
+                Column("tasks", "tasks", align="left"),
+                *([Column("setting", "setting", align="left")] if names else []),
+                Column("step_s", "step"),
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+            stub=3 if names else 2,
+        )
+    ]
 
 
 def _table(

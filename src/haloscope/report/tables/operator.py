@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ways to apply the matrix of finite elements, set against each other: assembled, or not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ways to overlap messages with the sparse matrix-vector product, set against each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the time goes: each phase's share of a step, from the phases' mean over ranks."""
 
 from __future__ import annotations

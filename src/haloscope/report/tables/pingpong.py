@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages by size: half round trip and bandwidth, or for streams bandwidth and message rate."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Predictions beside what was published or measured, and their errors."""
 
 from __future__ import annotations

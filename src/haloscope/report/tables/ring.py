@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The ring: time of a cycle by number of processes, and the latency of a message at each level.
 
 The form of figure 1 and formula (1) of the ORFEO report, with medians as all other tables have.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Laws of time over processes or sizes: their terms, and how well they predict points left out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where LAMMPS' time goes, by its own sections: of LAMMPS, and of the kernel that stands for it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One-way latencies of grid halos by a star forest: Table 4 of the report on Summit."""
 
 from __future__ import annotations

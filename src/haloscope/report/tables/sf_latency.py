@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One-way latencies of star forests, kernel by kernel: Tables 2 and 3 of the report on Summit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A star forest's operation and its parts by size, with the split-phase model beside the whole.
 
 What section 6 of the report on Summit (Zhang, Mills, Smith 2020) proposes; one way, as its tables.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sparse matrix times vector: what each case makes of cores and memory, and what it must fetch."""
 
 from __future__ import annotations

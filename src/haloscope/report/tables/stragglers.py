@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ranks that compute longer than others, and the share of a step that these wait for them."""
 
 from __future__ import annotations

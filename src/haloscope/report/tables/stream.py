@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory bandwidth by cores and working set, one column an operation; the level is named."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sums of three-dimensional arrays by topology and distribution: tables I to III of the report."""
 
 from __future__ import annotations

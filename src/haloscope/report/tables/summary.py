@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every case at a glance: its settings, its launches, its time, and what it found."""
 
 from __future__ import annotations

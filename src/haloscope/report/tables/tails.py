@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The slow end of repetitions: their median, P95 and P99, each with an interval of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ways to transpose an array over processes, set against each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How launches of each case differ: extremes, standard deviation, and when their mean settles."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Weak scaling by pattern: times over that of the fewest tasks on one node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What came back of a launch: the record that halobench wrote, and its exit code in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One launch of an external program: what its ranks run, and what it said when it had ended."""
 
 from __future__ import annotations

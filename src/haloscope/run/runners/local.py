@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The local runner: cases on this machine, or the nodes of a batch job, one after the other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether ranks and threads ran where they were asked to: what each rank saw, and the layout."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The simulating runner: cases on a cluster that is described in a file, under SimGrid's smpirun.
 
 Simulated times are the same whenever a case is run, so one launch of a case is enough, results are

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds the Matrix Market file in a tar archive, as SuiteSparse's collection offers matrices.
+
+Nothing is unpacked to disk: the file is read where it is in the archive, whatever it is called.
+"""
+
+from __future__ import annotations
+
+import gzip
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import RawIOBase
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell
+
+ENDINGS = (".tar", ".tar.gz", ".tgz")
+MEMBERS_LIMIT = 1000
+"""MEMBERS_LIMIT is the largest number of files in an archive, because each is kept in memory."""
+READ_LIMIT = 16 * 2**20
+"""READ_LIMIT is the largest number of bytes that are read at once, because the name of a file may
+be as long as an archive says."""
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file of this name is an archive that a matrix may be in."""
+    return name.lower().endswith(ENDINGS)
+
+
+@contextmanager
+def matrix(path: Path, file: BinaryIO) -> Iterator[tuple[BinaryIO, int]]:
+    """The Matrix Market file in an opened archive, and its length in bytes.
+
+    The only one, or that with the archive's name: SuiteSparse's NAME.tar.gz has NAME/NAME.mtx, and
+    may have right-hand sides beside it. UserError where there is no such file.
+    """
+    packed = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
+    inside = _Bounded(path, gzip.GzipFile(fileobj=file) if packed else file)
+    try:
+        with tarfile.open(fileobj=cast("BinaryIO", inside), mode="r:") as archive:
+            found = _found(path, _members(path, archive))
+            content = archive.extractfile(found)
+            assert content is not None  # it is an ordinary file
+            yield cast("BinaryIO", content), found.size
+    except tarfile.TarError as error:
+        what = f"can't be read as a tar archive: {error}"
+        raise UserError(Problem(str(path), what, "give a whole archive, or a .mtx file")) from error
+
+
+def _members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """The ordinary files whose names end in .mtx."""
+    members = []
+    for number, member in enumerate(archive):
+        if number == MEMBERS_LIMIT:
+            what = f"it has more than {MEMBERS_LIMIT:,} files"
+            raise UserError(Problem(str(path), what, _unpack(path, "NAME.mtx")))
+        if member.isreg() and not member.issparse() and member.name.lower().endswith(".mtx"):
+            members.append(member)
+    return members
+
+
+def _found(path: Path, members: list[tarfile.TarInfo]) -> tarfile.TarInfo:
+    stem = next(path.name[: -len(end)] for end in ENDINGS[::-1] if path.name.lower().endswith(end))
+    named = [one for one in members if Path(one.name).name.lower() == f"{stem}.mtx".lower()]
+    for several in (members, named):
+        if len(several) == 1:
+            return several[0]
+    if not members:
+        what = "it has no file whose name ends in .mtx"
+        raise UserError(Problem(str(path), what, "give an archive with a Matrix Market file"))
+    what = f"it has several matrices: {', '.join(one.name for one in members[:10])}"
+    raise UserError(Problem(str(path), what, _unpack(path, members[0].name)))
+
+
+def _unpack(path: Path, name: str) -> str:
+    return f"unpack one, tar -xf {in_a_shell(path)} {in_a_shell(Path(name))}, and give that file"
+
+
+class _Bounded(RawIOBase):
+    """An archive's bytes, of which nobody gets more than READ_LIMIT at once."""
+
+    def __init__(self, path: Path, file: BinaryIO | gzip.GzipFile) -> None:
+        self._path = path
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= READ_LIMIT:
+            what = f"it has a name of more than {READ_LIMIT:,} bytes"
+            raise UserError(Problem(str(self._path), what, "give another archive"))
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()

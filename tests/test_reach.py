@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which tests a change can reach: those of the rooms that know it, and never too few."""
+
+from __future__ import annotations
+
+import pytest
+from reach import files_reached, rooms_above
+
+
+def test_a_room_reaches_those_that_know_it_directly_or_not() -> None:
+    assert rooms_above({"commands"}) == {"commands"}
+    assert rooms_above({"report"}) == {"report", "commands"}
+    assert {"analysis", "report", "predict", "commands"} <= rooms_above({"stats"})
+
+
+def test_a_changed_room_has_its_tests_run_and_theirs() -> None:
+    found = files_reached(["src/haloscope/report/words.py"])
+    assert {"tests/report", "tests/commands", "tests/test_rooms.py"} <= {*found}
+    assert "tests/stats" not in found
+
+
+@pytest.mark.parametrize("name", ["halobench/kernel.hpp", "tests/support/a.py", "studies/a.toml"])
+def test_what_anything_may_use_has_all_tests_run(name: str) -> None:
+    assert files_reached([name]) == ["tests"]
+
+
+def test_a_page_reaches_those_that_name_it_and_a_test_reaches_itself() -> None:
+    assert "tests/records/test_records_page.py" in files_reached(["docs/records.md"])
+    assert files_reached([f"docs/{'x' * 9}.md"]) == []
+    assert "tests/stats/test_tails.py" in files_reached(["tests/stats/test_tails.py"])
