@@ -29,7 +29,7 @@ class DeviceCopy : public BufferOnDevice {
 };
 
 DeviceCopy::DeviceCopy(Device& device, Stream stream, Memory& memory,
-                               const Buffer<unsigned char>& host, bool staged)
+                       const Buffer<unsigned char>& host, bool staged)
     : device_(device),
       stream_(stream),
       host_(host.data()),
@@ -74,9 +74,8 @@ void DeviceCopy::arrived(const unsigned char* place, std::int64_t bytes) {
 
 }  // namespace
 
-Buffers buffers_on_device(
-    Device& device, Memory& memory, const Buffer<unsigned char>& sent,
-    const Buffer<unsigned char>& received, bool staged) {
+Buffers buffers_on_device(Device& device, Memory& memory, const Buffer<unsigned char>& sent,
+                          const Buffer<unsigned char>& received, bool staged) {
   const auto stream = device.new_stream();
   const auto on_device = [&](const Buffer<unsigned char>& host) {
     return std::make_unique<DeviceCopy>(device, stream, memory, host, staged);

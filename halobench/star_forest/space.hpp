@@ -132,7 +132,6 @@ class Space {
   Meter& meter_;
 };
 
-
 constexpr std::int64_t block_values = 4096;  ///< that pass through the host's memory together
 
 /// array[i] = value(i) for the first `count`.

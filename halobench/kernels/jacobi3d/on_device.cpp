@@ -59,8 +59,7 @@ class Sweeps : public SweepsOnDevice<Value> {
 };
 
 template <class Value>
-Sweeps<Value>::Sweeps(const Context& context, const Cut& cut,
-                                      const SpaceMaker& make_space)
+Sweeps<Value>::Sweeps(const Context& context, const Cut& cut, const SpaceMaker& make_space)
     : part_(cut.part(context.comm.rank())),
       storage_(part_, sizeof(Value)),
       space_(make_space(context.meter, context.memory)),

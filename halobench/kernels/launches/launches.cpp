@@ -25,7 +25,8 @@ class Launches : public Instance {
         executes_(context.meter.executes()),
         size_(context.params.integer("size")),
         device_(chosen_device(context)),
-        chain_(make_chain(*device_, context.meter, context.memory, chain_setting(context.params))) {}
+        chain_(make_chain(*device_, context.meter, context.memory, chain_setting(context.params))) {
+  }
 
   std::size_t points() const override { return names.size(); }
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/as_size.hpp"
-#include "kernels/star_forest/space.hpp"
 #include "kernels/star_forest/parts.hpp"
+#include "kernels/star_forest/space.hpp"
 #include "mpi/rank_grid.hpp"
 #include "star_forest/star_forest.hpp"
 

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/as_size.hpp"
-#include "kernels/spmv/matrix_file.hpp"
 #include "kernels/memory/memory.hpp"
+#include "kernels/spmv/matrix_file.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/rank_grid.hpp"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/as_size.hpp"
-#include "kernels/star_forest/space.hpp"
 #include "kernels/star_forest/parts.hpp"
+#include "kernels/star_forest/space.hpp"
 #include "star_forest/star_forest.hpp"
 
 namespace halobench {

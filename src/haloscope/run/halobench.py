@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from haloscope.errors import Problem, UserError, guess
+from haloscope.errors import Problem, UserError
 from haloscope.paths import share
 from haloscope.records.kernels import declared
 from haloscope.study.plan import Forecast
@@ -128,22 +128,13 @@ class Planner:
         settings += [f"files={files}"] if files else []
         answer = self._answer(kernel, *settings)
         problems = (
-            Problem(
-                f"{kernel} {each['key']}={each['value']}",
-                "refused",
-                self._choice(kernel, each["key"], each["value"]) + each["message"],
-            )
+            Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
             for each in answer["problems"]
         )
         arrays = (int(answer[key]) for key in ("memory_bytes", "device_bytes"))  # 8e+09: a float
         memory_bytes, device_bytes = arrays
         absent = answer["absent"]
         return Forecast(answer["params"], memory_bytes, tuple(problems), absent, device_bytes)
-
-    def _choice(self, kernel: str, key: str, value: str) -> str:
-        """Which choice of a parameter a wrong word may mean, as a question; "" for others."""
-        known = (one for one in describe(self.binary, kernel).parameters if one.name == key)
-        return next((guess(value, one.choices) for one in known), "")
 
     def _answer(self, *words: str) -> dict[str, Any]:
         """One question to the program, and its answer."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope import __version__
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, guess
 from haloscope.programs.file import ExternalProgram
 from haloscope.quantities import listed
 from haloscope.records.maker import CampaignFacts
@@ -242,10 +242,16 @@ class Halobench:
         return self._forecasts[question]
 
     def _forecast(self, kernel: str, given: dict[str, str], ranks: int, threads: int) -> Forecast:
-        resolved, wrong = parameters.resolved(halobench.describe(kernel), given)
+        described = halobench.describe(kernel)
+        resolved, wrong = parameters.resolved(described, given)
         if wrong:
+            choices = {one.name: one.choices for one in described.parameters}
             problems = [
-                Problem(f"{kernel} {key}={value}", "refused", allowed)
+                Problem(
+                    f"{kernel} {key}={value}",
+                    "refused",
+                    f"{guess(value, choices.get(key, ()))}{allowed}",
+                )
                 for key, value, allowed in wrong
             ]
             return Forecast(resolved, 0, problems)
