@@ -7,6 +7,7 @@ import argparse
 import os
 from pathlib import Path
 
+from haloscope.batch import detect
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
@@ -62,6 +63,8 @@ def execute(arguments: argparse.Namespace) -> int:
         lab = _asked(arguments)
         cluster.up(lab, note)
         _show(lab, out)
+        for line in detect.notes(cluster.environment()):
+            out.print(line, soft_wrap=True)
         return 0
     if arguments.action == "down":
         number = cluster.down()

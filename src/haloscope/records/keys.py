@@ -164,6 +164,34 @@ class ToolchainUsed(TypedDict):
             ),
         ]
     ]
+    launcher: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "what started the ranks: srun with its kind, or the library's own launcher",
+                absent="not there where simulated, where the case can't run, and in older records",
+            ),
+        ]
+    ]
+
+
+class TuningUsed(TypedDict):
+    """How the MPI library was tuned by its user."""
+
+    given: Annotated[
+        dict[str, str],
+        Key(
+            "variables of MPI libraries (OMPI_MCA_*, I_MPI_*, UCX_*, FI_* and their like) and "
+            "parameters in ~/.openmpi/mca-params.conf, by name, as they were set",
+        ),
+    ]
+    overridden: Annotated[
+        dict[str, str | None],
+        Key(
+            "of these, what the launch set in their place, as for a transport",
+            absent="null where it left the library's own choice",
+        ),
+    ]
 
 
 class ProgramUsed(TypedDict):

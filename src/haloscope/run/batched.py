@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.quantities import count
-from haloscope.run import preview, probing, workbench
+from haloscope.run import preview, probing, starting, workbench
 from haloscope.run.here import transports_of
 from haloscope.run.hold import holds
 from haloscope.run.place import Seen, Wanted
@@ -40,6 +40,7 @@ class BatchPlace:
     name: str
     described: BatchSite
     folder: Path
+    _launchers: dict[str, Built] = field(default_factory=dict, repr=False, compare=False)
     facts: ClassVar = PlaceFacts(clock="wall", remote=True, deterministic=False)
 
     @classmethod
@@ -149,8 +150,12 @@ class BatchPlace:
             case if why is None else replace(case, absent=why, launches=1)
             for case, why in zip(cases, reasons, strict=True)
         ]
-        where = probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
-        return probing.probed(able, self._launched_with(bench), where)
+        return probing.probed(able, self._launched_with(bench), self._nodes_asked)
+
+    @property
+    def _nodes_asked(self) -> probing.NodesAsked:
+        """The nodes of this job, for probes."""
+        return probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
 
     def _cant(
         self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]
@@ -159,10 +164,10 @@ class BatchPlace:
         placement = case.layout.placement
         if placement and placement != "other-node" and not there[placement]:
             return f"no two ranks can be placed {placement} on {self.allocation.nodes[0]}"
-        by_hydra = self.described.launcher == "mpirun" and (
-            bench.built[case.toolchain].toolchain.family in ("mpich", "impi")
-        )
-        if by_hydra and case.layout.mapping not in ("block", "round_robin"):
+        if case.layout.mapping in ("block", "round_robin"):
+            return None
+        by = self._started(case.toolchain, bench).toolchain
+        if by.launcher is None and by.family in ("mpich", "impi"):
             return f"{case.toolchain}'s mpirun maps ranks to nodes in blocks or in turn alone"
         return None
 
@@ -206,13 +211,14 @@ class BatchPlace:
         return ("srun", *where, "--input=none", "--mpi=none")
 
     def _launched_with(self, bench: Workbench) -> dict[str, Built]:
-        """halobench's builds, with the site's launcher."""
+        """halobench's builds, each with what starts its ranks in this job."""
+        return {name: self._started(name, bench) for name in bench.built}
+
+    def _started(self, name: str, bench: Workbench) -> Built:
+        """The same of one MPI library, found out once a job."""
         if self.described.launcher == "mpirun":
-            return dict(bench.built)
-        launcher = f"srun-{self.described.mpi}"
-        return {
-            name: replace(
-                built, toolchain=replace(built.toolchain, mpirun=Path("srun"), launcher=launcher)
-            )
-            for name, built in bench.built.items()
-        }
+            return bench.built[name]
+        if name not in self._launchers:
+            built = bench.built[name]
+            self._launchers[name] = starting.started(built, self.described, self._nodes_asked)
+        return self._launchers[name]

@@ -26,7 +26,7 @@ from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.scratch import scratch
 from haloscope.paths import cache_path
 from haloscope.quantities import count
-from haloscope.toolchains import gpu_aware, gpu_compilers, pypi, simgrid
+from haloscope.toolchains import gpu_aware, gpu_compilers, pypi, simgrid, tuning
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, Toolchain, available, compiler_family
@@ -307,12 +307,11 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
 
 
 def check_tuning(patient: Patient) -> CheckResult:
-    """Whether the environment holds settings of MPI that would shape every run, unseen."""
-    tuning = re.compile(r"(OMPI_MCA|UCX|FI|MPICH|MPIR_CVAR|I_MPI)_")
-    names = sorted(name for name in os.environ if tuning.match(name))
+    """Whether the user's variables and files hold settings of MPI that would shape every run."""
+    names = [*tuning.given(os.environ)]
     if not names:
         return CheckResult("MPI variables", "ok", "none set")
-    mend = "unset them, or keep them in mind: they shape every run and no record holds them"
+    mend = "unset them, or keep them in mind: they shape every run; records hold them"
     return CheckResult("MPI variables", "note", f"{', '.join(names)} set", mend)
 
 

@@ -34,6 +34,9 @@ _ABORTED = re.compile(r"^Abort\(\d+\)", re.MULTILINE)
 """How MPICH and Intel MPI say that a rank ended itself: their exit code is the last byte of the
 error's number then, and may be what a signal's is (143 where there is no such provider)."""
 
+_RING = ("ring", "repetitions=1", "steps=1", "warmup=0")
+_ALONE = "each rank was alone: what started them does not know this MPI library"
+
 Probed = tuple[str, str | None, bool]
 """An MPI library's name, the transport that is asked of it (None leaves it the choice), and whether
 its two ranks are on two nodes, as those of a case on several are."""
@@ -80,14 +83,18 @@ def probe(built: Built, transport: str | None, where: NodesAsked = HERE) -> Prob
         hosts=where.hosts,
         scheduler=where.scheduler,
     )
-    program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
     with scratch() as own:
+        out = own.folder / "record.json"
+        program = [str(built.program), "--out", str(out), *_RING]
         command, environment = launch_command(
             built.toolchain, two, program, talkative=True, scratch=own
         )
         ended = process.run(command, environment, TIMEOUT_S, tail=1 << 20)
+        measured = answer.measured(out)
     if ended.timed_out:
         return Probe(None, f"no message arrived within {TIMEOUT_S} s", answered=False)
+    if ended.code == 0 and measured and len(measured["layout"]["seen"]) != two.ranks:
+        return Probe(None, _ALONE)  # of a launcher that is not the library's own
     if ended.code == 0:
         apart = len(where.hosts) > 1
         return Probe(told(built.toolchain.family, transport, ended.output, apart=apart), None)
