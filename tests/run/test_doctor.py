@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_machine import FakeMachine, two_sockets
+from fake_machine import FakeMachine, hybrid_laptop, two_sockets
 
 from haloscope import __version__
 from haloscope.commands import doctor as command
@@ -90,6 +90,32 @@ def test_one_core_and_a_part_of_the_cores(tmp_path: Path, monkeypatch: pytest.Mo
     for mask, level in (({0, 4}, "warn"), ({0, 1, 2}, "note"), ({*range(8)}, "ok")):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, mask=mask: mask)
         assert doctor.check_cores(Patient(fake.root)).level == level
+
+
+def test_cores_that_are_online_and_not_allowed_and_those_switched_off_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = two_sockets(tmp_path).write(f"{CPU}/present", "0-9")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 4})
+
+    found = doctor.check_cores(Patient(fake.root))
+
+    assert found.level == "warn"
+    assert "2 are allowed, not 1-3,5-7" in found.what
+    assert found.what.endswith("switched off: 8-9")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
+    assert doctor.check_cores(Patient(fake.root)).level == "note"
+
+
+def test_kinds_of_cores_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(16)})
+    assert doctor.check_core_kinds(Patient(two_sockets(tmp_path / "a").root)).level == "ok"
+
+    found = doctor.check_core_kinds(Patient(hybrid_laptop(tmp_path / "b").root))
+
+    assert found.level == "note"
+    assert found.what == "2: 4 P-cores up to 4.7 GHz, 8 E-cores up to 3.4 GHz"
+    assert found.mend is not None and "at most 4 ranks" in found.mend
 
 
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

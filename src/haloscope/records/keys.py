@@ -401,6 +401,24 @@ class Topology(TypedDict):
     cache: Annotated[list[str], Key("processors of each last cache")]
     numa: Annotated[list[str], Key("processors of each memory")]
     socket: Annotated[list[str], Key("processors of each socket")]
+    kind: NotRequired[
+        Annotated[
+            list[str],
+            Key("processors of each kind of core, the fastest first", absent="one kind"),
+        ]
+    ]
+
+
+class RecordedGpu(TypedDict):
+    """A GPU, as its driver describes it."""
+
+    name: Annotated[str, Key("its maker's name of it")]
+    device: Annotated[str, Key("what it is programmed by: cuda, hip")]
+    uuid: Annotated[str | None, Key("its own number", absent="null where the driver hides it")]
+    pci: Annotated[str | None, Key("its PCI address", absent="null where it is not told")]
+    numa: Annotated[
+        int | None, Key("the memory (NUMA node) that it is next to", absent="null where not told")
+    ]
 
 
 class Machine(TypedDict, total=False):
@@ -425,6 +443,24 @@ class Machine(TypedDict, total=False):
     ]
     topology: NotRequired[
         Annotated[Topology, Key("what processors share", absent="not there where simulated")]
+    ]
+    allowed: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "processors that haloscope may use, in the kernel's list format: others are online",
+                absent="not there where simulated, and in older records",
+            ),
+        ]
+    ]
+    gpus: NotRequired[
+        Annotated[
+            list[RecordedGpu],
+            Key(
+                "GPUs of this machine",
+                absent="empty where there are none; not there where simulated",
+            ),
+        ]
     ]
     source: NotRequired[
         Annotated[

@@ -17,7 +17,7 @@ from haloscope.batch.scheduler import Scheduler
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
-from haloscope.host import machine
+from haloscope.host import gpus, machine
 from haloscope.quantities import count
 from haloscope.run import preview, probing, starting, workbench
 from haloscope.run.here import transports_of
@@ -174,7 +174,8 @@ class BatchPlace:
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches on the nodes of this job, one after the other."""
         busy = machine.busy_processors()
-        described = {**machine.describe(), "host": self.name, "busy_processors": busy}
+        here = {**machine.describe(), "gpus": gpus.described()}
+        described = {**here, "host": self.name, "busy_processors": busy}
         share = self.described.shared_cores is not None
         nodes = Nodes(self.allocation, self.folder, share=share, held=self._held)
         facts = workbench.facts(study, seed, described)

@@ -22,7 +22,7 @@ from typing import Literal
 
 from haloscope.errors import UserError
 from haloscope.host import gpus, machine
-from haloscope.host.cpulist import parse_cpu_list
+from haloscope.host.cpulist import cpu_list, parse_cpu_list
 from haloscope.host.scratch import scratch
 from haloscope.paths import cache_path
 from haloscope.quantities import count
@@ -89,19 +89,32 @@ def exit_code(results: list[CheckResult]) -> int:
 
 def check_cores(patient: Patient) -> CheckResult:
     """Whether more than one rank can run without sharing a core."""
-    usable, there = (
-        len(machine.physical_cores(patient.root)),
-        len(machine.online_cpus(patient.root)),
-    )
-    what = f"{count(usable, 'core')} for ranks and threads, of {count(there, 'processor')}"
+    online = machine.online_cpus(patient.root)
+    usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
+    what = f"{count(usable, 'core')} for ranks and threads, of {count(len(online), 'processor')}"
+    if forbidden := [cpu for cpu in online if cpu not in allowed]:
+        what += f": {len(online) - len(forbidden)} are allowed, not {cpu_list(forbidden)}"
+    if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
+        what += f"; switched off: {cpu_list(off)}"
     if usable == 1:
         mend = "more than one rank needs --oversubscribe here, and measures the scheduler"
         return CheckResult("cores", "warn", what, mend)
-    allowed = len(os.sched_getaffinity(0))
-    if allowed < there:
+    if forbidden:
         mend = "an affinity mask or cpuset holds this process to them: a batch job's, or taskset's"
-        return CheckResult("cores", "note", f"{what}: {allowed} are allowed", mend)
-    return CheckResult("cores", "ok", what)
+        return CheckResult("cores", "note", what, mend)
+    return CheckResult("cores", "note" if off else "ok", what)
+
+
+def check_core_kinds(patient: Patient) -> CheckResult:
+    """Whether cores are of several kinds, whose ranks would wait for the slowest."""
+    kinds = machine.core_kinds(patient.root)
+    if len(kinds) == 1:
+        return CheckResult("kinds of cores", "ok", "one")
+    usable = machine.physical_cores(patient.root)
+    told = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
+    first = len({*usable} & {*next(iter(kinds.values()))})
+    mend = f"the fastest are used first: give at most {first} ranks x threads to measure one kind"
+    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(told)}", mend)
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
@@ -402,6 +415,7 @@ def check_cache(patient: Patient) -> CheckResult:
 
 CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (
     check_cores,
+    check_core_kinds,
     check_threads_per_core,
     check_quota,
     check_governor,
