@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
-from haloscope.paths import cache_path, share
+from haloscope.paths import cache_folder, cache_path, share
 from haloscope.programs import needs
 from haloscope.toolchains import build, library
 from haloscope.toolchains.library import Toolchain
@@ -33,7 +33,9 @@ def built(toolchain: Toolchain) -> Path:
     facts = (toolchain.version, str(toolchain.mpicxx), build.wrapped_compiler(toolchain), *_FLAGS)
     digest = hashlib.sha256("\0".join(facts).encode() + source.read_bytes()).hexdigest()[:12]
     final = cache_path() / "profiler" / f"{toolchain.name}-{digest}.so"
-    final.parent.mkdir(parents=True, exist_ok=True)
+    if final.exists():
+        return final
+    cache_folder(final.parent.name)
     with FileLock(final.with_suffix(".lock")):
         if not final.exists():
             part = final.with_suffix(".part")

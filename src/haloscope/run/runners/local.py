@@ -296,11 +296,12 @@ def _warn(line: str) -> None:
 def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
     """Outcome and reason of a launch that was ended, or ended with an error; None of another."""
     if ended.timed_out:
-        return "timeout", f"no answer within {case.timeout_s:g} s, the study's timeout_s"
+        late = f"no answer within {case.timeout_s:g} s, the study's timeout_s"
+        return "timeout", answer.with_cause(late)
     if ended.code == 0:
         return None
     why = answer.refused(ended.code, ended.output)
-    return "failed", why or answer.how_it_ended(ended.code)
+    return "failed", why or answer.with_cause(answer.how_it_ended(ended.code))
 
 
 def _taken_away(allocation: Allocation, launch: Launch) -> Problem:
