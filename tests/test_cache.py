@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A cache that can't be written to is told by each command that needs it, with what to do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How srun can start ranks, by what Slurm says: listed, loaded, and named in site files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GPUs as drivers describe them: which one it is, and what it is next to."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A report says where ranks ran on cores of several kinds, and is silent where they did not."""
 
 from __future__ import annotations

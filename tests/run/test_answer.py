@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why a launch ended, with what may be the cause on this host."""
 
 from __future__ import annotations

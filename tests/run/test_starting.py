@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which launcher starts ranks in a site's jobs, where srun lacks what an MPI library needs."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Slurm's commands for tests of how srun starts ranks, by the name that this is called by.
 
 Their words are those of Slurm 22.05 of Debian 12 without libpmix2. FAKE_SLURM is a folder; in it,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a user tunes MPI libraries by: found, kept where it can be, and told where it is not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The ways in which a site's srun starts ranks (srun --mpi=list), and which of them it can load."""
 
 from __future__ import annotations

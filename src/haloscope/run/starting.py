@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which launcher starts an MPI library's ranks in a site's jobs: srun, or the library's own.
 
 srun can lack what a library needs (PMIx's library, above all), or let each rank believe that it is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What users tune MPI libraries by: variables and files of parameters that shape every launch.
 
 Records hold them, since two runs that are tuned differently are not alike.

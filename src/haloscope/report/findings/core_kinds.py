@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether cases ran on cores of several kinds, of which the slower ones hold the faster ones up."""
 
 from __future__ import annotations
