@@ -367,6 +367,28 @@ def recognise(version_text: str) -> tuple[Family, str] | None:
     return None
 
 
+def beside(launcher: Path) -> Toolchain | None:
+    """The MPI library of a launcher, by the compiler wrapper beside it: `mpicxx.mpich` of Debian's
+    `mpirun.mpich` and `mpiexec.hydra`. None for what is no launcher of a library that is known.
+
+    UserError where its library has no wrapper there.
+    """
+    recognised = recognise(_output([str(launcher), "--version"]))
+    if recognised is None:
+        return None
+    family, version = recognised
+    suffixes = dict.fromkeys((launcher.name.partition(".")[2], family, ""))
+    names = [f"mpicxx.{suffix}".rstrip(".") for suffix in suffixes]
+    for folder in dict.fromkeys((launcher.parent, launcher.resolve().parent)):
+        for name in names:
+            found = Toolchain(launcher.name, None, folder / name, launcher, family, version)
+            if found.mpicxx.exists() and compiler_family(found) == family:
+                return found
+    what = f"it is {version}'s, and no C++ compiler wrapper of that is in {launcher.parent}"
+    mend = "install it (Debian, Ubuntu: apt install libmpich-dev or libopenmpi-dev)"
+    raise UserError(Problem(str(launcher), what, mend))
+
+
 def compiler_family(toolchain: Toolchain) -> Family | None:
     """Whose mpi.h the wrapper includes; None where it includes none that is known here.
 
