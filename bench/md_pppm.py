@@ -305,7 +305,8 @@ def counted(
         done = subprocess.run(command, cwd=run, env=variables, capture_output=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout.decode()[-2000:]}")
-        return traffic.read(Path(folder))
+        (found,) = traffic.read(Path(folder))
+        return found
 
 
 def main() -> None:

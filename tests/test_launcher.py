@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -503,3 +504,35 @@ def wait_for_calls(checkout: Checkout, number: int) -> None:
     while not log.exists() or len(log.read_text().splitlines()) < number:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("there", ["nothing", "a set-up", "a set-up and its lock"])
+def test_a_checkout_of_another_user_that_is_not_set_up_is_told(there: str) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can be another user")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # others may look, and write nothing
+        shutil.copy(LAUNCHER, folder)
+        for file in ("requirements.txt", "pyproject.toml"):
+            (folder / file).touch()
+        if there != "nothing":
+            (folder / ".venv").mkdir()
+        if there == "a set-up and its lock":
+            (folder / ".venv").chmod(0o777)
+            (folder / ".venv" / ".launcher-lock").touch(0o644)
+
+        done = subprocess.run(
+            [folder / "haloscope", "--version"],
+            capture_output=True,
+            text=True,
+            check=False,
+            user=65534,
+            group=65534,
+            extra_groups=[],
+        )
+
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2, lines  # no word of the shell's own
+    assert lines[0].startswith("haloscope: ") and "copy the checkout" in lines[1]

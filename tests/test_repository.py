@@ -96,6 +96,7 @@ def test_the_readme_is_one_screen_with_the_two_commands() -> None:
 def test_every_link_leads_to_a_file(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    links += re.findall(r'<img src="([^"]+)"', text)
 
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
 

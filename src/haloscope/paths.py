@@ -10,6 +10,7 @@ import shlex
 import stat
 from io import BufferedReader
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import platformdirs
 
@@ -38,6 +39,20 @@ def cache_path() -> Path:
         what = "is not set, and the system knows no home folder of this user"
         mend = "set it; or set HALOSCOPE_CACHE to a folder that you may write to"
         raise UserError(Problem("HOME", what, mend)) from error
+
+
+def cache_folder(name: str) -> Path:
+    """A folder in the cache, made where it is not there. UserError where one can't write to it."""
+    folder = cache_path() / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
+        raise UserError(
+            Problem(str(folder), f"can't be written to: {error.strerror}", mend)
+        ) from error
+    return folder
 
 
 def opened(path: Path, *, through_links: bool = True) -> BufferedReader:

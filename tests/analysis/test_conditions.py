@@ -21,11 +21,21 @@ from haloscope.report.tables.notebook import Notebook
         ({"toolchain": {"compiler": "g++ 13"}}, "compiler: g++ 12.2.0 and g++ 13"),
         ({"toolchain": {"flags": "-O1"}}, "compiler's flags: -O3 -march=native -std=c++20 and -O1"),
         ({"toolchain": {"source": "0ther"}}, "halobench's sources: 5f0c9a7be21d and 0ther"),
+        (
+            {"tuning": {"given": {"UCX_TLS": "tcp"}, "overridden": {}}},
+            "MPI variables: none set and UCX_TLS=tcp",
+        ),
+        ({"toolchain": {"launcher": "mpirun"}}, "launcher: srun --mpi=pmix and mpirun"),
         ({"machine": {"host": "owl", "cores": 2}}, "host: lark and owl"),
     ],
 )
 def test_what_differs_is_told_in_tables_and_at_the_top(change: dict[str, Any], told: str) -> None:
-    launches = cases([poisson(64), poisson(64, launch=1, **change)])
+    known: dict[str, Any] = {
+        "tuning": {"given": {}, "overridden": {}},
+        "toolchain": {"launcher": "srun --mpi=pmix"},
+    }
+    first = poisson(64, **{key: value for key, value in known.items() if key in change})
+    launches = cases([first, poisson(64, launch=1, **change)])
 
     said = mixed(launches)
 

@@ -102,6 +102,22 @@ def test_compare_says_what_became_faster_and_what_else_differs(
     assert "slower" in capsys.readouterr().out
 
 
+def test_compare_names_how_mpi_was_tuned_and_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    none, tcp = ({"given": given, "overridden": {}} for given in ({}, {"OMPI_MCA_btl": "tcp,self"}))
+    before = launches(SLOW, tuning=none, toolchain={"launcher": "mpirun"})
+    after = launches(FAST, tuning=tcp, toolchain={"launcher": "srun --mpi=pmix"})
+    folders = [write_folder(tmp_path / "before", before), write_folder(tmp_path / "after", after)]
+
+    main(["compare", *map(str, folders)])
+
+    out = capsys.readouterr().out
+    assert "Differs: MPI variables: none set (first), OMPI_MCA_btl=tcp,self (second)." in out
+    assert "Differs: launcher: mpirun (first), srun --mpi=pmix (second)." in out
+
+
 def test_compare_that_can_tell_nothing_does_not_say_that_all_is_well(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_machine import FakeMachine, two_sockets
+from fake_machine import FakeMachine, big_little, epyc_node, hybrid_laptop, two_sockets
 
 from haloscope.host import machine
 from haloscope.host.cpulist import cpu_list, parse_cpu_list
@@ -41,8 +42,9 @@ def test_without_topology_every_processor_is_a_core(tmp_path: Path) -> None:
 
 def test_placements_of_two_ranks(fake: FakeMachine) -> None:
     for cpu in EVERY:
+        own = "0,2,4,6" if cpu % 2 == 0 else f"{cpu % 4},{cpu % 4 + 4}"
         fake.cpu(cpu, "cache/index0/level", "3")
-        fake.cpu(cpu, "cache/index0/shared_cpu_list", "0,2,4,6" if cpu % 2 == 0 else "1,5")
+        fake.cpu(cpu, "cache/index0/shared_cpu_list", own)
     assert machine.placements(fake.root, EVERY) == {
         "same-core": (0, 4),
         "same-cache": (0, 2),
@@ -58,7 +60,7 @@ def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
     described = machine.describe(fake.root)
     assert list(described) == [
         *("host", "cpu", "sockets", "cores", "threads_per_core", "caches"),
-        *("memory_bytes", "governor", "os", "topology"),
+        *("memory_bytes", "governor", "os", "topology", "allowed"),
     ]
     assert described["cpu"] == "Example CPU 9000"
     assert (described["sockets"], described["cores"], described["threads_per_core"]) == (2, 4, 2)
@@ -179,3 +181,89 @@ def test_this_machine_can_be_described() -> None:
     described = machine.describe()
     assert 1 <= len(machine.physical_cores()) <= described["cores"]
     assert 0 < machine.memory_available_bytes() <= described["memory_bytes"]
+
+
+def test_placements_of_a_node_of_many_cores(tmp_path: Path) -> None:
+    fake = epyc_node(tmp_path, cores=16, per_cache=4)
+
+    assert machine.placements(fake.root, range(64)) == {
+        "same-core": (0, 32),
+        "same-cache": (0, 1),
+        "same-socket": (0, 4),
+        "other-socket": (0, 16),
+        "other-node": None,
+    }
+    assert machine.placements(fake.root, [3, 4, 5, 17, 30]) == {
+        "same-core": None,
+        "same-cache": (4, 5),
+        "same-socket": (3, 4),
+        "other-socket": (3, 17),
+        "other-node": None,
+    }
+
+
+def test_placements_look_at_each_core_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They looked at each pair: 12 s on a node of 256 cores."""
+    looks: list[Path] = []
+    read = machine._read
+
+    def counted(path: Path) -> str | None:
+        looks.append(path)
+        return read(path)
+
+    monkeypatch.setattr(machine, "_read", counted)
+    numbers = []
+    for cores in (8, 16):
+        fake = epyc_node(tmp_path / str(cores), cores)
+        looks.clear()
+        machine.placements(fake.root, range(2 * cores))
+        numbers.append(len(looks))
+
+    assert numbers[1] <= 2 * numbers[0]
+
+
+@pytest.mark.parametrize(
+    ("build", "kinds", "first"),
+    [
+        (
+            hybrid_laptop,
+            {"P-cores up to 4.7 GHz": [*range(8)], "E-cores up to 3.4 GHz": [*range(8, 16)]},
+            [0, 2, 4, 6, 8],
+        ),
+        (
+            big_little,
+            {
+                "cores of capacity 1024 up to 2.4 GHz": [4, 5, 6, 7],
+                "cores of capacity 530 up to 1.8 GHz": [0, 1, 2, 3],
+            },
+            [4, 5, 6, 7, 0],
+        ),
+        (two_sockets, {"cores": [*range(8)]}, [0, 2, 1, 3]),
+    ],
+)
+def test_cores_of_several_kinds_are_told_apart_and_the_fastest_used_first(
+    tmp_path: Path,
+    build: Callable[[Path], FakeMachine],
+    kinds: dict[str, list[int]],
+    first: list[int],
+) -> None:
+    root = build(tmp_path).root
+
+    assert machine.core_kinds(root) == kinds
+    assert machine.physical_cores(root, range(16 if build is hybrid_laptop else 8))[:5] == first
+    told = machine.topology(root).get("kind")
+    assert told == ([cpu_list(one) for one in kinds.values()] if len(kinds) > 1 else None)
+
+
+def test_two_ranks_are_placed_on_cores_of_one_kind(tmp_path: Path) -> None:
+    fake = big_little(tmp_path)
+
+    assert machine.placements(fake.root, range(8))["same-socket"] == (4, 5)
+    assert machine.placements(fake.root, [0, 1, 2, 7])["same-socket"] == (0, 1)
+    assert machine.placements(fake.root, [0, 7])["same-socket"] is None
+
+
+def test_frequencies_that_are_not_told_of_all_cores_tell_no_kinds(tmp_path: Path) -> None:
+    fake = two_sockets(tmp_path).cpu(0, "cpufreq/cpuinfo_max_freq", "3000000")
+
+    assert [*machine.core_kinds(fake.root)] == ["cores"]

@@ -70,6 +70,7 @@ def test_records_have_the_keys_of_the_page_alone(
         "simulation",
         "model",
         "stderr",
+        "tuning",
         "changed",
     }  # not in each of them
     for record in records:

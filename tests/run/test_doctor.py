@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import fake_slurm
 import pytest
-from fake_machine import FakeMachine, two_sockets
+from fake_machine import FakeMachine, hybrid_laptop, two_sockets
 
 from haloscope import __version__
 from haloscope.commands import doctor as command
@@ -92,6 +93,32 @@ def test_one_core_and_a_part_of_the_cores(tmp_path: Path, monkeypatch: pytest.Mo
         assert doctor.check_cores(Patient(fake.root)).level == level
 
 
+def test_cores_that_are_online_and_not_allowed_and_those_switched_off_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = two_sockets(tmp_path).write(f"{CPU}/present", "0-9")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 4})
+
+    found = doctor.check_cores(Patient(fake.root))
+
+    assert found.level == "warn"
+    assert "2 are allowed, not 1-3,5-7" in found.what
+    assert found.what.endswith("switched off: 8-9")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
+    assert doctor.check_cores(Patient(fake.root)).level == "note"
+
+
+def test_kinds_of_cores_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(16)})
+    assert doctor.check_core_kinds(Patient(two_sockets(tmp_path / "a").root)).level == "ok"
+
+    found = doctor.check_core_kinds(Patient(hybrid_laptop(tmp_path / "b").root))
+
+    assert found.level == "note"
+    assert found.what == "2: 4 P-cores up to 4.7 GHz, 8 E-cores up to 3.4 GHz"
+    assert found.mend is not None and "at most 4 ranks" in found.mend
+
+
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.check_shared_memory(Patient(tmp_path)).level == "fail"
     (tmp_path / "dev" / "shm").mkdir(parents=True)
@@ -113,6 +140,32 @@ def test_host_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.check_host_name(Patient()).level == "warn"
     monkeypatch.setattr(socket, "gethostname", lambda: "localhost")
     assert doctor.check_host_name(Patient()).level == "ok"
+
+
+@pytest.mark.parametrize("name", ["n" * 64, f"node.{'x' * 64}.example", "a..b", "\u00fc" * 40])
+def test_a_host_name_that_no_name_server_can_have_is_a_warning(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's resolver raises no OSError for some of these: that was a traceback."""
+    monkeypatch.setattr(socket, "gethostname", lambda: name)
+
+    found = doctor.check_host_name(Patient())
+
+    assert found.level == "warn"
+    assert found.mend is not None
+    assert "hostnamectl" in found.mend or "/etc/hosts" in found.mend
+
+
+def test_a_folder_that_is_mounted_noexec_is_told_and_no_compiler_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert doctor.check_scratch(Patient()).level == "ok"
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(doctor, "may_execute", lambda folder: False)
+
+    assert doctor.check_scratch(Patient()).level == "warn"
+    assert doctor.check_compiler(a_toolchain(tmp_path)).level == "ok"
+    assert doctor.check_cache(Patient()).level == "fail"
 
 
 def test_the_cache_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +230,79 @@ def test_the_compiler_is_tried(tmp_path: Path) -> None:
     result = doctor.check_compiler(too_old)
     assert result.level == "fail"
     assert "unknown option -std=c++20" in result.what
+
+
+NO_COMPILER = """\
+cat >&2 <<'END'
+--------------------------------------------------------------------------
+The Open MPI wrapper compiler was unable to find the specified compiler
+x86_64-conda-linux-gnu-c++ in your PATH.
+
+Note that this compiler was either specified at configure time or in
+one of several possible environment variables.
+--------------------------------------------------------------------------
+END
+exit 1"""
+"""NO_COMPILER is Open MPI's wrapper, of conda, without the compiler that it was made for."""
+NOT_FOUND = "echo 'mpicxx: line 340: x86_64-conda-linux-gnu-c++: command not found' >&2; exit 127"
+
+
+@pytest.mark.parametrize("wrapper", [NO_COMPILER, NOT_FOUND])
+def test_a_wrapper_without_its_compiler_is_named_and_not_called_a_missing_compiler(
+    tmp_path: Path, wrapper: str
+) -> None:
+    broken = a_toolchain(tmp_path, wrapper=wrapper)
+
+    for check in (doctor.check_mpi, doctor.check_compiler):
+        found = check(broken)
+        assert found.level == "fail"
+        assert "x86_64-conda-linux-gnu-c++" in found.what
+        assert found.mend is not None
+        assert "MPICH_CXX=" in found.mend and "conda install cxx-compiler" in found.mend
+
+
+def test_a_library_without_a_launcher_is_no_library_that_is_not_there_yet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    part = library.Unusable("CC is of Cray MPICH 8, and there is no mpirun", "load it", True)
+    monkeypatch.setattr(library, "unusable", lambda: part)
+
+    found = doctor.check_mpi(Patient())
+
+    assert (found.level, found.what) == ("fail", part.what)
+
+
+def test_a_library_that_srun_alone_starts_is_not_tried_outside_of_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLURMD_NODENAME", raising=False)
+    toolchain = a_toolchain(tmp_path).toolchain
+    assert toolchain is not None
+    patient = Patient(toolchain=replace(toolchain, mpirun=Path("srun"), launcher="srun"))
+
+    for check in (doctor.check_binding, doctor.check_gpu_awareness):
+        found = check(patient)
+        assert found.level == "note"
+        assert "inside a job of Slurm alone" in found.what
+
+
+def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("srun", "scontrol"):
+        (tmp_path / "bin" / name).symlink_to(fake_slurm.__file__)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_SLURM", str(tmp_path))
+    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+    assert doctor.check_srun(Patient()).what == "no Slurm here"
+
+    (tmp_path / "slurm.conf").touch()
+    found = doctor.check_srun(Patient())
+    assert found.level == "note"
+    assert "by pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
+    assert found.mend is not None and "libpmix2" in found.mend
+
+    (tmp_path / "pmix").touch()
+    assert doctor.check_srun(Patient()).what == "starts ranks by pmix, pmi2, cray_shasta"
 
 
 def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:

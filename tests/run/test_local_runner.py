@@ -10,6 +10,7 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
+from haloscope.toolchains import tuning
 from haloscope.toolchains.job import Job
 
 
@@ -56,6 +57,7 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
         "compiler": "none",
         "flags": "-O0",
         "source": "5eed",
+        "launcher": "mpirun",
     }
     assert (record["runner"], record["clock"], record["transport"]) == ("local", "wall", None)
     assert (record["study"], record["run"], record["seed"]) == ("a-study", 0, 7)
@@ -64,6 +66,20 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
     assert record["started"].endswith("Z") and record["started"] <= record["ended"]
     assert record["wall_s"] > 0
     assert "stderr" not in record
+
+
+def test_how_the_library_is_tuned_is_recorded_and_what_is_overridden_said(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(tuning, "given", lambda _: {"FI_PROVIDER": "tcp", "I_MPI_PIN": "1"})
+
+    record = run(laboratory)
+
+    assert record["tuning"] == {
+        "given": {"FI_PROVIDER": "tcp", "I_MPI_PIN": "1"},
+        "overridden": {"FI_PROVIDER": None, "I_MPI_PIN": None},
+    }
+    assert any("I_MPI_PIN=1 is overridden" in line for line in caplog.messages)
 
 
 def test_the_layout_is_asked_for_explicitly(laboratory: Laboratory) -> None:
@@ -98,7 +114,7 @@ def test_a_failed_case_is_a_record_without_measurements(laboratory: Laboratory) 
     assert (record["result"], record["memory"], record["work"]) == ({}, None, None)
     assert (record["layout"]["ranks"], record["layout"]["seen"]) == (2, [])
     assert record["params"]["n"] == 16
-    assert record["toolchain"] == {"name": "fake", "source": "5eed"}
+    assert record["toolchain"] == {"name": "fake", "source": "5eed", "launcher": "mpirun"}
 
 
 def test_a_time_limit_is_an_outcome(laboratory: Laboratory) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from haloscope.batch.slurm import asked_of_sbatch
 from haloscope.errors import UserError
 from haloscope.sites import file as site_file
 
@@ -67,7 +68,7 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
 @pytest.mark.parametrize(
     ("old", "new", "where", "mend"),
     [
-        ('mpi = "pmix"', 'mpi = "pmi1"', "mpi: 'pmi1' won't do", "pmix, pmi2 or none"),
+        ('mpi = "pmix"', 'mpi = "pmi1"', "mpi: 'pmi1' won't do", "pmix, pmi2, cray_shasta or none"),
         ('mpi = "pmix"', "", "mpi: is missing, and srun needs it", "--mpi=list"),
         ('launcher = "srun"', 'lancher = "srun"', "lancher: unknown key", "'launcher'"),
         (
@@ -92,6 +93,13 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
         ('mpi = "pmix"', 'mpi = "pmix"\nconstraint = "a b"', "'a b' won't do", "features"),
         ('mpi = "pmix"', 'mpi = "pmix"\nqos = "--x"', "'--x' won't do", "quality"),
         ('mpi = "pmix"', 'mpi = "pmix"\ngpus = 0', "gpus: 0 won't do", "GPUs of each node"),
+        (
+            'mpi = "pmix"',
+            'mpi = "pmix"\nmemory = "4 GB"',
+            "memory: '4 GB' won't do",
+            "sbatch --mem",
+        ),
+        ('mpi = "pmix"', 'mpi = "pmix"\ntasks_per_node = 0', "tasks_per_node: 0", "from 1"),
         ('source = "sinfo"', 'name = "x"\nsource = "s"', "name: it is 'taki'", "leave it out"),
     ],
 )
@@ -116,3 +124,20 @@ def test_names_that_clusters_have_are_taken(tmp_path: Path) -> None:
 
     assert len(site.modules) == 4
     assert site.constraint == "[rack1|rack2]&gpu*2"
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ("memory = 0", ["--mem=0"]),
+        ('memory = "64G"', ["--mem=64G"]),
+        ("tasks_per_node = 16", ["--ntasks-per-node=16"]),
+        ("", []),
+    ],
+)
+def test_a_sites_demand_for_memory_and_tasks_is_asked_for(
+    tmp_path: Path, line: str, options: list[str]
+) -> None:
+    site = site_file.load(written(tmp_path, GOOD.replace("[[part", f"{line}\n[[part")))
+
+    assert asked_of_sbatch(site) == ["--partition=short", *options]

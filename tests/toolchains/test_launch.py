@@ -345,3 +345,63 @@ def test_a_launcher_is_a_class_and_a_line(monkeypatch: pytest.MonkeyPatch) -> No
     assert env["OMPI_MCA_btl"] == "^ofi"
     assert env["OMP_NUM_THREADS"] == "1"
     assert env["SLURM_JOB_ID"] == "7" and "PMIX_RANK" not in env
+
+
+LEAKS = {
+    "SLURM_CPUS_PER_TASK": "16",
+    "SRUN_CPUS_PER_TASK": "16",
+    "SLURM_TRES_PER_TASK": "cpu=16",
+    "SLURM_GPUS_PER_TASK": "1",
+    "SLURM_NTASKS_PER_NODE": "1",
+    "SLURM_NTASKS_PER_CORE": "1",
+    "SLURM_CPU_BIND": "quiet,mask_cpu:0x1",
+    "SLURM_CPU_BIND_TYPE": "mask_cpu:",
+    "SLURM_CPU_BIND_LIST": "0x1",
+    "SLURM_MEM_BIND": "local",
+    "SLURM_GPU_BIND": "single:1",
+    "SLURM_MEM_PER_CPU": "1000",
+    "SLURM_MEM_PER_NODE": "4000",
+    "SLURM_DISTRIBUTION": "cyclic",
+    "SLURM_HINT": "nomultithread",
+    "SLURM_THREADS_PER_CORE": "1",
+    "SLURM_EXPORT_ENV": "NONE",
+    "SLURM_MPI_TYPE": "pmi2",
+    "LSB_AFFINITY_HOSTFILE": "/tmp/affinity",
+}
+"""LEAKS are variables of an outer job by which srun, or a launcher that calls it, would start its
+ranks otherwise than it is told to: srun(1), INPUT ENVIRONMENT VARIABLES."""
+NEEDED = {
+    "SLURM_JOB_ID": "7",
+    "SLURM_CONF": "/etc/slurm/slurm.conf",
+    "SLURM_JOB_NODELIST": "n[1-2]",
+    "SLURM_NODELIST": "n[1-2]",
+    "SLURM_TASKS_PER_NODE": "16(x2)",
+    "SLURM_JOB_CPUS_PER_NODE": "16(x2)",
+    "SLURM_NNODES": "2",
+    "SLURM_GPUS_PER_NODE": "4",
+}
+"""NEEDED are those by which launchers know the job's nodes, and what of each it has."""
+
+
+@pytest.mark.parametrize("launcher", ["srun-pmix", "openmpi", "mpich", "impi"])
+def test_of_an_outer_job_a_launch_has_its_nodes_and_not_its_steps(launcher: str) -> None:
+    toolchain = replace(of("openmpi"), mpirun=Path("srun"), launcher=launcher)
+
+    env = launch_command(toolchain, TWO, ["prog"], {**LEAKS, **NEEDED})[1]
+
+    theirs = ("SLURM", "SRUN", "LSB")
+    assert {key: value for key, value in env.items() if key.startswith(theirs)} == NEEDED
+
+
+def test_where_srun_is_the_only_launcher_ranks_are_started_on_a_node_of_a_job() -> None:
+    """As of Cray's library. On a login node it would ask for a job of its own, and wait."""
+    cray = replace(of("mpich"), mpirun=Path("srun"), launcher="srun")
+    inside = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n4"}
+
+    argv, _ = launch_command(cray, Job(2, cpus=FOUR), ["prog"], inside)
+
+    assert argv[:6] == [
+        *("srun", "--nodes=1", "--ntasks=2", "--ntasks-per-node=2", "--nodelist", "n4"),
+    ]
+    with pytest.raises(UserError, match="inside a job of Slurm alone"):
+        launch_command(cray, Job(2, cpus=FOUR), ["prog"], {"SLURM_JOB_ID": "7"})

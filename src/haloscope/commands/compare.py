@@ -16,6 +16,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.report import comparing, writing
 from haloscope.report.draw import csv_files, junit, markdown, terminal
 from haloscope.report.tables.compared import Compared, compare_cases
+from haloscope.toolchains.tuning import in_words
 
 _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, one MPI library and another.
@@ -163,6 +164,8 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
             "MPI",
             "compiler",
             "flags",
+            "launcher",
+            "MPI variables",
             "halobench sources",
             "haloscope",
         ),
@@ -191,8 +194,10 @@ def _identity(dossier: Dossier) -> tuple[str, ...]:
     found.append({record.device or "" for record in dossier.records})
     found += [
         {str(record.toolchain.get(key) or "") for record in dossier.records}
-        for key in ("mpi", "compiler", "flags", "source")
+        for key in ("mpi", "compiler", "flags", "launcher")
     ]
+    found.append({in_words(record.tuning) for record in dossier.records if record.tuning})
+    found.append({str(record.toolchain.get("source") or "") for record in dossier.records})
     found.append({str(record.haloscope or "") for record in dossier.records})
     return tuple(_said(values) for values in found)
 

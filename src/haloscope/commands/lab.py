@@ -7,6 +7,7 @@ import argparse
 import os
 from pathlib import Path
 
+from haloscope.batch import detect
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
@@ -22,7 +23,8 @@ a cluster; it shares this machine's cores, and so its times say nothing of a clu
 
 It needs root, and Slurm and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2); with
 --accounting also apt install slurmdbd mariadb-server-core mariadb-client-core: sacct has nothing to
-say without. There is one at a time. Hosts share all files but /dev/shm and /etc/hosts.
+say without. Without libpmix2 ranks of Open MPI are started by its mpirun, not by srun. There is one
+lab at a time. Hosts share all files but /dev/shm and /etc/hosts.
 """
 _EPILOG = """\
 examples:
@@ -62,6 +64,8 @@ def execute(arguments: argparse.Namespace) -> int:
         lab = _asked(arguments)
         cluster.up(lab, note)
         _show(lab, out)
+        for line in detect.notes(cluster.environment()):
+            out.print(line, soft_wrap=True)
         return 0
     if arguments.action == "down":
         number = cluster.down()

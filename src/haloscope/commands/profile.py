@@ -7,8 +7,9 @@ import argparse
 import csv
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
@@ -16,17 +17,16 @@ from rich.table import Table
 
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
-from haloscope.profiling import counter, traffic
-from haloscope.profiling.traffic import Traffic
+from haloscope.profiling import counter, launcher, traffic
+from haloscope.profiling.traffic import Sent, Traffic
 from haloscope.quantities import size
 from haloscope.report.draw import matrix
-from haloscope.toolchains import library
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
-Run a program that uses MPI, and count what its ranks send: messages and bytes from each to each, by
-the function that called MPI; and what they give to collective operations. The program is not
-changed: a library of haloscope's is loaded before it. DIR gets the counts as CSV, and a picture.
+Count messages and bytes between ranks of any MPI program, by the function that called MPI; also
+one-sided transfers, collective operations, and MPI files. The program is not changed: a library of
+haloscope's is loaded before it. DIR gets the counts as CSV, and a picture.
 """
 _EPILOG = """\
 examples:
@@ -35,10 +35,11 @@ examples:
 
 A program that calls MPI_Pcontrol(1000, "name") names what follows itself. Functions of the program
 have names where it exports them (link with -rdynamic); libraries do. Messages that MPI sends inside
-collective operations, and one-sided ones, are not seen, nor calls of Fortran.
+collective operations are not seen. A failed run shows what was counted until then, marked partial.
 
-exit codes: the program's own, 2 usage
+exit codes: the program's own, 2 usage, 130 interrupted
 """
+_GRACE_S = 10.0
 MOST_SHOWN = 16
 """MOST_SHOWN is the largest number of ranks whose matrix is printed: more do not fit on a line."""
 
@@ -60,9 +61,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not words:
         mend = "for example: haloscope profile -- mpirun -n 2 ./program"
         raise UserError(Problem("profile", "no command to run", mend))
-    named = arguments.toolchain
-    toolchain = library.find(named) if named else counter.of_launcher(words)
-    counter.check(words, toolchain)
+    toolchain = launcher.toolchain_of(words, arguments.toolchain)
     out = arguments.out or Path(f"profile-{datetime.now():%Y%m%d-%H%M%S}")
     if out.exists() and any(out.iterdir()):
         raise UserError(Problem(f"--out {out}", "something is in it already", "give another"))
@@ -77,57 +76,127 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path) -> int:
     """Run the program, show what it sent and write it to `out`; its exit code."""
-    code, found = _counted(words, toolchain, out)
-    if found is None:
+    code, worlds = _counted(words, toolchain, out)
+    if not worlds:
         return code
-    for name, rows in (("traffic", traffic.table), ("collectives", traffic.collectives_table)):
-        with (out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(rows(found))
-    _show(found, Screen())
-    cells = {pair: sent.bytes for pair, sent in found.matrix().items()}
-    picture = matrix.write(cells, found.ranks, out / "traffic.png")
-    names = (out / "traffic.csv", out / "collectives.csv", picture)
-    Screen().print(", ".join(map(str, names)), soft_wrap=True)
-    return 0
+    tables = {
+        "traffic": traffic.table(worlds),
+        "collectives": traffic.operations_table(worlds),
+        "files": traffic.operations_table(worlds, files=True),
+        "uncounted": traffic.uncounted_table(worlds),
+    }
+    written = []
+    for name, rows in tables.items():
+        lines = [*rows]
+        if len(lines) > 1 or name in ("traffic", "collectives"):
+            written.append(out / f"{name}.csv")
+            with written[-1].open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows(lines)
+    if code != 0:
+        Screen().print(f"the command ended with exit code {code}")
+    for one in worlds:
+        _show(one, len(worlds), Screen())
+        cells = {pair: sent.bytes for pair, sent in one.matrix().items()}
+        name = "traffic.png" if one.number == 1 else f"traffic-{one.number}.png"
+        written.append(matrix.write(cells, one.ranks, out / name))
+    Screen().print(", ".join(map(str, written)), soft_wrap=True)
+    return code
 
 
-def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int, Traffic | None]:
-    """The exit code of the program, and what it sent if it ended well.
+def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int, list[Traffic]]:
+    """The exit code of the program, and what each of its worlds sent.
 
-    Its ranks write inside `out`, which other hosts may see, too, and which is then as before.
+    Its ranks write inside `out`, which other hosts may see, too, and which is then as before. A
+    program that failed may have used no MPI: nothing is then no error of its own.
     """
     with tempfile.TemporaryDirectory(dir=out, prefix="ranks-") as folder:
         counts = Path(folder).absolute()
         variables = counter.environment(toolchain, counter.built(toolchain), counts)
-        code = subprocess.run(words, env=variables, check=False).returncode
-        if code != 0:
-            return (code if code > 0 else 128 - code), None
-        return 0, traffic.read(counts)
+        command, variables = launcher.passed_on(words, toolchain, variables)
+        code = _ended(command, variables)
+        if code != 0 and not any(counts.iterdir()):
+            return code, []
+        return code, traffic.read(counts)
 
 
-def _show(found: Traffic, out: Console) -> None:
+def _ended(command: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Run a command to its end; its exit code. An interrupt ends the command, not this process."""
+    with subprocess.Popen(command, env=variables) as program:
+        try:
+            code = program.wait()
+        except KeyboardInterrupt:
+            program.terminate()
+            try:
+                program.wait(_GRACE_S)
+            except subprocess.TimeoutExpired:
+                program.kill()
+            return 130
+    return code if code >= 0 else 128 - code
+
+
+def _show(found: Traffic, worlds: int, out: Console) -> None:
+    if worlds > 1:
+        parent = f", spawned by world {found.spawned_by}" if found.spawned_by else ""
+        out.print(f"world {found.number}{parent}:")
     out.print(traffic.summary(found))
-    phases = Table(box=None)
-    phases.add_column("phase", overflow="fold")
-    for title in ("messages", "bytes", "pairs", "mean message"):
-        phases.add_column(title, justify="right")
-    for phase in found.phases:
-        sent = found.total(phase)
-        mean = size(round(sent.bytes / sent.messages))
-        pairs = len(found.matrix(phase))
-        phases.add_row(phase, f"{sent.messages:,}", f"{sent.bytes:,}", str(pairs), mean)
-    together = Table("collective operation", box=None)
-    for title in ("calls of all ranks", "bytes that they gave"):
-        together.add_column(title, justify="right")
-    for operation, sent in found.operations.items():
-        together.add_row(operation, f"{sent.messages:,}", f"{sent.bytes:,}")
-    for table in (phases, together):
+    if (why := traffic.lacks(found)) is not None:
+        out.print(f"partial: {why}")
+    for function, calls in sorted(found.uncounted.items()):
+        out.print(f"not counted: {calls:,} {function}")
+    together = _operations("collective operation", "bytes that they gave", found.operations)
+    files = _operations("file operation", "bytes", found.file_operations)
+    for table in (_phases(found), together, files, _outside(found)):
         if table.rows:
             out.print(table, "")
-    if found.pairs and found.ranks <= MOST_SHOWN:
+    cells = found.matrix()
+    if cells and found.ranks <= MOST_SHOWN:
         out.print(_matrix(found))
-    elif found.pairs:
+    elif cells:
         out.print(f"the matrix of {found.ranks} ranks is in the picture and in the CSV file")
+
+
+def _phases(found: Traffic) -> Table:
+    table = Table("phase", "kind", box=None)
+    table.columns[0].overflow = "fold"
+    for title in ("messages", "bytes", "pairs", "mean message"):
+        table.add_column(title, justify="right")
+    for phase, kind in product(found.phases, traffic.KINDS):
+        of_this = {
+            flow: sent
+            for flow, sent in found.pairs.items()
+            if (flow.phase, flow.kind) == (phase, kind)
+        }
+        if not of_this:
+            continue
+        sent = found.total(phase, kind)
+        pairs = len({(flow.sender, flow.receiver) for flow in of_this})
+        mean = size(round(sent.bytes / sent.messages))
+        table.add_row(phase, kind, f"{sent.messages:,}", f"{sent.bytes:,}", str(pairs), mean)
+    return table
+
+
+def _operations(title: str, size_title: str, found: Mapping[str, Sent]) -> Table:
+    table = Table(title, box=None)
+    for heading in ("calls of all ranks", size_title):
+        table.add_column(heading, justify="right")
+    for operation, sent in found.items():
+        table.add_row(operation, f"{sent.messages:,}", f"{sent.bytes:,}")
+    return table
+
+
+def _outside(found: Traffic) -> Table:
+    """What went to ranks of other worlds, or came from them."""
+    table = Table("between worlds, from", "to", box=None)
+    for title in ("messages", "bytes"):
+        table.add_column(title, justify="right")
+    for ends, sent in sorted(found.outside().items(), key=lambda item: str(item[0])):
+        names = (f"rank {end.rank} of {_world(end.world)}" for end in ends)
+        table.add_row(*names, f"{sent.messages:,}", f"{sent.bytes:,}")
+    return table
+
+
+def _world(number: int | None) -> str:
+    return "another world" if number is None else f"world {number}"
 
 
 def _matrix(found: Traffic) -> Table:

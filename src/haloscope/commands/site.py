@@ -17,7 +17,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 from haloscope.run.here import LOCAL
 from haloscope.sites import file as site_file
-from haloscope.sites.schema import BatchSite
+from haloscope.sites.schema import ASKED, BatchSite
 
 _DESCRIPTION = """\
 A site is a cluster whose batch system gives out nodes: sites/NAME.toml says which partition,
@@ -82,6 +82,8 @@ def _detect(name: str | None, out: Screen) -> int:
         raise UserError(Problem(str(path), "there is such a file already", mend))
     site_file.write(site, path)
     _show(site_file.load(path), path, out)
+    for line in detect.notes(site.environment):
+        out.print(line, soft_wrap=True)
     out.print(f"written: {path}; add account, qos, modules there if jobs need them", soft_wrap=True)
     return 0
 
@@ -108,9 +110,8 @@ def _show(site: BatchSite, path: Path, out: Screen) -> None:
         nodes = (str(one.nodes), f"at most {one.nodes_of_a_job}")
         table.add_row(one.name + mark, *nodes, f"{one.cores}{threads}", memory, longest)
     out.print(table)
-    asked = ("account", "qos", "constraint", "reservation", "gpus")
-    for key in (*asked, "toolchain", "cluster", "scratch"):
-        if value := getattr(site, key):
+    for key in (*ASKED["slurm"], "toolchain", "cluster", "scratch"):
+        if (value := getattr(site, key)) is not None:
             out.print(f"{key}: {value}", soft_wrap=True)
     if site.modules:
         out.print(f"modules: {' '.join(site.modules)}", soft_wrap=True)

@@ -3,44 +3,127 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from dataclasses import dataclass
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from haloscope.host.machine import ROOT
 
 _NVIDIA = "proc/driver/nvidia"
 _AMD = "sys/class/kfd/kfd/topology/nodes"
+_ASKED = ("nvidia-smi", "--query-gpu=pci.bus_id,uuid", "--format=csv,noheader")
+_ANSWER_S = 30.0
+"""_ANSWER_S is how long nvidia-smi may take, which wakes GPUs that sleep."""
 
 
 @dataclass(frozen=True)
 class GpuFound:
-    """One GPU: its maker's name of it, and "cuda" or "hip", by which it is programmed."""
+    """One GPU: its maker's name of it, and "cuda" or "hip", by which it is programmed.
+
+    uuid: its own number, as other tools have it. pci: its address. numa: the memory of this machine
+    that it is next to. Each is None where it is not told.
+    """
 
     name: str
     device: str
+    uuid: str | None = None
+    pci: str | None = None
+    numa: int | None = None
 
 
 def gpus(root: Path = ROOT) -> list[GpuFound]:
     """All of them, NVIDIA's first; empty where no driver tells of any."""
+    return [*_of_nvidia(root), *_of_amd(root)]
+
+
+def described(root: Path = ROOT) -> list[dict[str, Any]]:
+    """All of them, as a record's `machine` holds them."""
+    return [asdict(one) for one in gpus(root)]
+
+
+def _of_nvidia(root: Path) -> list[GpuFound]:
     found = []
     for file in sorted((root / _NVIDIA / "gpus").glob("*/information")):
-        model = re.search(r"^Model:\s*(.+?)\s*$", _read(file), re.MULTILINE)
-        found.append(GpuFound(model[1] if model else "a GPU of NVIDIA", "cuda"))
-    for node in sorted((root / _AMD).glob("*"), key=lambda path: path.name.zfill(4)):
-        said = dict(line.split(" ", 1) for line in _read(node / "properties").splitlines())
-        if int(said.get("simd_count", "0")) > 0:  # a node without is a processor
-            found.append(GpuFound(f"AMD {_read(node / 'name').strip() or 'GPU'}", "hip"))
+        said = _pairs(_read(file))
+        pci = said.get("Bus Location") or file.parent.name
+        uuid = said.get("GPU UUID", "?")
+        uuid = uuid if "?" not in uuid else _uuids(root).get(_address(pci), "")
+        name = said.get("Model") or "a GPU of NVIDIA"
+        found.append(GpuFound(name, "cuda", uuid or None, pci, _numa(pci, root)))
     return found
+
+
+def _pairs(text: str) -> dict[str, str]:
+    split = (line.partition(":") for line in text.splitlines())
+    return {key.strip(): value.strip() for key, _, value in split}
+
+
+def _uuids(root: Path) -> Mapping[str, str]:
+    """UUIDs by PCI address, of nvidia-smi: a driver hides them in /proc until a GPU is used."""
+    if root != ROOT or shutil.which(_ASKED[0]) is None:
+        return {}
+    try:
+        done = subprocess.run(
+            _ASKED, capture_output=True, encoding="utf-8", errors="replace", timeout=_ANSWER_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    rows = csv.reader(done.stdout.splitlines(), skipinitialspace=True)
+    return {_address(row[0]): row[1] for row in rows if len(row) == 2}
+
+
+def _address(pci: str) -> str:
+    """A PCI address as /sys has it: nvidia-smi writes its domain with eight digits."""
+    domain, _, rest = pci.lower().partition(":")
+    return f"{domain[-4:]}:{rest}"
+
+
+def _numa(pci: str, root: Path) -> int | None:
+    """The memory that a GPU is next to; None where the system does not tell (as -1)."""
+    text = _read(root / "sys/bus/pci/devices" / _address(pci) / "numa_node").strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _of_amd(root: Path) -> list[GpuFound]:
+    found = []
+    for node in sorted((root / _AMD).glob("*"), key=lambda path: path.name.zfill(4)):
+        lines = _read(node / "properties").splitlines()
+        said = dict(line.split(" ", 1) for line in lines if " " in line)
+        if int(said.get("simd_count", "0")) > 0:  # a node without is a processor
+            name = f"AMD {_read(node / 'name').strip() or 'GPU'}"
+            pci = _pci_of_amd(said)
+            number = int(said.get("unique_id", "0"))
+            uuid = f"GPU-{number:016x}" if number else None  # as rocminfo writes it
+            found.append(GpuFound(name, "hip", uuid, pci, _numa(pci, root) if pci else None))
+    return found
+
+
+def _pci_of_amd(said: Mapping[str, str]) -> str | None:
+    """The PCI address in a node's properties: bus, device and function in one number."""
+    if "location_id" not in said:
+        return None
+    place = int(said["location_id"])
+    domain, bus, device = int(said.get("domain", "0")), place >> 8, place >> 3 & 0x1F
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{place & 7}"
 
 
 def driver(root: Path = ROOT) -> str | None:
     """The version of NVIDIA's driver, or of AMD's; None where there is neither."""
-    nvidia = re.search(r"Kernel Module\D*([\d.]+)", _read(root / _NVIDIA / "version"))
-    if nvidia:
-        return f"NVIDIA {nvidia[1]}"
+    if (nvidia := nvidia_driver(root)) is not None:
+        return f"NVIDIA {nvidia}"
     amd = _read(root / "sys/module/amdgpu/version").strip()
     return f"amdgpu {amd}" if amd else None
+
+
+def nvidia_driver(root: Path = ROOT) -> str | None:
+    """The version of NVIDIA's driver, such as 550.54; None where there is none."""
+    found = re.search(r"Kernel Module\D*([\d.]+)", _read(root / _NVIDIA / "version"))
+    return found[1] if found else None
 
 
 def _read(path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
         "governor": governor(root),
         "os": operating_system(root),
         "topology": topology(root),
+        "allowed": cpu_list(sorted(os.sched_getaffinity(0))),
     }
 
 
@@ -63,10 +64,62 @@ def topology(root: Path = ROOT) -> dict[str, list[str]]:
         "numa": numa or [cpus],
         "socket": ([c for c in cpus if _package(c, root) == package] for package in packages),
     }
-    return {
+    told = {
         name: [cpu_list(group) for group in sorted({tuple(sorted(group)) for group in groups})]
         for name, groups in found.items()
     }
+    kinds = core_kinds(root)
+    return told | ({"kind": [cpu_list(cpus) for cpus in kinds.values()]} if len(kinds) > 1 else {})
+
+
+def core_kinds(root: Path = ROOT) -> dict[str, list[int]]:
+    """The processors of each kind of core, the fastest kind first; one entry where all are alike.
+
+    Intel's hybrid processors have a list of each kind, ARM's a capacity of each core; else cores
+    differ by their largest frequency.
+    """
+    cpus = online_cpus(root)
+    efficient = {
+        cpu
+        for name in ("cpu_atom", "cpu_lowpower")
+        for cpu in parse_cpu_list(_read(root / f"sys/devices/{name}/cpus") or "")
+    }
+    capacity = _classes({cpu: _number(_cpu_path(cpu, root) / "cpu_capacity") for cpu in cpus})
+    frequency = _classes(
+        {cpu: _number(_cpu_path(cpu, root) / "cpufreq/cpuinfo_max_freq") for cpu in cpus}
+    )
+    kinds: dict[tuple[bool, float, float], list[int]] = {}
+    for cpu in cpus:
+        kinds.setdefault((cpu in efficient, -capacity[cpu], -frequency[cpu]), []).append(cpu)
+    found: dict[str, list[int]] = {}
+    for (efficiency, less_capacity, slower), own in sorted(kinds.items()):
+        name = ("E-cores" if efficiency else "P-cores") if efficient else "cores"
+        name += f" of capacity {-less_capacity:g}" if len({*capacity.values()}) > 1 else ""
+        name += f" up to {-slower / 1e6:g} GHz" if slower else ""
+        found.setdefault(name, []).extend(own)
+    return found
+
+
+_ALIKE = 0.9
+"""_ALIKE is the least share of a kind's largest number (capacity, frequency) that one of its cores
+has: single cores of a kind may be clocked a little higher than others."""
+
+
+def _classes(numbers: Mapping[int, int]) -> dict[int, float]:
+    """For each processor, the largest number of those that its own is alike to."""
+    found: dict[int, float] = dict.fromkeys(numbers, 0.0)
+    top = 0.0
+    if not all(numbers.values()):  # some are not told
+        return found
+    for cpu, number in sorted(numbers.items(), key=lambda item: -item[1]):
+        top = number if number < _ALIKE * top or not top else top
+        found[cpu] = top
+    return found
+
+
+def _number(path: Path) -> int:
+    text = _read(path)
+    return int(text) if text and text.isdecimal() else 0
 
 
 def processors(
@@ -74,6 +127,7 @@ def processors(
 ) -> list[int]:
     """The processors a job here should use, neighbours side by side: socket by socket.
 
+    Of cores of several kinds the fastest come first, so that few ranks are on cores that are alike.
     places:  `threads` lists every hardware thread, core by core; all else one a core.
     allowed: the processors this process may run on; its affinity mask, if None.
 
@@ -81,6 +135,8 @@ def processors(
     """
     mask = os.sched_getaffinity(0) if allowed is None else allowed
     cores = _cores(sorted(mask), root)
+    kinds = {cpu: kind for kind, own in enumerate(core_kinds(root).values()) for cpu in own}
+    cores.sort(key=lambda core: kinds.get(core[0], 0))  # else in their order
     cpus = [cpu for core in cores for cpu in (core if places == "threads" else core[:1])]
     quota = cpu_quota(root)
     return cpus if quota is None else cpus[: max(1, int(quota))]
@@ -102,22 +158,35 @@ def placements(
     mask = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
     cores = _cores(mask, root)
     found: dict[str, tuple[int, int] | None] = dict.fromkeys(PLACEMENTS)
-    for core in cores:
-        if len(core) > 1 and found["same-core"] is None:
-            found["same-core"] = (core[0], core[1])
-    for index, core in enumerate(cores):
-        for other in cores[index + 1 :]:
-            name = _relation(core[0], other[0], root)
-            if found[name] is None:
-                found[name] = (core[0], other[0])
+    found["same-core"] = next(((core[0], core[1]) for core in cores if len(core) > 1), None)
+    for kind in core_kinds(root).values():
+        own = {*kind}
+        for name, pair in _pairs([core[0] for core in cores if core[0] in own], root):
+            found[name] = found[name] or pair
     return found
 
 
-def _relation(cpu: int, other: int, root: Path) -> str:
-    """How two cores lie to each other: one of PLACEMENTS."""
-    if _package(cpu, root) != _package(other, root):
-        return OTHER_SOCKET
-    return "same-cache" if other in _last_cache(cpu, root) else "same-socket"
+def _pairs(cpus: Sequence[int], root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Pairs of cores by how they lie to each other, the first of each name the first there is.
+
+    cpus: one of each core. Each is looked at once: a machine may have hundreds.
+    """
+    first_of: dict[tuple[int, tuple[int, ...]], int] = {}  # by socket and last cache
+    together: dict[tuple[int, tuple[int, ...]], tuple[int, int]] = {}
+    for cpu in cpus:
+        place = _package(cpu, root), tuple(_last_cache(cpu, root))
+        if place in first_of:
+            together.setdefault(place, (first_of[place], cpu))
+        else:
+            first_of[place] = cpu
+    yield from (("same-cache", together[place]) for place in first_of if place in together)
+    firsts: dict[int, int] = {}  # by socket
+    for (package, _), cpu in first_of.items():
+        if package in firsts:
+            yield "same-socket", (firsts[package], cpu)
+        elif firsts:
+            yield OTHER_SOCKET, (next(iter(firsts.values())), cpu)
+        firsts.setdefault(package, cpu)
 
 
 def _last_cache(cpu: int, root: Path) -> list[int]:
@@ -154,6 +223,12 @@ def online_cpus(root: Path = ROOT) -> list[int]:
     """The numbers of the processors that are switched on."""
     text = _read(root / "sys/devices/system/cpu/online")
     return parse_cpu_list(text) if text else list(range(os.cpu_count() or 1))
+
+
+def present_cpus(root: Path = ROOT) -> list[int]:
+    """The numbers of the processors that there are, switched on or off."""
+    text = _read(root / "sys/devices/system/cpu/present")
+    return parse_cpu_list(text) if text else online_cpus(root)
 
 
 def cpu_model(root: Path = ROOT) -> str:

@@ -49,6 +49,34 @@ def scratch() -> Iterator[Scratch]:
             _remove_segments(since)
 
 
+def cramped() -> str | None:
+    """Why ranks of this host may get no shared memory, in words; None where there is room."""
+    try:
+        room = shutil.disk_usage(MEMORY)
+    except OSError:
+        return f"{MEMORY} is not there: ranks of a host share memory in it"
+    if room.total >= _LEAST_BYTES and room.free >= _LEAST_BYTES // 4:
+        return None
+    free, total = room.free / 2**20, room.total / 2**20
+    return (
+        f"{MEMORY} has {free:.1f} of {total:.1f} MiB free, and ranks of a host share memory in it"
+    )
+
+
+_LEAST_BYTES = 64 * 2**20
+"""_LEAST_BYTES is the size of MEMORY below which launches are known to hang or to be killed: MPI
+libraries take some megabytes of it for each rank."""
+
+
+def may_execute(folder: Path) -> bool:
+    """Whether programs in a folder may be run: not where it is mounted noexec."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=PREFIX) as own:
+        script = Path(own) / "trial"
+        script.write_text("#!/bin/sh\n", encoding="utf-8")
+        script.chmod(0o700)
+        return os.access(script, os.X_OK)
+
+
 def settle() -> None:
     """Let Python's temporary files go where TMPDIR says, or to /tmp, where one can write there.
 

@@ -37,6 +37,8 @@ PROGRAMS = {
     "sbatch": "slurm-wlm",
 }
 """PROGRAMS are the commands that a lab needs, with the package of Debian that has each."""
+HOSTS = Path("/etc/hosts")
+"""HOSTS is the file that gives hosts their addresses: a minimal Debian comes without."""
 _SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 """_SYSTEM is where daemons lie, which PATH does not say to everybody."""
 _PATIENCE_S = 300.0
@@ -75,6 +77,9 @@ def problems(*, accounted: bool = False) -> Iterator[Problem]:
     if os.geteuid() != 0:
         mend = "run it as root: it makes hosts and a network of their own"
         yield Problem("haloscope lab", "only root can make namespaces and links", mend)
+    if not HOSTS.exists():
+        what = "is not there, over which each host of a lab mounts its own"
+        yield Problem(str(HOSTS), what, f"touch {HOSTS}")
     needed = PROGRAMS | (accounting.PROGRAMS if accounted else {})
     for program, package in needed.items():
         if not shutil.which(program, path=_path()):
@@ -208,8 +213,8 @@ def site(lab: Lab) -> BatchSite:
         scheduler="slurm",
         partition=found.partition,
         partitions=found.partitions,
-        launcher="srun",
-        mpi="pmix",
+        launcher=found.launcher,
+        mpi=found.mpi,
         environment=environment(),
         shared_cores=None if lab.has_cores_of_its_own(cores) else cores,
     )

@@ -5,23 +5,30 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-from collections.abc import Sequence
+import re
+import tempfile
 from pathlib import Path
 
 from filelock import FileLock
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
-from haloscope.paths import cache_path, share
+from haloscope.paths import cache_folder, cache_path, share
+from haloscope.profiling import wrappers
 from haloscope.programs import needs
-from haloscope.toolchains import build, library
+from haloscope.toolchains import build
 from haloscope.toolchains.library import Toolchain
 
 SOURCE = "count_messages.cpp"
 """SOURCE is the file of the library, in the folder profiler."""
 _BUILD_LIMIT_S = 600.0
-_FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC", "-DOMPI_SKIP_MPICXX")
+_MOST = 1 << 24
+_FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+_HEADERS = """#include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+"""
 
 
 def built(toolchain: Toolchain) -> Path:
@@ -30,63 +37,62 @@ def built(toolchain: Toolchain) -> Path:
     UserError, with the compiler's last lines, where it does not build.
     """
     source = share("profiler") / SOURCE
+    code = wrappers.code(header(toolchain))
     facts = (toolchain.version, str(toolchain.mpicxx), build.wrapped_compiler(toolchain), *_FLAGS)
-    digest = hashlib.sha256("\0".join(facts).encode() + source.read_bytes()).hexdigest()[:12]
-    final = cache_path() / "profiler" / f"{toolchain.name}-{digest}.so"
-    final.parent.mkdir(parents=True, exist_ok=True)
+    text = "\0".join((*facts, code, source.read_text(encoding="utf-8")))
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    final = cache_path() / "profiler" / f"haloscope-{toolchain.name}-{digest}.so"
+    if final.exists():
+        return final
+    cache_folder(final.parent.name)
     with FileLock(final.with_suffix(".lock")):
         if not final.exists():
-            part = final.with_suffix(".part")
-            command = [str(toolchain.mpicxx), *_FLAGS, "-o", str(part), str(source)]
-            ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S)
-            if ended.code != 0:
-                last = "\n    ".join(ended.output.strip().splitlines()[-10:])
-                mend = "`haloscope doctor` checks the compilers"
-                raise UserError(Problem(SOURCE, f"it does not build:\n    {last}", mend))
-            part.rename(final)
+            with tempfile.TemporaryDirectory(dir=final.parent) as folder:
+                part = Path(folder) / final.name
+                part.with_name("wrappers.inc").write_text(code, encoding="utf-8")
+                words = ("-I", folder, "-o", str(part), str(source), "-ldl")
+                _compiled(toolchain, *words, tail=process.TAIL)
+                part.rename(final)
     return final
+
+
+def header(toolchain: Toolchain) -> str:
+    """What an MPI library's mpi.h declares, preprocessed."""
+    with tempfile.TemporaryDirectory() as folder:
+        every = Path(folder) / "all.cpp"
+        every.write_text(_HEADERS, encoding="utf-8")
+        return _compiled(toolchain, "-E", "-P", str(every), tail=_MOST)
+
+
+def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
+    """What the library's compiler wrapper prints; UserError with its last lines where it fails."""
+    command = [str(toolchain.mpicxx), *_FLAGS, *words]
+    ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S, tail=tail)
+    if ended.code != 0:
+        last = "\n    ".join(ended.output.strip().splitlines()[-10:])
+        mend = "`haloscope doctor` checks the compilers"
+        raise UserError(Problem(SOURCE, f"it does not build:\n    {last}", mend))
+    return ended.output
 
 
 def environment(toolchain: Toolchain, counter: Path, folder: Path) -> dict[str, str]:
     """This process's variables, with the counter before all libraries; ranks write to a folder.
 
-    A library that was added has its launchers first in PATH, and is found by the program. Open MPI
-    does not pass variables on to other hosts unless they are named.
+    A library that was added has its launchers first in PATH, and is found by the program. The
+    loader splits LD_PRELOAD at blanks: there the counter is named without its folder.
     """
-    preloaded = ":".join(filter(None, (str(counter), os.environ.get("LD_PRELOAD"))))
-    passed_on = {"OMPI_MCA_mca_base_env_list": "LD_PRELOAD;HALOSCOPE_PROFILE"}
-    own = {"LD_PRELOAD": preloaded, "HALOSCOPE_PROFILE": str(folder)}
-    own |= toolchain.environment() | needs.environment(toolchain)
+    own = toolchain.environment() | needs.environment(toolchain)
+    preload = str(counter)
+    if re.search(r"\s", preload):
+        there = own.get("LD_LIBRARY_PATH", os.environ.get("LD_LIBRARY_PATH"))
+        own["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, (str(counter.parent), there)))
+        preload = counter.name
+    if re.search(r"[:;]", str(counter)):
+        what = "the loader can't load a library from a path with : or ;"
+        raise UserError(Problem(str(counter), what, "set HALOSCOPE_CACHE to another folder"))
+    own["LD_PRELOAD"] = ":".join(filter(None, (preload, os.environ.get("LD_PRELOAD"))))
+    own["HALOSCOPE_PROFILE"] = str(folder)
     if toolchain.prefix is not None:
         there = os.environ.get("PATH", os.defpath)
         own["PATH"] = os.pathsep.join((str(toolchain.prefix / "bin"), there))
-    return {**os.environ, **passed_on, **own}
-
-
-def check(command: Sequence[str], toolchain: Toolchain) -> None:
-    """UserError where a command's program was linked with another MPI library than a toolchain's.
-
-    The counter would call one library with what belongs to the other, which ends in a crash.
-    """
-    for word in command[1:]:
-        found = shutil.which(word)
-        wanted = needs.other_library(Path(found), toolchain) if found else None
-        if wanted is not None:
-            what, others = wanted
-            mend = f"begin the command with the launcher of an MPI library of family {others}"
-            raise UserError(Problem("program", what, f"{mend} (haloscope toolchain list)"))
-
-
-def of_launcher(command: Sequence[str]) -> Toolchain:
-    """The MPI library whose launcher begins a command. UserError where it is of none."""
-    found = shutil.which(command[0])
-    if found is None:
-        mend = "give the whole command: haloscope profile -- mpirun -n 2 ./program"
-        raise UserError(Problem(command[0], "there is no such program", mend))
-    for one in library.available():
-        known = shutil.which(str(one.mpirun)) or str(one.mpirun)
-        inside = one.prefix is not None and Path(found).is_relative_to(one.prefix)
-        if inside or Path(found).resolve() == Path(known).resolve():
-            return one
-    mend = "say which it belongs to: --toolchain NAME (haloscope toolchain list)"
-    raise UserError(Problem(found, "it is no launcher of an MPI library that is known here", mend))
+    return {**os.environ, **own}

@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ranks counted, put together: messages and bytes from each to each, phase by phase."""
+"""What processes counted, put together: messages and bytes between ranks, phase by phase.
+
+A world is the ranks of one MPI_COMM_WORLD. A command may start several: by launchers one after the
+other, or by MPI_Comm_spawn.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from haloscope.errors import Problem, UserError
-from haloscope.paths import opened
 from haloscope.quantities import count
 
-FINALIZE = "did it end well, by MPI_Finalize? Programs of Fortran alone are not counted"
-"""FINALIZE says why a rank may have written nothing."""
+FINALIZE = "is the program linked with another MPI library, or statically? --toolchain NAME"
+"""FINALIZE says why a process may have written nothing."""
 _ABOUT = "what the ranks sent"
+MESSAGE, NEIGHBOUR, ONE_SIDED = "message", "neighbour", "one-sided"
+_Of = TypeVar("_Of")
+KINDS = (MESSAGE, NEIGHBOUR, ONE_SIDED)
+"""KINDS of what is sent from one rank to one: a message, one of a neighbourhood collective, or one
+that a single rank's call moves."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """Messages, or calls of a collective operation, and their bytes."""
+    """Messages, or calls of an operation, and their bytes."""
 
     messages: int = 0
     bytes: int = 0
@@ -30,17 +39,42 @@ class Sent:
         return Sent(self.messages + other.messages, self.bytes + other.bytes)
 
 
+@dataclass(frozen=True, order=True)
+class Rank:
+    """A rank of a world. world: its number, from 1 on; None for one that is not known."""
+
+    world: int | None
+    rank: int
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What was sent from one rank to one. Both are of all worlds."""
+
+    phase: str
+    sender: Rank
+    receiver: Rank
+    kind: str = MESSAGE
+
+
 @dataclass(frozen=True)
 class Traffic:
-    """What a program sent.
+    """What the ranks of a world sent.
 
-    pairs: by phase, sender and receiver, both ranks of all. collectives: by phase and operation,
-    what all ranks together gave to it. hosts: of each rank.
+    pairs: with one of this world at one end; one-sided ones, too. collectives, files: by phase and
+    operation, what all ranks together gave to it, or read or wrote. uncounted: calls that move data
+    in a way that is not counted. hosts: of each rank; None where it wrote nothing. unended: ranks
+    that did not reach MPI_Finalize.
     """
 
-    hosts: tuple[str, ...]
-    pairs: Mapping[tuple[str, int, int], Sent]
-    collectives: Mapping[tuple[str, str], Sent]
+    number: int
+    hosts: tuple[str | None, ...]
+    pairs: Mapping[Flow, Sent] = field(default_factory=dict)
+    collectives: Mapping[tuple[str, str], Sent] = field(default_factory=dict)
+    files: Mapping[tuple[str, str], Sent] = field(default_factory=dict)
+    uncounted: Mapping[str, int] = field(default_factory=dict)
+    unended: tuple[int, ...] = ()
+    spawned_by: int | None = None
 
     @property
     def ranks(self) -> int:
@@ -48,86 +82,340 @@ class Traffic:
         return len(self.hosts)
 
     @property
+    def lacking(self) -> list[int]:
+        """The ranks that wrote nothing."""
+        return [rank for rank, host in enumerate(self.hosts) if host is None]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a rank may have sent more than is counted."""
+        return bool(self.unended or self.lacking)
+
+    @property
     def phases(self) -> list[str]:
         """Those that sent, the one with the most bytes first."""
-        sums: dict[str, Sent] = {}
-        for (phase, _, _), sent in self.pairs.items():
-            sums[phase] = sums.get(phase, Sent()) + sent
+        sums = _summed((flow.phase, sent) for flow, sent in self.pairs.items())
         return sorted(sums, key=lambda phase: (-sums[phase].bytes, phase))
 
     @property
     def operations(self) -> dict[str, Sent]:
         """What all ranks gave to each collective operation, by its name."""
-        sums: dict[str, Sent] = {}
-        for (_, operation), sent in sorted(self.collectives.items(), key=lambda one: one[0][1]):
-            sums[operation] = sums.get(operation, Sent()) + sent
-        return sums
+        return _by_operation(self.collectives)
+
+    @property
+    def file_operations(self) -> dict[str, Sent]:
+        """What all ranks read from files or wrote to them, by the operation's name."""
+        return _by_operation(self.files)
 
     def matrix(self, phase: str | None = None) -> dict[tuple[int, int], Sent]:
-        """What each sent to each, in a phase or in all."""
-        found: dict[tuple[int, int], Sent] = {}
-        for (name, sender, receiver), sent in self.pairs.items():
-            if phase in (None, name):
-                found[sender, receiver] = found.get((sender, receiver), Sent()) + sent
-        return found
+        """What each sent to each of this world, in a phase or in all."""
+        return _summed(
+            ((flow.sender.rank, flow.receiver.rank), sent)
+            for flow, sent in self.pairs.items()
+            if phase in (None, flow.phase) and not self.is_outside(flow)
+        )
 
-    def total(self, phase: str | None = None) -> Sent:
-        """All messages of a phase, or of all."""
-        return sum(self.matrix(phase).values(), start=Sent())
+    def is_outside(self, flow: Flow) -> bool:
+        """Whether one end is of another world."""
+        return flow.sender.world != self.number or flow.receiver.world != self.number
 
+    def outside(self) -> dict[tuple[Rank, Rank], Sent]:
+        """What went to ranks of other worlds, or came from them."""
+        return _summed(
+            ((flow.sender, flow.receiver), sent)
+            for flow, sent in self.pairs.items()
+            if self.is_outside(flow)
+        )
 
-def read(folder: Path) -> Traffic:
-    """What the ranks wrote into a folder. UserError where one did not, or each was alone."""
-    written = [*folder.glob("rank.*.json")]
-    files = {int(path.suffixes[0][1:]): path for path in written}
-    if not files:
-        what = "no rank said what it sent"
-        mend = f"{FINALIZE}; is it linked with another MPI library, or statically? --toolchain NAME"
-        raise UserError(Problem(_ABOUT, what, mend))
-    if len(written) > len(files):
-        what = f"{len(written)} programs ran, each alone, as rank 0 of 1"
-        mend = "start it by the launcher of the MPI library that it is linked with"
-        raise UserError(Problem(_ABOUT, what, mend))
-    said = {rank: _content(path) for rank, path in sorted(files.items())}
-    ranks = int(said[min(said)]["ranks"])
-    if lacking := [rank for rank in range(ranks) if rank not in said]:
-        what = f"rank {lacking[0]} of {ranks} did not say what it sent"
-        raise UserError(Problem(_ABOUT, what, FINALIZE))
-    pairs: dict[tuple[str, int, int], Sent] = {}
-    together: dict[tuple[str, str], Sent] = {}
-    for rank, one in said.items():
-        for phase, receiver, messages, size in one["sent"]:
-            pairs[phase, rank, receiver] = Sent(messages, size)
-        for phase, operation, calls, size in one["collectives"]:
-            key = (phase, operation)
-            together[key] = together.get(key, Sent()) + Sent(calls, size)
-    return Traffic(tuple(str(said[rank]["host"]) for rank in range(ranks)), pairs, together)
+    def total(self, phase: str | None = None, kind: str | None = None) -> Sent:
+        """All that was sent, in a phase or in all, of a kind or of all."""
+        sent = (
+            sent
+            for flow, sent in self.pairs.items()
+            if phase in (None, flow.phase) and kind in (None, flow.kind)
+        )
+        return sum(sent, start=Sent())
 
 
-def table(traffic: Traffic) -> Iterator[list[str]]:
-    """Rows for a CSV file: phase, sender, receiver, messages, bytes."""
-    yield ["phase", "from", "to", "messages", "bytes"]
-    for (phase, sender, receiver), sent in sorted(traffic.pairs.items()):
-        yield [phase, str(sender), str(receiver), str(sent.messages), str(sent.bytes)]
+@dataclass(frozen=True)
+class Process:
+    """What a process wrote: its first line, counts by what its other lines say, and events."""
+
+    about: Mapping[str, Any]
+    counts: Sequence[tuple[list[Any], Sent]]
+    events: Sequence[Mapping[str, Any]]
+
+    @property
+    def rank(self) -> int:
+        """Its rank in its world."""
+        return int(self.about["rank"])
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it came to the end of MPI."""
+        return next((bool(one["ended"]) for one in reversed(self.events) if "ended" in one), False)
+
+    def groups(self) -> Iterator[Mapping[str, Any]]:
+        """The groups of ranks of other worlds that it met."""
+        yield from (one for one in self.events if "group" in one)
 
 
-def collectives_table(traffic: Traffic) -> Iterator[list[str]]:
-    """Rows for a CSV file: phase, collective operation, calls of all ranks, bytes they gave."""
-    yield ["phase", "operation", "calls", "bytes"]
-    for (phase, operation), sent in sorted(traffic.collectives.items()):
-        yield [phase, operation, str(sent.messages), str(sent.bytes)]
+World = dict[int, Process]
+"""The processes of a world by their rank."""
+
+
+def read(folder: Path) -> list[Traffic]:
+    """What processes wrote into a folder, by worlds, in the order of their beginning.
+
+    UserError where nobody wrote anything, or each rank that a launcher started was alone.
+    """
+    paths = sorted(path for path in folder.glob("rank-*") if path.suffix != ".counts")
+    processes = [found for path in paths if (found := _process(path)) is not None]
+    if not processes:
+        raise UserError(Problem(_ABOUT, "no rank said what it sent", FINALIZE))
+    worlds = _worlds(processes)
+    for one in processes:
+        launched, job = int(one.about["launched"]), one.about["job"]
+        fellows = [other for other in processes if other.about["job"] == job]
+        if launched > 1 and len(fellows) > 1 and all(it.about["ranks"] == 1 for it in fellows):
+            what = f"{len(fellows)} programs ran, each alone, as rank 0 of 1"
+            mend = "start it by the launcher of the MPI library that it is linked with"
+            raise UserError(Problem(_ABOUT, what, mend))
+    links = _links(worlds)
+    return [_traffic(number, world, links) for number, world in enumerate(worlds, 1)]
+
+
+def _process(path: Path) -> Process | None:
+    """What a process wrote; None where it was killed before it wrote its first line.
+
+    A last line that was cut off, as on a full disk, is left out.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace")
+    lines = [json.loads(line) for line in text.split("\n")[:-1]]
+    if not lines:
+        return None
+    numbers = array("q")
+    numbers.frombytes(path.with_name(f"{path.name}.counts").read_bytes())
+    keys = [line for line in lines[1:] if isinstance(line, list)]
+    pairs = zip(numbers[::2], numbers[1::2], strict=True)
+    counted = [(key, Sent(*pair)) for key, pair in zip(keys, pairs, strict=False) if pair[0]]
+    return Process(lines[0], counted, [line for line in lines[1:] if isinstance(line, dict)])
+
+
+def _worlds(processes: Iterable[Process]) -> list[World]:
+    """The processes by their worlds: each job's by rank, in the order of their beginning.
+
+    A rank that is there already begins another world: launchers may not name their jobs.
+    """
+    worlds: list[World] = []
+    of_jobs: dict[tuple[str, int], list[World]] = {}
+    for one in sorted(processes, key=lambda process: float(process.about["time"])):
+        known = of_jobs.setdefault((one.about["job"], one.about["ranks"]), [])
+        world = next((world for world in known if one.rank not in world), None)
+        if world is None:
+            world = {}
+            known.append(world)
+            worlds.append(world)
+        world[one.rank] = one
+    return worlds
+
+
+Links = Mapping[tuple[int, int, int], Sequence[Rank]]
+"""Who the ranks of a group are, by world, rank and group."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side of what two worlds met by: who was there, each with the group that the others are.
+
+    tokens: what both sides say; `children` says which side is the one that was spawned.
+    """
+
+    how: str
+    tokens: frozenset[str]
+    members: tuple[Rank, ...]
+    groups: Mapping[int, int]
+    size: int
+
+
+_OTHER_SIDE = {"spawns": "spawned", "accepts": "connects"}
+
+
+def _links(worlds: Sequence[World]) -> Links:
+    """Which groups are which ranks, as far as what both sides say names one other side alone."""
+    sides = [side for number, world in enumerate(worlds, 1) for side in _sides(number, world)]
+    found: dict[tuple[int, int, int], Sequence[Rank]] = {}
+    for one in sides:
+        others = [it for it in sides if it.how == _OTHER_SIDE.get(one.how) and _fit(one, it)]
+        if (
+            len(others) != 1
+            or sum(1 for it in sides if it.how == one.how and _fit(it, others[0])) != 1
+        ):
+            continue
+        for here, there in ((one, others[0]), (others[0], one)):
+            for rank, group in here.groups.items():
+                assert here.members[0].world is not None
+                found[here.members[0].world, rank, group] = there.members
+    return found
+
+
+def _fit(one: _Side, other: _Side) -> bool:
+    sizes = one.size == len(other.members) and other.size == len(one.members)
+    return sizes and bool(one.tokens & other.tokens)
+
+
+def _sides(number: int, world: World) -> Iterator[_Side]:
+    """The sides that a world's ranks were on: each rank has them in the same order, by its root."""
+    together: dict[tuple[str, int, tuple[int, ...], int], list[tuple[int, Mapping[str, Any]]]] = {}
+    for rank, process in sorted(world.items()):
+        seen: dict[tuple[str, int, tuple[int, ...]], int] = {}
+        for group in process.groups():
+            how = next(one for one in ("spawns", "spawned", "accepts", "connects") if one in group)
+            key = (how, int(group["root"]), tuple(group["ranks"]))
+            seen[key] = seen.get(key, 0) + 1
+            together.setdefault((*key, seen[key]), []).append((rank, group))
+    for (how, _, ranks, _), said in together.items():
+        every = [one[how] if isinstance(one[how], list) else [one[how]] for _, one in said]
+        tokens = {token for tokens in every for token in tokens if token}
+        if how == "spawned":  # each saw all spawns that were going on: that of all is its own
+            tokens = set[str].intersection(*map(set, every))
+        groups = {rank: int(group["group"]) for rank, group in said}
+        members = tuple(Rank(number, rank) for rank in ranks)
+        yield _Side(how, frozenset(tokens), members, groups, int(said[0][1]["size"]))
+
+
+def _traffic(number: int, world: World, links: Links) -> Traffic:
+    first = next(iter(world.values()))
+    pairs: dict[Flow, Sent] = {}
+    tables: dict[str, dict[tuple[str, str], Sent]] = {"collective": {}, "file": {}}
+    uncounted: dict[str, int] = {}
+    for rank, process in sorted(world.items()):
+        own = Rank(number, rank)
+        for (way, phase, name, group, at), sent in process.counts:
+            if way == "uncounted":
+                uncounted[name] = uncounted.get(name, 0) + sent.messages
+            elif way in tables:
+                table = tables[way]
+                table[phase, name] = table.get((phase, name), Sent()) + sent
+            else:
+                peer = Rank(number, at)
+                if group != 0:
+                    known = links.get((number, rank, group))
+                    peer = known[at] if known else Rank(None, at)
+                ends = (own, peer) if way == "to" else (peer, own)
+                flow = Flow(phase, *ends, name)
+                pairs[flow] = pairs.get(flow, Sent()) + sent
+    ranks = int(first.about["ranks"])
+    parents = {
+        known[0].world
+        for rank, process in world.items()
+        for group in process.groups()
+        if "spawned" in group and (known := links.get((number, rank, int(group["group"]))))
+    }
+    return Traffic(
+        number,
+        tuple(str(world[rank].about["host"]) if rank in world else None for rank in range(ranks)),
+        pairs,
+        tables["collective"],
+        tables["file"],
+        uncounted,
+        tuple(rank for rank, process in sorted(world.items()) if not process.has_ended),
+        next(iter(parents), None),
+    )
+
+
+def _summed(found: Iterable[tuple[_Of, Sent]]) -> dict[_Of, Sent]:
+    sums: dict[_Of, Sent] = {}
+    for key, sent in found:
+        sums[key] = sums.get(key, Sent()) + sent
+    return sums
+
+
+def _by_operation(found: Mapping[tuple[str, str], Sent]) -> dict[str, Sent]:
+    """By the operation's name, in its order, whatever the phase."""
+    return dict(sorted(_summed((name, sent) for (_, name), sent in found.items()).items()))
+
+
+def table(worlds: Iterable[Traffic]) -> Iterator[list[str]]:
+    """Rows for a CSV file: what each rank sent to each."""
+    yield [
+        *("phase", "from", "to", "messages", "bytes", "kind", "from_world", "to_world", "partial")
+    ]
+    for one in worlds:
+        for flow, sent in sorted(one.pairs.items(), key=lambda item: _order(item[0])):
+            ends = (str(flow.sender.rank), str(flow.receiver.rank))
+            where = (_number(flow.sender.world), _number(flow.receiver.world))
+            numbers = (str(sent.messages), str(sent.bytes))
+            yield [flow.phase, *ends, *numbers, flow.kind, *where, _partial(one)]
+
+
+def operations_table(worlds: Iterable[Traffic], files: bool = False) -> Iterator[list[str]]:
+    """Rows for a CSV file: calls of all ranks of a collective operation, or of files, and bytes."""
+    yield ["phase", "operation", "calls", "bytes", "world", "partial"]
+    for one in worlds:
+        for (phase, name), sent in sorted((one.files if files else one.collectives).items()):
+            numbers = (str(sent.messages), str(sent.bytes), str(one.number))
+            yield [phase, name, *numbers, _partial(one)]
+
+
+def uncounted_table(worlds: Iterable[Traffic]) -> Iterator[list[str]]:
+    """Rows for a CSV file: calls of functions that are not counted."""
+    yield ["function", "calls", "world", "partial"]
+    for one in worlds:
+        for name, calls in sorted(one.uncounted.items()):
+            yield [name, str(calls), str(one.number), _partial(one)]
+
+
+def _order(flow: Flow) -> tuple[object, ...]:
+    ends = ((end.world or 0, end.rank) for end in (flow.sender, flow.receiver))
+    return (flow.phase, *ends, flow.kind)
+
+
+def _number(world: int | None) -> str:
+    return "" if world is None else str(world)
+
+
+def _partial(one: Traffic) -> str:
+    return "yes" if one.is_partial else "no"
+
+
+_NOUNS = {
+    MESSAGE: ("message", "messages"),
+    NEIGHBOUR: ("neighbourhood message", "neighbourhood messages"),
+    ONE_SIDED: ("one-sided transfer", "one-sided transfers"),
+}
 
 
 def summary(traffic: Traffic) -> str:
     """All of it in a sentence."""
-    total, hosts = traffic.total(), len({*traffic.hosts})
-    where = f"{count(traffic.ranks, 'rank')} on {count(hosts, 'node')}"
-    pairs = count(len(traffic.matrix()), "pair")
-    return f"{where}: {total.messages:,} messages of {total.bytes:,} bytes between {pairs} of ranks"
+    hosts = {host for host in traffic.hosts if host is not None}
+    where = f"{count(traffic.ranks, 'rank')} on {count(len(hosts), 'node')}"
+    totals = {kind: traffic.total(kind=kind) for kind in KINDS}
+    sent = [
+        f"{count(total.messages, *_NOUNS[kind])} of {total.bytes:,} bytes"
+        for kind, total in totals.items()
+        if total.messages
+    ]
+    if not sent:
+        moves = traffic.collectives or traffic.files or traffic.uncounted
+        why = "" if moves else "; no rank called a function of MPI that moves data"
+        return f"{where}: no messages between ranks{why}"
+    pairs = count(len(traffic.matrix()) + len(traffic.outside()), "pair")
+    return f"{where}: {', '.join(sent)} between {pairs} of ranks"
 
 
-def _content(path: Path) -> dict[str, Any]:
-    """What a rank said, as count_messages.cpp writes it."""
-    with opened(path) as file:
-        found: dict[str, Any] = json.load(file)
-    return found
+def lacks(traffic: Traffic) -> str | None:
+    """Why it is partial; None if it is whole."""
+    why = []
+    if traffic.unended:
+        why.append(
+            f"{_ranks(traffic.unended)} did not reach MPI_Finalize (counted to the last call)"
+        )
+    if traffic.lacking:
+        why.append(f"{_ranks(traffic.lacking)} wrote nothing")
+    return "; ".join(why) if why else None
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {shown}"

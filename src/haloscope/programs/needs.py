@@ -104,15 +104,33 @@ def other_library(executable: Path, toolchain: Toolchain) -> tuple[str, str] | N
     return f"{what}, and {toolchain.name} is {toolchain.version}", " or ".join(known[1])
 
 
-@cache
+def is_same_abi(one: Toolchain, other: Toolchain) -> bool:
+    """Whether programs that are linked with one library run with the other."""
+    return any({one.family, other.family} <= {*families} for _, families in _ABI.values())
+
+
 def mpi_of(executable: Path) -> str | None:
     """The number of the libmpi.so that a program asks the loader for.
 
     None where that is not known: a script, one that was linked statically, or with none.
     """
+    found = _linked(executable)
+    return found[0] if found else None
+
+
+def library_of(executable: Path) -> Path | None:
+    """Where the loader finds that libmpi.so."""
+    found = _linked(executable)
+    return Path(found[1]) if found else None
+
+
+@cache
+def _linked(executable: Path) -> tuple[str, str] | None:
+    """Number and path of the libmpi.so that a program asks for; of Debian's MPICH, libmpich.so."""
     ended = process.run(["ldd", str(executable)], os.environ, ASK_LIMIT_S, tail=_TOLD)
-    found = {one for one in re.findall(r"\blibmpi\.so\.(\d+)", ended.output) if one in _ABI}
-    return found.pop() if len(found) == 1 else None
+    lines = re.findall(r"\blibmpi(?:ch)?\.so\.(\d+)(?: => (\S+))?", ended.output)
+    found = {number: path for number, path in lines if number in _ABI}
+    return found.popitem() if len(found) == 1 else None
 
 
 @cache

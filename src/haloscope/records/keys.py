@@ -164,6 +164,34 @@ class ToolchainUsed(TypedDict):
             ),
         ]
     ]
+    launcher: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "what started the ranks: srun with its kind, or the library's own launcher",
+                absent="not there where simulated, where the case can't run, and in older records",
+            ),
+        ]
+    ]
+
+
+class TuningUsed(TypedDict):
+    """How the MPI library was tuned by its user."""
+
+    given: Annotated[
+        dict[str, str],
+        Key(
+            "variables of MPI libraries (OMPI_MCA_*, I_MPI_*, UCX_*, FI_* and their like) and "
+            "parameters in ~/.openmpi/mca-params.conf, by name, as they were set",
+        ),
+    ]
+    overridden: Annotated[
+        dict[str, str | None],
+        Key(
+            "of these, what the launch set in their place, as for a transport",
+            absent="null where it left the library's own choice",
+        ),
+    ]
 
 
 class ProgramUsed(TypedDict):
@@ -373,6 +401,24 @@ class Topology(TypedDict):
     cache: Annotated[list[str], Key("processors of each last cache")]
     numa: Annotated[list[str], Key("processors of each memory")]
     socket: Annotated[list[str], Key("processors of each socket")]
+    kind: NotRequired[
+        Annotated[
+            list[str],
+            Key("processors of each kind of core, the fastest first", absent="one kind"),
+        ]
+    ]
+
+
+class RecordedGpu(TypedDict):
+    """A GPU, as its driver describes it."""
+
+    name: Annotated[str, Key("its maker's name of it")]
+    device: Annotated[str, Key("what it is programmed by: cuda, hip")]
+    uuid: Annotated[str | None, Key("its own number", absent="null where the driver hides it")]
+    pci: Annotated[str | None, Key("its PCI address", absent="null where it is not told")]
+    numa: Annotated[
+        int | None, Key("the memory (NUMA node) that it is next to", absent="null where not told")
+    ]
 
 
 class Machine(TypedDict, total=False):
@@ -397,6 +443,24 @@ class Machine(TypedDict, total=False):
     ]
     topology: NotRequired[
         Annotated[Topology, Key("what processors share", absent="not there where simulated")]
+    ]
+    allowed: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "processors that haloscope may use, in the kernel's list format: others are online",
+                absent="not there where simulated, and in older records",
+            ),
+        ]
+    ]
+    gpus: NotRequired[
+        Annotated[
+            list[RecordedGpu],
+            Key(
+                "GPUs of this machine",
+                absent="empty where there are none; not there where simulated",
+            ),
+        ]
     ]
     source: NotRequired[
         Annotated[

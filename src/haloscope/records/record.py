@@ -189,6 +189,15 @@ class Record:
             keys=keys.AllocationUsed,
         ),
     ] = None
+    tuning: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "how the MPI library was tuned by variables and files of its user",
+            by="runner",
+            absent="not there where simulated, where the case can't run, and in older records",
+            keys=keys.TuningUsed,
+        ),
+    ] = None
     program: Annotated[
         dict[str, Any] | None,
         Key(

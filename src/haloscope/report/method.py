@@ -12,6 +12,7 @@ from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import count, listed, number, percent, seconds, size
 from haloscope.report.validity import validity
 from haloscope.stats.sequential import Warmup, warmup_if_any
+from haloscope.toolchains.tuning import in_words
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
@@ -57,6 +58,9 @@ def toolchain_facts(records: Iterable[Record]) -> Facts:
         parts = [
             str(own[key]).splitlines()[0] for key in ("mpi", "compiler", "flags") if own.get(key)
         ]
+        parts += [f"started by {own['launcher']}"] if parts and own.get("launcher") else []
+        if parts and record.tuning and record.tuning["given"]:
+            parts.append(in_words(record.tuning))
         if parts:
             asked = known.setdefault((str(own.get("name")), "; ".join(parts)), {})
             asked.update({record.transport: None} if record.transport else {})

@@ -25,6 +25,7 @@ from haloscope.quantities import (
     size,
 )
 from haloscope.records.record import Record
+from haloscope.toolchains.tuning import in_words
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
     "_flops_per_s": flops,
@@ -181,6 +182,9 @@ def _provenance(record: Record) -> list[tuple[str, str]]:
         "MPI": record.toolchain.get("mpi"),
         "transport": record.transport,
         "messages by": record.transport_seen,
+        "ranks started by": record.toolchain.get("launcher"),
+        "MPI variables": in_words(record.tuning) if record.tuning else None,
+        "overridden": ", ".join((record.tuning or {}).get("overridden", ())),
         "compiler": record.toolchain.get("compiler"),
         "flags": record.toolchain.get("flags"),
         **_program(record.program or {}),

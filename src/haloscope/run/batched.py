@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,9 +17,9 @@ from haloscope.batch.scheduler import Scheduler
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
-from haloscope.host import machine
+from haloscope.host import gpus, machine
 from haloscope.quantities import count
-from haloscope.run import probing, workbench
+from haloscope.run import probing, starting, workbench
 from haloscope.run.here import transports_of
 from haloscope.run.hold import holds
 from haloscope.run.place import Seen
@@ -41,6 +41,7 @@ class BatchPlace:
     name: str
     described: BatchSite
     folder: Path
+    _launchers: dict[str, Build] = field(default_factory=dict, repr=False, compare=False)
     facts: ClassVar = PlaceFacts(clock="wall", remote=True, deterministic=False)
 
     @classmethod
@@ -150,8 +151,14 @@ class BatchPlace:
             case if why is None else replace(case, absent=why, launches=1)
             for case, why in zip(cases, reasons, strict=True)
         ]
-        where = probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
-        return probing.probed(able, replace(bench, built=self._launched_with(bench)), where)
+        return probing.probed(
+            able, replace(bench, built=self._launched_with(bench)), self._nodes_asked
+        )
+
+    @property
+    def _nodes_asked(self) -> probing.NodesAsked:
+        """The nodes of this job, for probes."""
+        return probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
 
     def _cant(
         self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]
@@ -160,17 +167,18 @@ class BatchPlace:
         placement = case.layout.placement
         if placement and placement != "other-node" and not there[placement]:
             return f"no two ranks can be placed {placement} on {self.allocation.nodes[0]}"
-        by_hydra = self.described.launcher == "mpirun" and (
-            bench.built[case.toolchain].toolchain.family in ("mpich", "impi")
-        )
-        if by_hydra and case.layout.mapping not in ("block", "round_robin"):
+        if case.layout.mapping in ("block", "round_robin"):
+            return None
+        by = self._started(case.toolchain, bench).toolchain
+        if by.launcher is None and by.family in ("mpich", "impi"):
             return f"{case.toolchain}'s mpirun maps ranks to nodes in blocks or in turn alone"
         return None
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches on the nodes of this job, one after the other."""
         busy = machine.busy_processors()
-        described = {**machine.describe(), "host": self.name, "busy_processors": busy}
+        here = {**machine.describe(), "gpus": gpus.described()}
+        described = {**here, "host": self.name, "busy_processors": busy}
         share = self.described.shared_cores is not None
         nodes = Nodes(self.allocation, self.folder, share=share, held=self._held)
         facts = workbench.facts(study, seed, described)
@@ -207,13 +215,14 @@ class BatchPlace:
         return ("srun", *where, "--input=none", "--mpi=none")
 
     def _launched_with(self, bench: Workbench) -> dict[str, Build]:
-        """halobench's builds, with the site's launcher."""
+        """halobench's builds, each with what starts its ranks in this job."""
+        return {name: self._started(name, bench) for name in bench.built}
+
+    def _started(self, name: str, bench: Workbench) -> Build:
+        """The same of one MPI library, found out once a job."""
         if self.described.launcher == "mpirun":
-            return dict(bench.built)
-        launcher = f"srun-{self.described.mpi}"
-        return {
-            name: replace(
-                built, toolchain=replace(built.toolchain, mpirun=Path("srun"), launcher=launcher)
-            )
-            for name, built in bench.built.items()
-        }
+            return bench.built[name]
+        if name not in self._launchers:
+            built = bench.built[name]
+            self._launchers[name] = starting.started(built, self.described, self._nodes_asked)
+        return self._launchers[name]

@@ -20,13 +20,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from haloscope.batch import srun_kinds
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
 from haloscope.host import gpus, machine
-from haloscope.host.cpulist import parse_cpu_list
-from haloscope.host.scratch import scratch
+from haloscope.host.cpulist import cpu_list, parse_cpu_list
+from haloscope.host.scratch import may_execute, scratch
 from haloscope.paths import cache_path
 from haloscope.quantities import count
-from haloscope.toolchains import gpu_aware, gpu_compilers, pypi, simgrid
+from haloscope.sites import file as site_file
+from haloscope.toolchains import (
+    build,
+    gpu_aware,
+    gpu_compilers,
+    library,
+    pypi,
+    simgrid,
+    tuning,
+)
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, Toolchain, available, compiler_family
@@ -89,19 +101,32 @@ def exit_code(results: list[CheckResult]) -> int:
 
 def check_cores(patient: Patient) -> CheckResult:
     """Whether more than one rank can run without sharing a core."""
-    usable, there = (
-        len(machine.physical_cores(patient.root)),
-        len(machine.online_cpus(patient.root)),
-    )
-    what = f"{count(usable, 'core')} for ranks and threads, of {count(there, 'processor')}"
+    online = machine.online_cpus(patient.root)
+    usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
+    what = f"{count(usable, 'core')} for ranks and threads, of {count(len(online), 'processor')}"
+    if forbidden := [cpu for cpu in online if cpu not in allowed]:
+        what += f": {len(online) - len(forbidden)} are allowed, not {cpu_list(forbidden)}"
+    if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
+        what += f"; switched off: {cpu_list(off)}"
     if usable == 1:
         mend = "more than one rank needs --oversubscribe here, and measures the scheduler"
         return CheckResult("cores", "warn", what, mend)
-    allowed = len(os.sched_getaffinity(0))
-    if allowed < there:
+    if forbidden:
         mend = "an affinity mask or cpuset holds this process to them: a batch job's, or taskset's"
-        return CheckResult("cores", "note", f"{what}: {allowed} are allowed", mend)
-    return CheckResult("cores", "ok", what)
+        return CheckResult("cores", "note", what, mend)
+    return CheckResult("cores", "note" if off else "ok", what)
+
+
+def check_core_kinds(patient: Patient) -> CheckResult:
+    """Whether cores are of several kinds, whose ranks would wait for the slowest."""
+    kinds = machine.core_kinds(patient.root)
+    if len(kinds) == 1:
+        return CheckResult("kinds of cores", "ok", "one")
+    usable = machine.physical_cores(patient.root)
+    told = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
+    first = len({*usable} & {*next(iter(kinds.values()))})
+    mend = f"the fastest are used first: give at most {first} ranks x threads to measure one kind"
+    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(told)}", mend)
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
@@ -212,24 +237,52 @@ def check_clock(patient: Patient) -> CheckResult:
 
 def check_compiler(patient: Patient) -> CheckResult:
     """Whether a C++20 program with OpenMP really compiles and runs."""
-    compiler = str(patient.toolchain.mpicxx) if patient.toolchain else os.environ.get("CXX", "c++")
+    plain = build.compiler() or "c++"
+    compiler = str(patient.toolchain.mpicxx) if patient.toolchain else plain
     mend = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
     with scratch() as own:
         source, program = own.folder / "trial.cpp", own.folder / "trial"
         source.write_text(_CXX20, encoding="utf-8")
-        compile_it = [compiler, "-std=c++20", "-fopenmp", str(source), "-o", str(program)]
-        extra = patient.toolchain.environment() if patient.toolchain else {}
-        for command in (compile_it, [str(program)]):
-            if why := _complaint(command, extra):
-                return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
+        words = ["-std=c++20", "-fopenmp", str(source), "-o", str(program)]
+        extra = build.environment(patient.toolchain) if patient.toolchain else {}
+        if why := _complaint([compiler, *words], extra):
+            if patient.toolchain and _complaint([plain, *words], {}) is None:
+                mend = _mend_of_wrapper(patient.toolchain, plain)
+            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
+        if not may_execute(own.folder):  # a check of its own says so
+            what = f"{compiler} compiles C++20 with OpenMP, and was not tried further"
+            return CheckResult("C++ compiler", "ok", what)
+        if why := _complaint([str(program)], extra):
+            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
     return CheckResult("C++ compiler", "ok", f"{compiler} compiles C++20 with OpenMP")
+
+
+def _mend_of_wrapper(toolchain: Toolchain, compiler: str) -> str:
+    """What to do where a wrapper does not find the compiler that it was made for."""
+    variable = {"openmpi": "OMPI_CXX", "impi": "I_MPI_CXX"}.get(toolchain.family, "MPICH_CXX")
+    mend = (
+        f"{compiler} itself works: export {variable}={compiler}; or install the compiler that the"
+    )
+    return f"{mend} wrapper was made for (of conda: conda install cxx-compiler)"
+
+
+def check_scratch(patient: Patient) -> CheckResult:
+    """Whether programs may run in TMPDIR, where small ones are tried."""
+    with scratch() as own:
+        if may_execute(own.folder):
+            return CheckResult("TMPDIR", "ok", str(own.folder.parent))
+        what = f"{own.folder.parent} is mounted noexec: what is compiled there can't be run"
+    return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder where programs may run")
 
 
 def check_mpi(patient: Patient) -> CheckResult:
     """Whether there is an MPI library whose wrapper and launcher belong together."""
     toolchain = patient.toolchain
     if toolchain is None:
+        if (part := library.unusable()) is not None and part.refused:
+            return CheckResult("MPI", "fail", part.what, part.mend)
         what = f"none yet: the first run adds {DEFAULT} from PyPI"
+        what = f"{part.what}; {what}" if part else what
         return CheckResult("MPI", "note", what, f"to do it now: haloscope toolchain add {DEFAULT}")
     wrapped = compiler_family(toolchain)
     if wrapped not in (None, toolchain.family):
@@ -238,7 +291,40 @@ def check_mpi(patient: Patient) -> CheckResult:
             "put one library's folder first in PATH (Debian: update-alternatives --config mpirun)"
         )
         return CheckResult("MPI", "fail", what, mend)
+    if why := _does_not_compile(toolchain):
+        what = f"{toolchain.mpicxx} compiles nothing: {why}"
+        mend = _mend_of_wrapper(toolchain, build.compiler() or "c++")
+        return CheckResult("MPI", "fail", what, mend)
     return CheckResult("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
+
+
+def _does_not_compile(toolchain: Toolchain) -> str | None:
+    """Why a wrapper makes no program with MPI; None if it does."""
+    with scratch() as own:
+        source = own.folder / "smallest.cpp"
+        source.write_text(library.SMALLEST, encoding="utf-8")
+        words = [str(toolchain.mpicxx), str(source), "-o", str(own.folder / "smallest")]
+        return _complaint(words, build.environment(toolchain))
+
+
+def check_srun(patient: Patient) -> CheckResult:
+    """How Slurm starts ranks here, and which of its ways can't be loaded."""
+    site = site_file.of_the_lab()
+    conf = os.environ.get("SLURM_CONF") or (site and site.environment["SLURM_CONF"])
+    if shutil.which("srun") is None or not Path(conf or _SLURM_CONF).exists():
+        return CheckResult("srun", "ok", "no Slurm here")
+    try:
+        kinds = srun_kinds.asked(Slurm({"SLURM_CONF": conf} if conf else {}))
+    except (NoAnswerError, RefusedError, UserError) as error:
+        return CheckResult("srun", "note", f"Slurm does not answer: {error}"[:300])
+    usable = ", ".join(kinds.usable) or "no kind of an MPI library"
+    if kinds.broken:
+        what = f"starts ranks by {usable}. {' '.join(srun_kinds.notes(kinds))}"
+        return CheckResult("srun", "note", what, f"to change that: {srun_kinds.NO_PMIX}")
+    return CheckResult("srun", "ok", f"starts ranks by {usable}")
+
+
+_SLURM_CONF = "/etc/slurm/slurm.conf"
 
 
 def check_binding(patient: Patient) -> CheckResult:
@@ -247,7 +333,11 @@ def check_binding(patient: Patient) -> CheckResult:
     if toolchain is None:
         return CheckResult("binding", "note", "not tried: no MPI yet")
     job = Job(ranks=min(2, len(machine.physical_cores())))
-    command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
+    try:
+        command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
+    except UserError as error:  # it has no launcher but srun, and this is no job
+        (problem,) = error.problems
+        return CheckResult("binding", "note", f"not tried: {problem.what}", problem.mend)
     try:
         done = subprocess.run(
             command,
@@ -295,7 +385,11 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
     if patient.toolchain is None:
         return CheckResult("GPU-aware MPI", "note", "not asked: no MPI yet")
     with scratch() as own:
-        answers = gpu_aware.asked(patient.toolchain, own.folder)
+        try:
+            answers = gpu_aware.asked(patient.toolchain, own.folder)
+        except UserError as error:
+            (problem,) = error.problems
+            return CheckResult("GPU-aware MPI", "note", f"not asked: {problem.what}", problem.mend)
     words = {True: "yes", False: "no", None: "it does not say"}
     said = [f"{name.upper()}: {words[answer]}" for name, answer in answers.items()]
     what = f"{patient.toolchain.version}: {', '.join(said) or 'could not be asked'}"
@@ -307,12 +401,11 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
 
 
 def check_tuning(patient: Patient) -> CheckResult:
-    """Whether the environment holds settings of MPI that would shape every run, unseen."""
-    tuning = re.compile(r"(OMPI_MCA|UCX|FI|MPICH|MPIR_CVAR|I_MPI)_")
-    names = sorted(name for name in os.environ if tuning.match(name))
+    """Whether the user's variables and files hold settings of MPI that would shape every run."""
+    names = [*tuning.given(os.environ)]
     if not names:
         return CheckResult("MPI variables", "ok", "none set")
-    mend = "unset them, or keep them in mind: they shape every run and no record holds them"
+    mend = "unset them, or keep them in mind: they shape every run; records hold them"
     return CheckResult("MPI variables", "note", f"{', '.join(names)} set", mend)
 
 
@@ -358,14 +451,25 @@ def check_locked_memory(patient: Patient) -> CheckResult:
 def check_host_name(patient: Patient) -> CheckResult:
     """Whether this host's name leads to an address, as some MPI libraries need."""
     name = socket.gethostname()
+    if any(len(part) > _LONGEST_LABEL for part in name.split(".")):
+        what = f"'{name}' has a part of more than {_LONGEST_LABEL} letters, so that no name server"
+        mend = f"give it a shorter one: sudo hostnamectl hostname {name[:12]}"
+        return CheckResult("host name", "warn", f"{what} can have it", mend)
     try:
         socket.getaddrinfo(name, None)
+    except UnicodeError as error:
+        mend = "give it one of letters, digits and '-': sudo hostnamectl hostname NAME"
+        return CheckResult("host name", "warn", f"{name!r} is no host name: {error}", mend)
     except OSError as error:
         mend = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
         return CheckResult(
             "host name", "warn", f"'{name}' does not resolve: {error.strerror}", mend
         )
     return CheckResult("host name", "ok", f"{name} resolves")
+
+
+_LONGEST_LABEL = 63
+"""_LONGEST_LABEL is the most letters of a part of a host's name (RFC 1035); Linux takes 64."""
 
 
 def check_shared_memory(patient: Patient) -> CheckResult:
@@ -392,6 +496,9 @@ def check_cache(patient: Patient) -> CheckResult:
     except OSError as error:
         mend = "set HALOSCOPE_CACHE to a folder that you may write to"
         return CheckResult("cache", "fail", str(error), mend)
+    if not may_execute(folder):
+        mend = "set HALOSCOPE_CACHE to a folder where programs may run"
+        return CheckResult("cache", "fail", f"{folder} is mounted noexec", mend)
     free = shutil.disk_usage(folder).free
     what = f"{folder}, {free / _GIB:.0f} GiB free"
     if free < _GIB:
@@ -403,6 +510,7 @@ def check_cache(patient: Patient) -> CheckResult:
 
 CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (
     check_cores,
+    check_core_kinds,
     check_threads_per_core,
     check_quota,
     check_governor,
@@ -412,8 +520,10 @@ CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (
     check_huge_pages,
     check_numa_balancing,
     check_clock,
+    check_scratch,
     check_compiler,
     check_mpi,
+    check_srun,
     check_binding,
     check_gpus,
     check_gpu_awareness,
@@ -441,7 +551,14 @@ def _complaint(command: list[str], extra: dict[str, str]) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    return None if done.returncode == 0 else done.stderr.strip()[-300:] or "it failed"
+    return None if done.returncode == 0 else _telling(done.stderr) or "it failed"
+
+
+def _telling(said: str) -> str:
+    """What a compiler or a program said, from its first error on, without lines of dashes."""
+    lines = [line.strip() for line in said.splitlines() if line.strip("- \t")]
+    first = next((n for n, line in enumerate(lines) if re.search(r"\berror\b", line)), 0)
+    return " ".join(lines[first:])[:300]
 
 
 def _limit(limit: int) -> str:

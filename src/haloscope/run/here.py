@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster, state
-from haloscope.host import machine
+from haloscope.host import gpus, machine
 from haloscope.run import probing, workbench
 from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
@@ -90,7 +90,11 @@ class Here:
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches, one after the other."""
-        described = {**machine.describe(), "busy_processors": machine.busy_processors()}
+        described = {
+            **machine.describe(),
+            "gpus": gpus.described(),
+            "busy_processors": machine.busy_processors(),
+        }
         facts = workbench.facts(study, seed, described)
         model = _calibrated(_machine())
         return LocalRunner(facts, bench.built, seen, model, programs=bench.programs)

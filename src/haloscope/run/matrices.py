@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
-from haloscope.paths import cache_path, in_a_shell, opened
+from haloscope.paths import cache_folder, cache_path, in_a_shell, opened
 from haloscope.quantities import size
 from haloscope.run import matrix_archive, matrix_market
 from haloscope.study.case import Value
@@ -82,7 +82,7 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     cut = given.get("partition") == GRAPH
     wanted = [file for file in ([whole, parts] if cut else [whole]) if not _whole(file)]
     if wanted:
-        folder().mkdir(parents=True, exist_ok=True)
+        cache_folder(folder().name)
         with FileLock(folder() / f"{name}.lock"):
             matrix = read(path, cut=parts in wanted)
             for target in wanted:

@@ -37,6 +37,9 @@ error's number then, and may be what a signal's is (143 where there is no such p
 
 _MESSAGES = KernelProgram("pingpong")
 _ONCE = ("sizes=8,64K", "repetitions=1", "steps=1", "warmup=0")
+_REFUSED = 2
+"""How halobench ends where a case can't be: a message has no way where each rank is alone."""
+_ALONE = "each rank was alone: what started them does not know this MPI library"
 
 Probed = tuple[str, str | None, bool]
 """An MPI library's name, the transport that is asked of it (None leaves it the choice), and whether
@@ -84,19 +87,23 @@ def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Prob
         hosts=where.hosts,
         scheduler=where.scheduler,
     )
-    program = [str(built.path(_MESSAGES)), _MESSAGES.kernel, *_ONCE]
     with scratch() as own:
+        out = str(own.folder / "record.json")
+        program = [str(built.path(_MESSAGES)), "--out", out, _MESSAGES.kernel, *_ONCE]
         command, environment = launch_command(
             built.toolchain, two, program, talkative=True, scratch=own
         )
         ended = process.run(command, environment, TIMEOUT_S, tail=1 << 20)
     if ended.timed_out:
-        return Probe(None, f"no message arrived within {TIMEOUT_S} s", answered=False)
+        why = answer.with_cause(f"no message arrived within {TIMEOUT_S} s")
+        return Probe(None, why, answered=False)
+    if ended.code == _REFUSED:  # two ranks are enough for it: a launcher that is not the library's
+        return Probe(None, _ALONE)
     if ended.code == 0:
         apart = len(where.hosts) > 1
         return Probe(told(built.toolchain.family, transport, ended.output, apart=apart), None)
     if (number := _signal(ended)) is not None and number not in _OWN_FAULT:
-        return Probe(None, answer.how_it_ended(128 + number), answered=False)
+        return Probe(None, answer.with_cause(answer.how_it_ended(128 + number)), answered=False)
     return Probe(None, complaint(ended.output))
 
 

@@ -17,7 +17,7 @@ from haloscope.clusters.allocation import allocations
 from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
-from haloscope.paths import cache_path
+from haloscope.paths import cache_folder
 from haloscope.run import workbench
 from haloscope.run.batched import BatchPlace
 from haloscope.run.place import Seen
@@ -150,7 +150,7 @@ class SimulatedCluster:
             workbench.facts(study, seed, described),
             bench.built[SIMGRID],
             self.cluster,
-            cache_path() / "simulated",
+            cache_folder("simulated"),
             at_once=self.at_once,
             memory_bytes=machine.memory_available_bytes(),
             keep=self.keep,

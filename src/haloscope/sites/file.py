@@ -94,7 +94,7 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
         yield Problem(f"{path}: partitions", "two have one name", "leave one of them out")
     yield from _of_other_schedulers(path, site)
     if site.scheduler == "slurm" and site.launcher == "srun" and site.mpi is None:
-        mend = "give pmix, pmi2 or none (srun --mpi=list says which there are)"
+        mend = "give pmix, pmi2, cray_shasta or none (srun --mpi=list says which there are)"
         yield Problem(f"{path}: mpi", "is missing, and srun needs it", mend)
 
 
@@ -108,7 +108,7 @@ def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
             if getattr(site, key):
                 yield Problem(f"{path}: {key}", "is Slurm's alone", "leave it out")
     for key in ASKED["slurm"]:
-        if getattr(site, key) and key not in ASKED[site.scheduler]:
+        if getattr(site, key) is not None and key not in ASKED[site.scheduler]:
             what = f"jobs of scheduler {site.scheduler} are asked for without it"
             mend = "leave it out, or say it in a job script of your own: template"
             yield Problem(f"{path}: {key}", what, mend)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, StringConstraints
 
 _Word = Annotated[str, StringConstraints(pattern=r"^[\w][\w+:@=,%-]*([./][\w+:@=,%-]+)*$")]
 """_Word is what may stand in a job script and be taken for itself: no option, no pattern, and of
@@ -26,6 +26,8 @@ ASKED: Mapping[str, Mapping[str, str]] = {
         "constraint": "--constraint",
         "reservation": "--reservation",
         "gpus": "--gpus-per-node",
+        "memory": "--mem",
+        "tasks_per_node": "--ntasks-per-node",
     },
     "pbs": {"account": "-A"},
     "lsf": {"account": "-P", "reservation": "-U"},
@@ -41,6 +43,12 @@ class _Table(BaseModel):
 
 COUNT_LIMIT = 1_000_000
 """COUNT_LIMIT is the largest number of nodes or cores that is taken: no cluster has a million."""
+_Memory = Annotated[
+    str,
+    StringConstraints(pattern=r"^\d{1,9}[KMGT]?$"),
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+]
+"""_Memory is what sbatch takes for a node's memory: 0, 4096, 64G."""
 _Count = Annotated[int, Field(strict=True, ge=1, le=COUNT_LIMIT)]
 
 
@@ -86,8 +94,9 @@ class BatchSite(_Table):
     launcher: Literal["srun", "mpirun"] = Field(
         description="srun (of Slurm), or mpirun for the MPI library's own"
     )
-    mpi: Literal["pmix", "pmi2", "none"] | None = Field(
-        None, description="how srun starts ranks (srun --mpi=list): pmix, pmi2 or none"
+    mpi: Literal["pmix", "pmi2", "cray_shasta", "none"] | None = Field(
+        None,
+        description="how srun starts ranks (srun --mpi=list): pmix, pmi2, cray_shasta or none",
     )
     account: _Word | None = Field(
         None, description="whom jobs are charged to (sbatch --account; a project, a bank)"
@@ -101,6 +110,16 @@ class BatchSite(_Table):
         None,
         description="how many GPUs of each node jobs ask for (sbatch --gpus-per-node), from 1; "
         "leave it out where jobs have a node's GPUs anyway, or need none",
+    )
+    memory: _Memory | None = Field(
+        None,
+        description="the memory of each node that jobs ask for (sbatch --mem): a number of MiB, or "
+        "one with K, M, G or T; 0 is all of it",
+    )
+    tasks_per_node: _Count | None = Field(
+        None,
+        description="how many tasks of each node jobs ask for (sbatch --ntasks-per-node), from 1, "
+        "where a site demands a number; ranks are started as a study says all the same",
     )
     modules: tuple[_Word, ...] = Field((), description="names for `module load`, in their order")
     toolchain: _Word | None = Field(

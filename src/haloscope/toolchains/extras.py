@@ -45,6 +45,8 @@ def install(name: str, *, say: Say = note) -> Path:
     """Add one of EXTRAS, unless it is there; its file. UserError where it can't be added."""
     extra, final = EXTRAS[name], prefix_of(name)
     part = final.with_suffix(".part")
+    if (there := extra.added()) is not None:
+        return there
     with held(final):
         if (there := extra.added()) is not None:
             return there

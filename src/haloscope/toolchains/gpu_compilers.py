@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
+from haloscope.host import gpus
 from haloscope.toolchains import cuda
 
 _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
@@ -40,13 +44,76 @@ def find(device: str) -> Path:
     named = os.environ.get(variable)
     if named is not None and shutil.which(named) is None:
         raise UserError(Problem(variable, f"{named} is no program", _MENDS[device]))
-    for name in (named, _NAMES[device]):
-        if name is not None and (found := shutil.which(name)) is not None:
-            return Path(found)
-    if device == "cuda" and (mine := cuda.added()) is not None:
-        return mine
+    if named is not None and (found := shutil.which(named)) is not None:
+        return Path(found)  # a user's word holds: a driver may run newer programs by other means
+    there = [*_there(device)]
+    if device == "cuda":
+        return _for_driver(there)
+    if there:
+        return there[0]
+    raise UserError(_none(device))
+
+
+def _there(device: str) -> Iterator[Path]:
+    """The compilers of a device that are here: in PATH, where CUDA is installed, and added."""
+    name = _NAMES[device]
+    if (found := shutil.which(name)) is not None:
+        yield Path(found)
+    if device == "cuda":
+        homes = [Path(home) for key in ("CUDA_HOME", "CUDA_PATH") if (home := os.environ.get(key))]
+        homes += sorted(INSTALLED.glob("cuda-*"), key=_number, reverse=True)
+        yield from (home / "bin" / name for home in homes if (home / "bin" / name).exists())
+        if (mine := cuda.added()) is not None:
+            yield mine
+
+
+INSTALLED = Path("/usr/local")
+"""INSTALLED is the folder in which NVIDIA's packages install CUDA, one version beside another."""
+
+
+def _number(home: Path) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", home.name)))
+
+
+def _for_driver(there: Sequence[Path]) -> Path:
+    """The first compiler whose programs this machine's driver runs. UserError where none is.
+
+    Without a driver, as on a login node, the first there is.
+    """
+    driver = gpus.nvidia_driver()
+    most = next((cuda for least, cuda in _RUNS if driver and _major(driver) >= least), None)
+    if not there:
+        raise UserError(_none("cuda"))
+    if most is None:
+        return there[0]
+    for compiler in there:
+        if (made := _release(compiler)) is None or _major(made) <= most:
+            return compiler
+    what = f"{there[0]} is of CUDA {_release(there[0])}, and driver {driver} runs up to CUDA {most}"
+    mend = f"load a module of CUDA {most}, or insist by CUDACXX={there[0]}"
+    raise UserError(Problem("--device cuda", what, mend))
+
+
+_RUNS = ((580, 13), (525, 12), (450, 11))
+"""_RUNS has from which of NVIDIA's drivers on programs of a major version of CUDA run (CUDA
+compatibility: any minor version of it does)."""
+
+
+def _major(version: str) -> int:
+    return int(version.partition(".")[0])
+
+
+@cache
+def _release(compiler: Path) -> str | None:
+    """The version of CUDA that a compiler is of, as 12.4; None where it does not say."""
+    said = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
+    found = re.search(rb"release (\d+\.\d+)", said)
+    return found[1].decode() if found else None
+
+
+def _none(device: str) -> Problem:
     what = f"no compiler for {device}: {_NAMES[device]} is not in PATH"
-    raise UserError(Problem(f"--device {device}", what, _MENDS[device]))
+    return Problem(f"--device {device}", what, _MENDS[device])
 
 
 def version(device: str) -> str:

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host.scratch import Scratch
-from haloscope.toolchains import fftw, launchers, libfabric
+from haloscope.toolchains import fftw, launchers, libfabric, tuning
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import TALKATIVE, USUAL
@@ -21,10 +22,46 @@ _OUTER_JOB = re.compile(
     # what an outer mpirun or batch system tells its own ranks
     r"OMPI_(COMM_WORLD|UNIVERSE|APP|FIRST_RANKS|FILE_LOCATION|NUM_APP)|OMPI_MCA_(orte|ess|pmix|"
     r"initial_wdir)|PMI|PMIX|PRTE_|HYDRA_|HYDI_|MPI_LOCAL|MPIEXEC_|I_MPI_(HYDRA|PIN|MPIRUN)|"
-    r"SLURM_|PBS_|LSB_|LOADL_|PE_HOSTFILE|"
+    r"SLURM_|SRUN_|PBS_|LSB_|LOADL_|PE_HOSTFILE|"
     # and what would move our threads
     r"OMP_|GOMP_|KMP_"
 )
+
+_OF_OUTER_STEPS = re.compile(
+    # what srun takes for its own options: an outer task's share, and where it is bound
+    r"SLURM_(CPUS|NTASKS|GPUS|TRES|MEM|THREADS)_PER_(TASK|CPU|GPU|CORE|SOCKET)|"
+    r"SLURM_(NTASKS|MEM)_PER_NODE|SLURM_\w*(CPU|MEM|GPU|TRES)_BIND\w*|SLURM_DIST\w*|"
+    r"SLURM_(HINT|CPU_FREQ_REQ|GPU_FREQ|CORE_SPEC|THREAD_SPEC|THREADS|EXACT|EXCLUSIVE|OVERCOMMIT|"
+    r"OVERLAP|MPI_TYPE|EXPORT_ENV|GRES_FLAGS|KILL_BAD_EXIT|LABELIO|NETWORK|STD\w+MODE|TIMELIMIT|"
+    r"UNBUFFEREDIO|WORKING_DIR|SPREAD_JOB|USE_MIN_NODES)|"
+    # and LSF's files of processors, to which launchers would bind ranks
+    r"LSB_(AFFINITY_HOSTFILE|BIND_CPU_LIST|TASK_GEOMETRY|PJL_TASK_GEOMETRY)"
+)
+"""_OF_OUTER_STEPS are variables of an outer job that would change an inner launch of it."""
+
+
+_MCA = ("PRTE_MCA_", "PMIX_MCA_")
+"""_MCA begins the names of parameters of Open MPI's launcher, which a user may set; an outer mpirun
+sets some for its ranks, too."""
+_OF_RANKS = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK"}
+"""_OF_RANKS are variables that the ranks of an outer mpirun have."""
+
+
+def starter(toolchain: Toolchain) -> str:
+    """What starts ranks, in words: srun with its kind, or the library's own launcher."""
+    launcher = launchers.LAUNCHERS[toolchain.launcher or toolchain.family]
+    kind = launcher.mpi if isinstance(launcher, launchers.Srun) else None
+    return toolchain.mpirun.name + (f" --mpi={kind}" if kind else "")
+
+
+def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str:
+    """This machine, as the Slurm whose job this process runs in calls it. UserError outside."""
+    if node := inherited.get("SLURMD_NODENAME"):
+        return node
+    what = f"{toolchain.mpirun} starts its ranks, which it does inside a job of Slurm alone"
+    mend = "use a site (haloscope site detect, then --on NAME), run it inside a job by srun --pty, "
+    mend += "or take an MPI library with a launcher of its own: --toolchain openmpi"
+    raise UserError(Problem(f"{toolchain.name} ({toolchain.version})", what, mend))
 
 
 def transports(toolchain: Toolchain) -> list[str]:
@@ -67,17 +104,21 @@ def launch_command(
     if wrong := problems(toolchain, job):
         raise UserError(wrong)
     launcher = launchers.LAUNCHERS[toolchain.launcher or toolchain.family]
-    transport = USUAL[toolchain.family]
+    inherited = os.environ if environment is None else environment
+    transport = tuning.giving_way(USUAL[toolchain.family], toolchain.family, inherited)
     if job.transport is not None:
         transport = asking_for(toolchain.family, job.transport)
     if talkative:
         transport = {**transport, **TALKATIVE[toolchain.family]}
-    inherited = os.environ if environment is None else environment
+    if isinstance(launcher, launchers.Srun) and not job.hosts:
+        job = replace(job, hosts=(_node_of_this_job(toolchain, inherited),))
     needed = len(job.hosts) > 1 or not launcher.forks
     env = {
         key: value
         for key, value in inherited.items()
-        if (needed and key.startswith(launcher.keeps)) or not _OUTER_JOB.match(key)
+        if not _OUTER_JOB.match(key)
+        or (key.startswith(_MCA) and not _OF_RANKS & inherited.keys())
+        or (needed and key.startswith(launcher.keeps) and not _OF_OUTER_STEPS.fullmatch(key))
     }
     env |= toolchain.environment() | fftw.environment()
     env |= job.openmp() | launcher.environment(job, transport)

@@ -125,9 +125,12 @@ def _counted(hosts: Sequence[str], ranks: Sequence[int]) -> list[str]:
 
 @dataclass(frozen=True)
 class Srun(Launcher):
-    """Slurm's own, inside a job of Slurm. mpi: how ranks find each other (srun --mpi=list)."""
+    """Slurm's own, inside a job of Slurm.
 
-    mpi: str = "pmix"
+    mpi: how ranks find each other (srun --mpi=list); None is what the cluster's Slurm takes itself.
+    """
+
+    mpi: str | None = "pmix"
     keeps = ("SLURM_",)
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
@@ -140,7 +143,8 @@ class Srun(Launcher):
         where = ["--nodelist", ",".join(hosts)] if hosts else []
         share = [] if mapped == "arbitrary" else [f"--ntasks-per-node={job.ranks_of_a_host}"]
         return [
-            *(f"--mpi={self.mpi}", f"--nodes={nodes}", f"--ntasks={job.ranks}", *share, *where),
+            *([f"--mpi={self.mpi}"] if self.mpi else []),
+            *(f"--nodes={nodes}", f"--ntasks={job.ranks}", *share, *where),
             *(f"--distribution={mapped}", "--overlap", "--overcommit", "--cpu-bind=none"),
             *("--kill-on-bad-exit=1", "--export=ALL"),
         ]
@@ -164,6 +168,8 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "openmpi": OpenMpi(),
     "mpich": Hydra(),
     "impi": IntelHydra(),
+    "srun": Srun(None),
+    "srun-cray_shasta": Srun("cray_shasta"),
     "srun-pmix": Srun("pmix"),
     "srun-pmi2": Srun("pmi2"),
     "srun-none": Srun("none"),

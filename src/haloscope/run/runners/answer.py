@@ -9,6 +9,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from haloscope.host.scratch import cramped
+
 BAD_USAGE = 2
 """BAD_USAGE is halobench's exit code where it can't do what it was asked, and says why."""
 
@@ -28,6 +30,11 @@ def refused(code: int, printed: str) -> str | None:
     """Why halobench refused what it was asked, in its own words; None where it did not."""
     told = re.search(r"^halobench: (.+)", printed, re.MULTILINE) if code == BAD_USAGE else None
     return told[1] if told else None
+
+
+def with_cause(reason: str) -> str:
+    """Why a launch ended, with what may be the cause on this host."""
+    return f"{reason}; {cause}" if (cause := cramped()) else reason
 
 
 def how_it_ended(code: int) -> str:

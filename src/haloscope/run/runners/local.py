@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,9 +29,14 @@ from haloscope.run.runners import answer
 from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
 from haloscope.run.runners.placement import misplaced, wrong_hosts
 from haloscope.study.case import Case, Launch
+from haloscope.toolchains import tuning
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launch import launch_command, starter
+from haloscope.toolchains.tuning import Tuning
+
+_log = logging.getLogger(__name__)
+
 
 _PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0)
 """_PAUSES_S are how long a batch system is left alone that did not let a launch begin: a controller
@@ -94,12 +102,13 @@ class LocalRunner:
     def _launch_program(self, program: ExternalProgram, launch: Launch) -> dict[str, Any]:
         """A launch of an external program: its ranks, started and placed as any."""
         toolchain, job = self.built[launch.case.toolchain].toolchain, self._job(launch.case)
-        command: list[str] = []
+        command, tuned = list[str](), Tuning({}, {})
         ended, said, seen, started = None, None, list[dict[str, Any]](), maker.now()
         with self._folder() as (folder, own):
             one = ExternalLaunch(program, toolchain, launch.case, folder)
             try:
                 command, environment = launch_command(toolchain, job, one.words(), scratch=own)
+                tuned = _tuned(command, environment)
                 ended = self._ended(command, environment, launch.case.timeout_s, OUTPUT_LIMIT)
                 seen = one.seen()
                 said = one.answer(ended) if ended.code == 0 and not ended.timed_out else None
@@ -113,10 +122,10 @@ class LocalRunner:
             command,
             started,
             ended.wall_s if ended else 0.0,
-            toolchain={},
+            toolchain={"launcher": starter(toolchain)},
             printed=ended.output[-process.TAIL :] if ended else "",
             seen=seen,
-            more={"program": one.told(said)},
+            more={"program": one.told(said), "tuning": tuned.as_record()},
         )
         return maker.ended(self._asked(launch), said.measured if said else None, ending)
 
@@ -156,9 +165,14 @@ class LocalRunner:
             command,
             started,
             ended.wall_s,
-            toolchain={**said.get("toolchain", {}), "source": built.source},
+            toolchain={
+                **said.get("toolchain", {}),
+                "source": built.source,
+                "launcher": starter(built.toolchain),
+            },
             printed=ended.output,
             seen=said.get("layout", {}).get("seen", []),
+            more={"tuning": _tuned(command, environment).as_record()},
         )
         return maker.ended(self._asked(launch), measured, ending)
 
@@ -252,14 +266,29 @@ class LocalRunner:
         return ("misplaced", reason) if reason else ("ok", None)
 
 
+def _tuned(command: Sequence[str], environment: Mapping[str, str]) -> Tuning:
+    """How a launch's library was tuned by its user; says once what is overridden."""
+    found = tuning.of_launch(os.environ, command, environment)
+    for name, used in found.overridden.items():
+        _warn(f"{name}={found.given[name]} is overridden: {used or 'left to the MPI library'}")
+    return found
+
+
+@cache
+def _warn(line: str) -> None:
+    """Once: a campaign has many launches."""
+    _log.warning(line)
+
+
 def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
     """Outcome and reason of a launch that was ended, or ended with an error; None of another."""
     if ended.timed_out:
-        return "timeout", f"no answer within {case.timeout_s:g} s, the study's timeout_s"
+        late = f"no answer within {case.timeout_s:g} s, the study's timeout_s"
+        return "timeout", answer.with_cause(late)
     if ended.code == 0:
         return None
     why = answer.refused(ended.code, ended.output)
-    return "failed", why or answer.how_it_ended(ended.code)
+    return "failed", why or answer.with_cause(answer.how_it_ended(ended.code))
 
 
 def _taken_away(allocation: Allocation, launch: Launch) -> Problem:

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command that a user profiles: its MPI library, and how the counter is passed on to ranks."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.programs import needs
+from haloscope.toolchains import library
+from haloscope.toolchains.library import Toolchain
+
+_NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun)\b")
+_EXAMPLE = "for example: haloscope profile -- mpirun -n 2 ./program"
+
+
+def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
+    """The MPI library of a command: the named one, its launcher's, or, with srun, its program's.
+
+    UserError where that is not known, or where launcher and program are of different libraries: the
+    counter would call one with what belongs to the other, and ranks would each be alone.
+    """
+    toolchain = library.find(named) if named else None
+    path = os.environ.get("PATH", os.defpath)
+    if toolchain and toolchain.prefix:
+        path = os.pathsep.join((str(toolchain.prefix / "bin"), path))
+    found = shutil.which(command[0], path=path)
+    if found is None:
+        raise UserError(_not_there(command[0]))
+    launcher = _of_launcher(Path(found))
+    if toolchain and launcher and not needs.is_same_abi(toolchain, launcher):
+        what = (
+            f"it starts programs of {launcher.version}, and {toolchain.name} is {toolchain.version}"
+        )
+        raise UserError(Problem(found, what, "leave out --toolchain, or begin with its launcher"))
+    toolchain = toolchain or launcher
+    if toolchain is None and Path(found).name == "srun":
+        toolchain = _of_program(command)
+    if toolchain is None:
+        mend = "say which it belongs to: --toolchain NAME (haloscope toolchain list)"
+        raise UserError(
+            Problem(found, "it is no launcher of an MPI library that is known here", mend)
+        )
+    for program in _programs(command):
+        if (other := needs.other_library(program, toolchain)) is not None:
+            what, families = other
+            mend = f"begin the command with the launcher of an MPI library of family {families}"
+            raise UserError(Problem("program", what, f"{mend} (haloscope toolchain list)"))
+    return toolchain
+
+
+def _programs(command: Sequence[str]) -> Iterator[Path]:
+    """What a command may run, besides its first word."""
+    yield from (Path(found) for word in command[1:] if (found := shutil.which(word)))
+
+
+def _not_there(word: str) -> Problem:
+    if not _NAMES.fullmatch(word):
+        return Problem(word, "there is no such program", _EXAMPLE)
+    added = [one.name for one in library.available() if one.prefix is not None]
+    name = added[0] if added else library.DEFAULT
+    first = "" if added else f"haloscope toolchain add {name}, then "
+    mend = f"{first}haloscope profile --toolchain {name} -- {word} ..."
+    return Problem(word, "no MPI library is in PATH", f"{mend}; or load your cluster's module")
+
+
+def _of_launcher(found: Path) -> Toolchain | None:
+    """The MPI library whose launcher a program is; None where it is of none."""
+    for one in library.available():
+        known = shutil.which(str(one.mpirun)) or str(one.mpirun)
+        inside = one.prefix is not None and found.is_relative_to(one.prefix)
+        if inside or found.resolve() == Path(known).resolve():
+            return one
+    if not _NAMES.match(found.name):
+        return None
+    return library.beside(found)
+
+
+def _of_program(command: Sequence[str]) -> Toolchain | None:
+    """The MPI library that a command's program is linked with, if it is known here."""
+    for program in _programs(command):
+        if (linked := needs.library_of(program)) is not None:
+            every = [*library.available(), *_alternatives()]
+            fit = [one for one in every if needs.other_library(program, one) is None]
+            own = [one for one in fit if one.prefix and linked.is_relative_to(one.prefix)]
+            return next(iter(own or [one for one in fit if one.prefix is None] or fit), None)
+    return None
+
+
+def _alternatives() -> Iterator[Toolchain]:
+    """The MPI libraries whose launchers Debian and Ubuntu install beside the one of `mpirun`."""
+    for name in ("mpirun.openmpi", "mpirun.mpich"):
+        if (found := shutil.which(name)) and (known := library.beside(Path(found))):
+            yield known
+
+
+_PASSED = ("LD_PRELOAD", "HALOSCOPE_PROFILE", "LD_LIBRARY_PATH")
+_LIST = "mca_base_env_list"
+
+
+def passed_on(
+    command: Sequence[str], toolchain: Toolchain, variables: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """A command and its variables, so that Open MPI's launcher passes the counter's on to hosts.
+
+    It does not unless they are named: by -x, or in a list, which can't be mixed with -x. A list
+    that the user has is made longer; else -x is given. Other launchers pass on all of them.
+    """
+    words, own = [*command], dict(variables)
+    names = [name for name in _PASSED if own.get(name) != os.environ.get(name)]
+    if toolchain.family != "openmpi" or not _NAMES.match(Path(command[0]).name):
+        return words, own
+    for at, word in enumerate(words[1:], 1):
+        if word.startswith("LD_PRELOAD=") and words[at - 1].lstrip("-") == "x":
+            words[at] = f"LD_PRELOAD={own['LD_PRELOAD']}:{word.partition('=')[2]}"
+            names = [name for name in names if name != "LD_PRELOAD"]
+        if word == _LIST and words[at - 1].lstrip("-") in ("mca", "gmca"):
+            words[at + 1] = _longer(words[at + 1], names, own)
+            return words, own
+    if variable := own.get(f"OMPI_MCA_{_LIST}"):
+        own[f"OMPI_MCA_{_LIST}"] = _longer(variable, names, own)
+        return words, own
+    for at in reversed([0, *(at for at, word in enumerate(words) if word == ":")]):
+        words[at + 1 : at + 1] = [part for name in names for part in ("-x", name)]
+    return words, own
+
+
+def _longer(given: str, names: Sequence[str], variables: Mapping[str, str]) -> str:
+    """A list of variables with more names, which stand apart by what the user says."""
+    return variables.get(f"OMPI_MCA_{_LIST}_delimiter", ";").join((given, *names))

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write the C++ wrappers of an MPI library's functions that move data.
+
+The table `MOVES` says what a call moves, by the positions of its arguments. The prototypes are
+those of the library's own mpi.h: each function it has is counted, or named as not counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_FILES = {
+    f"File_{verb}{at}{how}": "file(NAME, $3, $4)" if at else "file(NAME, $2, $3)"
+    for verb in ("read", "write")
+    for at in ("", "_at")
+    for how in ("", "_all", "_shared", "_ordered", "_all_begin", "_ordered_begin")
+}
+MOVES: Mapping[str, str] = {
+    **dict.fromkeys(("Send", "Ssend", "Rsend", "Bsend"), "message($1, $2, $3, $5)"),
+    "Sendrecv": "message($1, $2, $3, $10)",
+    "Sendrecv_replace": "message($1, $2, $3, $7)",
+    "Psend": "message(wide($1) * wide($2), $3, $4, $6)",  # all its partitions are one message
+    "Put": "put($1, $2, $3, $7)",
+    "Accumulate": "put($1, $2, $3, $8)",
+    "Get": "get($1, $2, $3, $7)",
+    "Get_accumulate": "put_and_get(bytes($1, $2), bytes($4, $5), $10, $6, $11)",
+    "Fetch_and_op": "put_and_get(bytes(1, $2), bytes(1, $2), $5, $3, $6)",
+    "Compare_and_swap": "put_and_get(bytes(2, $3), bytes(1, $3), MPI_REPLACE, $4, $6)",
+    **dict.fromkeys(("Neighbor_allgather", "Neighbor_alltoall"), "to_neighbours(wide($1), $2, $6)"),
+    "Neighbor_allgatherv": "to_neighbours(wide($1), $2, $7)",
+    **dict.fromkeys(("Neighbor_alltoallv", "Neighbor_alltoallw"), "to_neighbours($1, $3, $8)"),
+    "Barrier": "collective(NAME, 0)",
+    "Bcast": "collective(NAME, is_root($3, $4) ? bytes($1, $2) : 0)",
+    "Reduce": "collective(NAME, gives_to($5) ? bytes($2, $3) : 0)",
+    **dict.fromkeys(("Allreduce", "Scan", "Exscan"), "collective(NAME, bytes($2, $3))"),
+    "Reduce_scatter": "collective(NAME, bytes($2, local_size($5), $3))",
+    "Reduce_scatter_block": "collective(NAME, bytes(wide($2) * local_size($5), $3))",
+    "Gather": "collective(NAME, !gives_to($6) ? 0 "
+    ": $0 == MPI_IN_PLACE ? bytes($4, $5) : bytes($1, $2))",
+    "Gatherv": "collective(NAME, !gives_to($7) ? 0 "
+    ": $0 == MPI_IN_PLACE ? own_part($4, $6, $8) : bytes($1, $2))",
+    "Scatter": "collective(NAME, is_root($6, $7) ? bytes(wide($1) * size_of($7), $2) : 0)",
+    "Scatterv": "collective(NAME, is_root($7, $8) ? bytes($1, size_of($8), $3) : 0)",
+    "Allgather": "collective(NAME, $0 == MPI_IN_PLACE ? bytes($4, $5) : bytes($1, $2))",
+    "Allgatherv": "collective(NAME, $0 == MPI_IN_PLACE ? own_part($4, $6, $7) : bytes($1, $2))",
+    "Alltoall": "collective(NAME, $0 == MPI_IN_PLACE ? bytes(wide($4) * size_of($6), $5) "
+    ": bytes(wide($1) * size_of($6), $2))",
+    **dict.fromkeys(
+        ("Alltoallv", "Alltoallw"),
+        "collective(NAME, $0 == MPI_IN_PLACE ? bytes($5, size_of($8), $7) "
+        ": bytes($1, size_of($8), $3))",
+    ),
+    **_FILES,
+}
+"""MOVES says what a call moves, by the name of the function's blocking form. $N is an argument,
+NAME the function's name; the words are those of count_messages.cpp."""
+
+UNCOUNTED = "uncounted(NAME)"
+_ONE_SIDED = {"Put", "Get", "Accumulate", "Get_accumulate"}
+_SHARED = {"Win_allocate_shared", "Win_shared_query"}
+"""_SHARED give a rank other ranks' memory, which it then reads and writes without MPI."""
+_LOCAL = re.compile(r"Pack|Unpack|Reduce_local|Type_|(?!.*send).*recv", re.IGNORECASE)
+"""_LOCAL are functions with a buffer and a datatype that send nothing. What is received is counted
+where it is sent."""
+_PROTOTYPE = re.compile(r"\bint\s+(MPIX?_\w+)\s*\(([^()]*)\)")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of mpi.h: its name, and the types of its parameters, an array's with []."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+    @property
+    def plain(self) -> str:
+        """Its name without MPI_ and without the _c of large counts."""
+        return self.name.partition("_")[2].removesuffix("_c")
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether it moves data only when its request is started."""
+        return self.plain.endswith("_init")
+
+    @property
+    def moves(self) -> str | None:
+        """What a call moves, as MOVES says it; UNCOUNTED; or None if it moves nothing."""
+        if self.plain in _SHARED:
+            return UNCOUNTED
+        for name in _blocking(self.plain.removesuffix("_init")):
+            if name in MOVES:
+                return MOVES[name]
+        words = " ".join(self.parameters)
+        has_data = re.search(r"\bvoid\b", words) and "MPI_Datatype" in words
+        return UNCOUNTED if has_data and not _LOCAL.match(self.plain) else None
+
+
+def _blocking(name: str) -> Iterator[str]:
+    """A function's name, and those of which it may be the form that does not wait."""
+    yield name
+    if name.startswith("File_i"):
+        yield f"File_{name[6:]}"
+    elif name[0] == "I" or (name[0] == "R" and name[1:].capitalize() in _ONE_SIDED):
+        yield name[1:].capitalize()
+
+
+def functions(preprocessed: str) -> list[Function]:
+    """The functions that a preprocessed mpi.h declares, each once."""
+    found = {}
+    for name, words in _PROTOTYPE.findall(preprocessed):
+        parameters = tuple(_type(one) for one in words.split(",") if one.strip() != "void")
+        found[name] = Function(name, parameters)
+    return [*found.values()]
+
+
+def _type(parameter: str) -> str:
+    """The type of a parameter, without its name."""
+    match = re.fullmatch(r"(.*[\s*])?(\w+)\s*((?:\[\w*\])*)", " ".join(parameter.split()))
+    if match is None or not match[1]:
+        return parameter.strip()
+    return f"{match[1].strip()}{match[3]}"
+
+
+def code(preprocessed: str) -> str:
+    """The wrappers of all functions of a preprocessed mpi.h that move data."""
+    lines = []
+    for function in functions(preprocessed):
+        if (moves := function.moves) is None:
+            continue
+        parameters = ", ".join(
+            f"{kind.partition('[')[0]} a{number}{''.join(kind.partition('[')[1:])}"
+            for number, kind in enumerate(function.parameters)
+        )
+        numbers = range(len(function.parameters))
+        arguments = ", ".join(f"a{number}" for number in numbers)
+        name = function.name if moves == UNCOUNTED else function.plain
+        said = re.sub(r"\$(\d+)", r"a\1", moves).replace("NAME", f'"{name}"')
+        macro, request = (
+            ("PREPARED", f"a{numbers[-1]}, ") if function.is_prepared else ("COUNTED", "")
+        )
+        if moves == UNCOUNTED:
+            macro, request = "COUNTED", ""
+        lines.append(
+            f"{macro}({function.name}, ({parameters}), ({arguments}), {request}({said}))\n"
+        )
+    return "".join(lines)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which launcher starts an MPI library's ranks in a site's jobs: srun, or the library's own.
+
+srun can lack what a library needs (PMIx's library, above all), or let each rank believe that it is
+alone. So each way is tried by two ranks that exchange messages, on the job's first node.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from haloscope.batch.srun_kinds import cause
+from haloscope.run import probing
+from haloscope.run.probing import NodesAsked
+from haloscope.sites.schema import BatchSite
+from haloscope.toolchains.build import Build
+from haloscope.toolchains.launch import starter
+from haloscope.toolchains.transport import Family
+
+_log = logging.getLogger(__name__)
+
+SPEAKS: Mapping[Family, tuple[str, ...]] = {
+    "openmpi": ("pmix",),
+    "mpich": ("pmi2", "pmix", "cray_shasta"),
+    "impi": ("pmi2", "pmix"),
+}
+"""SPEAKS has the kinds of srun that a family of MPI libraries knows, besides the site file's."""
+
+
+def started(built: Build, site: BatchSite, where: NodesAsked) -> Build:
+    """A build with the first launcher by which its ranks reach each other on a node.
+
+    Where none does, it is the site file's, whose failure is then told as any.
+    """
+    ways = [*_ways(built, site)]
+    failed = list[str]()
+    for way in ways:
+        problem = probing.probe(way, None, where.first(1)).problem
+        if problem is None:
+            for line in failed:
+                _log.warning(f"{line}: {starter(way.toolchain)} starts its ranks")
+            return way
+        said = cause(problem) or problem
+        failed.append(f"{way.toolchain.name}: {starter(way.toolchain)} does not: {said}")
+    return ways[0]
+
+
+def _ways(built: Build, site: BatchSite) -> Iterator[Build]:
+    """A build with each launcher that may start its ranks, that of the site file first."""
+    own = built.toolchain
+    if site.launcher == "srun":
+        kinds = dict.fromkeys([str(site.mpi), *SPEAKS.get(own.family, ())])
+        for kind in kinds:
+            by_srun = replace(own, mpirun=Path("srun"), launcher=f"srun-{kind}")
+            yield replace(built, toolchain=by_srun)
+    if site.launcher == "mpirun" or own.launcher is None:
+        yield built

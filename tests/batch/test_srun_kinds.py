@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How srun can start ranks, by what Slurm says: listed, loaded, and named in site files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import fake_slurm
+import pytest
+
+from haloscope.batch import detect, srun_kinds
+from haloscope.batch.slurm import Slurm
+from haloscope.cli import main
+from haloscope.sites import file as site_file
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a Slurm whose commands come first in PATH."""
+    for name in ("bin", "state"):
+        (tmp_path / name).mkdir()
+    for command in ("srun", "sinfo", "scontrol", "sbatch"):
+        (tmp_path / "bin" / command).symlink_to(fake_slurm.__file__)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_SLURM", str(tmp_path / "state"))
+    monkeypatch.delenv("SLURM_CONF", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "state"
+
+
+def test_a_kind_that_is_listed_and_cant_be_loaded_is_not_usable(slurm: Path) -> None:
+    kinds = srun_kinds.asked(Slurm({}))
+
+    assert kinds.listed == ("pmix", "none", "cray_shasta", "pmi2")
+    assert kinds.broken == {"pmix": "can not load PMIx library"}
+    assert kinds.usable == ["pmi2", "cray_shasta"]
+    (slurm / "pmix").touch()
+    assert srun_kinds.asked(Slurm({})).usable == ["pmix", "pmi2", "cray_shasta"]
+
+
+@pytest.mark.parametrize(
+    ("files", "launcher", "mpi"),
+    [
+        ({"pmix": ""}, "srun", "pmix"),
+        ({}, "srun", "pmi2"),
+        ({"default": "cray_shasta"}, "srun", "cray_shasta"),
+        ({"default": "pmix"}, "srun", "pmi2"),
+        ({"kinds": "none"}, "mpirun", None),
+    ],
+)
+def test_a_site_is_detected_with_a_kind_that_works(
+    slurm: Path, files: dict[str, str], launcher: str, mpi: str | None
+) -> None:
+    for name, text in files.items():
+        (slurm / name).write_text(text)
+
+    site = detect.detected("here", {})
+
+    assert (site.launcher, site.mpi) == (launcher, mpi)
+
+
+def test_detect_and_check_name_a_kind_that_cant_be_loaded(
+    slurm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["site", "detect", "--name", "here"]) == 0
+    assert "srun lists pmix and can't load it: can not load PMIx library" in capsys.readouterr().out
+
+    path = Path("sites/here.toml")
+    path.write_text(path.read_text().replace('mpi = "pmi2"', 'mpi = "pmix"'))
+    (problem,) = detect.disagreements(site_file.load(path))
+
+    assert problem.what == "srun can't load 'pmix': can not load PMIx library"
+    assert 'mpi = "pmi2"' in problem.mend and "libpmix2" in problem.mend
+    path.write_text(path.read_text().replace('mpi = "pmix"', 'mpi = "pmi2"'))
+    assert [*detect.disagreements(site_file.load(path))] == []

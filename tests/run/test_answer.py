@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a launch ended, with what may be the cause on this host."""
+
+from __future__ import annotations
+
+import shutil
+from argparse import Namespace
+
+import pytest
+
+from haloscope.host import scratch
+from haloscope.run.runners import answer
+
+
+@pytest.mark.parametrize(
+    ("total", "free", "told"),
+    [
+        (1 << 20, 1 << 20, True),
+        (1 << 30, 1 << 20, True),
+        (64 << 20, 64 << 20, False),
+        (4 << 30, 3 << 30, False),
+    ],
+)
+def test_little_shared_memory_is_told_with_a_launch_that_did_not_answer(
+    monkeypatch: pytest.MonkeyPatch, total: int, free: int, told: bool
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Namespace(total=total, free=free))
+
+    assert ("/dev/shm has" in answer.with_cause("no answer within 60 s")) is told
+
+
+def test_no_shared_memory_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scratch, "MEMORY", scratch.MEMORY / "no-such-folder")
+
+    assert answer.with_cause("no answer") != "no answer"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which of several compilers for a GPU is taken: one whose programs the driver runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.host import gpus
+from haloscope.toolchains import cuda, gpu_compilers
+
+SAYS = """\
+nvcc: NVIDIA (R) Cuda compiler driver
+Copyright (c) 2005-2024 NVIDIA Corporation
+Cuda compilation tools, release {release}, V{release}.131"""
+
+
+def nvcc(folder: Path, release: str) -> Path:
+    """A compiler of that version of CUDA in a folder's bin."""
+    path = folder / "bin" / "nvcc"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\n/bin/cat <<'END'\n{SAYS.format(release=release)}\nEND\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with CUDA 13.0 in PATH, and 12.4 and 11.8 installed beside it."""
+    for release in ("13.0", "12.4", "11.8"):
+        nvcc(tmp_path / f"cuda-{release}", release)
+    monkeypatch.setattr(gpu_compilers, "INSTALLED", tmp_path)
+    monkeypatch.setattr(cuda, "added", lambda: None)
+    for name in ("CUDACXX", "CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "cuda-13.0" / "bin"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("driver", "release"),
+    [("580.65.06", "13.0"), ("550.54.15", "12.4"), ("470.82.01", "11.8"), (None, "13.0")],
+)
+def test_a_compiler_is_taken_whose_programs_the_driver_runs(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, driver: str | None, release: str
+) -> None:
+    monkeypatch.setattr(gpus, "nvidia_driver", lambda: driver)
+
+    assert gpu_compilers.find("cuda") == machine / f"cuda-{release}" / "bin" / "nvcc"
+
+
+def test_a_compiler_that_is_too_new_is_refused_by_name_unless_a_user_insists(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpus, "nvidia_driver", lambda: "550.54.15")
+    monkeypatch.setattr(gpu_compilers, "INSTALLED", machine / "empty")
+
+    with pytest.raises(UserError) as caught:
+        gpu_compilers.find("cuda")
+
+    (problem,) = caught.value.problems
+    assert problem.what.endswith("is of CUDA 13.0, and driver 550.54.15 runs up to CUDA 12")
+    monkeypatch.setenv("CUDACXX", "nvcc")
+    assert gpu_compilers.find("cuda") == machine / "cuda-13.0" / "bin" / "nvcc"
