@@ -13,7 +13,18 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from recorded import bad, changed, poisson, quick, star_forest, write_folder
+from recorded import (
+    bad,
+    changed,
+    of_case,
+    overheads,
+    pingpong,
+    poisson,
+    quick,
+    star_forest,
+    stream,
+    write_folder,
+)
 from rich.console import Console
 
 from haloscope.report.draw.figures import WIDTH_IN
@@ -314,3 +325,80 @@ def test_a_report_of_failures_alone_is_still_a_report(tmp_path: Path) -> None:
     write_report(write_folder(tmp_path, [nothing]))
 
     assert "&lt;script&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_every_row_of_every_table_has_its_case_and_settings(tmp_path: Path) -> None:
+    raws = [poisson(64, time_s=t, ranks=p, launch=k) for k, t in enumerate((1, 2)) for p in (1, 2)]
+    raws += [pingpong(launch=k, mode=mode) for k in (0, 1) for mode in ("imb", "stream")]
+    raws += [loose for k in range(6) for loose in (stream(launch=k), overheads(launch=k))]
+    raws = [of_case(raw, transport="tcp") for raw in raws]
+    write_report(write_folder(tmp_path, raws), ["csv"])
+
+    ids = {raw["case"] for raw in raws}
+    files = sorted((tmp_path / "tables").glob("*.csv"))
+    assert {"pingpong-1", "pingpong-2", "summary", "phases", "fits-1"} <= {
+        file.stem for file in files
+    }
+    for path in files:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                assert {*row["case_id"].split()} and {*row["case_id"].split()} <= ids, path.name
+                assert (row["transport"], row["toolchain"]) == ("tcp", "system"), path.name
+    with (tmp_path / "tables" / "scaling-time.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert len({row[key] for key in row if key.endswith("_case_id")}) == 2
+    assert row["ppn"] == ""  # the two differ in it
+
+
+def test_each_table_and_figure_is_a_latex_file_with_a_label(tmp_path: Path) -> None:
+    raws = [*quick(), *(pingpong(launch=k) for k in range(2))]
+    folder = write_folder(tmp_path, raws)
+    document = composed(folder)
+    write_report(folder, ["tex"])
+
+    floats = {f"table-{one.id}": f"tab:{one.id}" for one in document.tables}
+    floats |= {f"figure-{one.id}": f"fig:{one.id}" for one in document.figures}
+    assert {path.stem for path in (folder / "latex").glob("*.tex")} == {*floats, "preamble"}
+    whole = (folder / "report.tex").read_text(encoding="utf-8")
+    for name, label in floats.items():
+        text = (folder / "latex" / f"{name}.tex").read_text(encoding="utf-8")
+        assert text.count(rf"\label{{{label}}}") == 1, name
+        assert "setcounter" not in text
+    folded = {f"table-{one.id}" for one in document.tables if one.folded}
+    for name in floats.keys() - folded:
+        assert whole.count(rf"\label{{{floats[name]}}}") == 1, name
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
+def test_the_latex_files_are_input_into_a_document_of_one_s_own(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "results", [*quick(), *(pingpong(launch=k) for k in range(2))])
+    write_report(folder, ["tex"])
+    files = sorted(path.stem for path in (folder / "latex").glob("*-*.tex"))
+    lines = [
+        r"\documentclass{article}\usepackage[utf8]{inputenc}\usepackage{graphicx}",
+        r"\graphicspath{{results/}}\input{results/latex/preamble}\begin{document}",
+        r"Table~\ref{tab:summary}",
+        *(rf"\input{{results/latex/{name}}}\clearpage" for name in files),
+        r"\end{document}",
+    ]
+    (tmp_path / "paper.tex").write_text("\n".join(lines), encoding="utf-8")
+    for _ in range(2):
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-3000:]
+    log = (tmp_path / "paper.log").read_text(encoding="latin-1")
+    assert "undefined references" not in log
+    assert "multiply defined" not in log
+
+
+def test_figures_have_no_type_3_fonts(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [pingpong(launch=k) for k in range(2)])
+    write_report(folder, ["tex"])
+    (one, *_) = (folder / "figures").glob("*.pdf")
+    fonts = {*re.findall(rb"/Subtype /(Type3|Type0|CIDFontType2|TrueType)", one.read_bytes())}
+    assert fonts == {b"Type0", b"CIDFontType2"}

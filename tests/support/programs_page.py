@@ -159,7 +159,7 @@ def page() -> str:
     for title, model in TABLES:
         told = (model.__doc__ or "").strip().split(": ", 1)[-1]
         lines += [f"\n### {title}\n", f"{told[0].upper()}{told[1:]}\n"]
-        lines += ["| key | what it may be | left out |", "|---|---|---|", *rows(model)]
+        lines += ["| key | what it may be | default |", "|---|---|---|", *rows(model)]
     return "\n".join(lines) + "\n"
 
 

@@ -93,7 +93,7 @@ def page() -> str:
     """The whole page."""
     lines = [START]
     for title, model, told in MODELS:
-        lines += [f"## {title}\n", f"{told}\n", "| key | what it may be | left out |"]
+        lines += [f"## {title}\n", f"{told}\n", "| key | what it may be | default |"]
         lines += ["|---|---|---|", *keys(model), ""]
     lines += [
         "`where` chooses by a case's settings: its kernel's parameters (`haloscope describe",

@@ -96,7 +96,9 @@ def execute(arguments: argparse.Namespace) -> int:
 def _write(arguments: argparse.Namespace, compared: Compared, differences: Sequence[str]) -> None:
     """The files that were asked for: every comparison, every verdict, a summary."""
     if arguments.csv and compared.details:
-        csv_files.write_table(compared.details, Path(arguments.csv))
+        both = [one.case for pair in compared.contrasts for one in (pair.first, pair.second)]
+        settings = {case.id: case.settings for case in both}
+        csv_files.write_table(compared.details, Path(arguments.csv), settings)
     if arguments.junit:
         every = compared.contrasts
         cases = [one.first.case for one in every]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
@@ -19,6 +19,7 @@ from haloscope.report.method import Facts, machine_facts, method, provenance, to
 from haloscope.report.tables import Context, Table
 from haloscope.report.tables.notebook import left_out
 from haloscope.study import kinds
+from haloscope.study.settings import Settings
 from haloscope.study.wishes import Wish
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Document:
     title, heading: of the whole, and of what was found; they name the machine of simulated times.
     left_out: a line for every case that lacks launches, over all cases there are.
     not_drawn: a line for the figures that have too few points to show anything.
+    settings: those of every case, by its id.
     """
 
     title: str
@@ -105,6 +107,7 @@ class Document:
     method: tuple[str, ...]
     provenance: Facts
     not_drawn: tuple[str, ...] = ()
+    settings: Mapping[str, Settings] = field(default_factory=dict)
 
     @property
     def nothing_left_out(self) -> str:
@@ -167,6 +170,7 @@ def compose(dossier: Dossier) -> Document:
         not_drawn=tuple(_not_drawn([one for _, own in every for one in own]))
         if dossier.figures
         else (),
+        settings={case.id: case.settings for case in dossier.cases},
     )
 
 

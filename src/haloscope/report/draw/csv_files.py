@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every table as a CSV file: exact values, the ends of their spread, published values."""
+"""Every table as a CSV file: exact values, the ends of their spread, published values, settings.
+
+Behind its columns a row has the id of its case and that case's settings, so that each can be told
+by itself; a row of several cases has their ids, and the settings that they share.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import TextIO
 
 from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Table
+from haloscope.study.settings import Setting, Settings
 
 
 def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
@@ -23,7 +30,7 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
     for old in (*folder.glob("*.csv"), *folder.glob("*.jsonl")):
         old.unlink()
     for table in document.tables:
-        write_whole(folder / f"{table.id}.csv", _written(table))
+        write_whole(folder / f"{table.id}.csv", _written(table, document.settings))
         for number, points in enumerate(table.points, start=1):
             name = f"{table.id}-{number}" if len(table.points) > 1 else table.id
             lines_of_points = (json.dumps(point) + "\n" for point in points)
@@ -31,44 +38,86 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
     return folder
 
 
-def write_table(table: Table, path: Path) -> None:
-    """Write one table, to what a user names. UserError where the file can't be written."""
+def print_rows(rows: Iterable[Sequence[Setting]], out: TextIO) -> None:
+    """Write rows one by one, as they come."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([_text(value) for value in row] for row in rows)
+
+
+def write_table(table: Table, path: Path, settings: Mapping[str, Settings] | None = None) -> None:
+    """Write one table, to what a user names. UserError where the file can't be written.
+
+    settings: those of each case, by its id.
+    """
     try:
-        path.write_text(_written(table), encoding="utf-8", newline="")
+        path.write_text(_written(table, settings), encoding="utf-8", newline="")
     except OSError as error:
         mend = "name a file in a folder that is there and can be written to"
         raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
 
 
-def _written(table: Table) -> str:
+def _written(table: Table, settings: Mapping[str, Settings] | None = None) -> str:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(lines(table))
+    csv.writer(text, lineterminator="\n").writerows(lines(table, settings or {}))
     return text.getvalue()
 
 
-def lines(table: Table) -> Iterator[list[str]]:
-    """A header, then a line a row. Missing values are empty, with a word in the column _note."""
-    extras = [_extras([row[k] for row in table.rows]) for k in range(len(table.columns))]
+def lines(
+    table: Table, settings: Mapping[str, Settings] = MappingProxyType({})
+) -> Iterator[list[str]]:
+    """A header, then a line a row. Missing values are empty, with a word in the column _note.
+
+    settings: those of each case, by its id.
+    """
+    cases = [cases_of(row) for row in table.rows]
+    several = any(len({*(cell.case for cell in row if cell.case)}) > 1 for row in table.rows)
+    extras = [_extras([row[k] for row in table.rows], several) for k in range(len(table.columns))]
+    there = {column.key for column in table.columns}
+    ids = dict.fromkeys(case for own in cases for case in own if case in settings)
+    names = list(dict.fromkeys(name for case in ids for name in settings[case]))
+    names = [name for name in names if name not in there]
     yield [
-        _inert(name)
-        for column, extra in zip(table.columns, extras, strict=True)
-        for name in (column.key, *(f"{column.key}_{part}" for part in extra))
+        *(
+            _inert(name)
+            for column, extra in zip(table.columns, extras, strict=True)
+            for name in (column.key, *(f"{column.key}_{part}" for part in extra))
+        ),
+        *(["case_id", *map(_inert, names)] if ids else []),
     ]
-    for row in table.rows:
+    for row, own in zip(table.rows, cases, strict=True):
         yield [
-            _text(value)
-            for cell, extra in zip(row, extras, strict=True)
-            for value in (cell.value, *(_part(cell, part) for part in extra))
+            *(
+                _text(value)
+                for cell, extra in zip(row, extras, strict=True)
+                for value in (cell.value, *(_part(cell, part) for part in extra))
+            ),
+            *(
+                [" ".join(own), *(_text(_shared(own, name, settings)) for name in names)]
+                * bool(ids)
+            ),
         ]
 
 
-def _extras(cells: Sequence[Cell]) -> list[str]:
-    """Which further columns a column needs."""
-    wanted = ("low", "high", "published", "note")
+def cases_of(row: Sequence[Cell]) -> list[str]:
+    """The ids of the cases that a row is of."""
+    return list(dict.fromkeys(case for cell in row for case in cell.case.split()))
+
+
+def _shared(cases: Sequence[str], name: str, settings: Mapping[str, Settings]) -> Setting:
+    """A setting that all of some cases have alike; None where they differ, or there is none."""
+    values = [settings[case].get(name) for case in cases if case in settings]
+    return values[0] if values and all(value == values[0] for value in values) else None
+
+
+def _extras(cells: Sequence[Cell], several: bool) -> list[str]:
+    """Which further columns a column needs. several: whether some row is of several cases."""
+    wanted = ("low", "high", "published", "note", *(("case_id",) if several else ()))
     return [part for part in wanted if any(_part(cell, part) not in (None, "") for cell in cells)]
 
 
 def _part(cell: Cell, part: str) -> str | float | None:
+    if part == "case_id":
+        return cell.case
     if part == "published":
         return cell.published_value
     if part == "note":
@@ -77,7 +126,7 @@ def _part(cell: Cell, part: str) -> str | float | None:
     return cell.low if part == "low" else cell.high
 
 
-def _text(value: str | float | None) -> str:
+def _text(value: Setting) -> str:
     """Numbers with all their digits."""
     if isinstance(value, str):
         return _inert(value)

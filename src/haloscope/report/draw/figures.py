@@ -53,6 +53,7 @@ _STYLE: Any = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.labelcolor": INK,
+    "pdf.fonttype": 42,  # whole letters (TrueType): publishers refuse Type 3
     "savefig.transparent": True,
     "svg.fonttype": "none",
     "svg.hashsalt": "haloscope",

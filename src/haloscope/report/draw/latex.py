@@ -85,7 +85,20 @@ _SPECIAL = {
 
 
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
-    """Write report.tex, which includes figures/*.pdf; its path."""
+    """Write report.tex, which includes figures/*.pdf, and latex/*.tex; the path of the former.
+
+    latex/ has a file for each table and each figure, to be \\input into a document of one's own.
+    """
+    environment = _environment()
+    template = environment.get_template("template.tex")
+    _write_floats(environment, document, drawings, directory / "latex")
+    text = template.render(document=document, drawings=drawings)
+    path = directory / "report.tex"
+    write_whole(path, text)
+    return path
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("haloscope.report.draw", "."),
         undefined=StrictUndefined,
@@ -100,13 +113,34 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
         comment_end_string="#>",
     )
     environment.filters["tex"] = escape
-    template = environment.get_template("template.tex")
-    text = template.render(
-        document=document, pages=pages, drawings=drawings, tabulars=tabulars, lists=lists
-    )
-    path = directory / "report.tex"
-    write_whole(path, text)
-    return path
+    environment.globals |= {"pages": pages, "tabulars": tabulars, "lists": lists}
+    return environment
+
+
+def _write_floats(
+    environment: Environment,
+    document: Document,
+    drawings: Mapping[str, Sequence[Drawing]],
+    folder: Path,
+) -> None:
+    """Write table-ID.tex and figure-ID.tex, and preamble.tex, which each of them needs."""
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.tex"):
+        old.unlink()
+    made: Any = environment.get_template("floats.tex").module
+    files = {"preamble": _PREAMBLE + environment.get_template("preamble.tex").render() + "\n"}
+    for table in document.tables:
+        files[f"table-{table.id}"] = made.table_of(table, table.notes)
+    for figure in document.figures:
+        files[f"figure-{figure.id}"] = made.figure_of(figure, drawings[figure.id], figure.notes)
+    for name, text in files.items():
+        write_whole(folder / f"{name}.tex", text)
+
+
+_PREAMBLE = r"""% First: \usepackage{graphicx}, \graphicspath{{RESULT FOLDER/}}; \input this file.
+% Then \input table-ID.tex or figure-ID.tex, and refer to them: \ref{tab:ID}, \ref{fig:ID}.
+"""
+"""_PREAMBLE says how the files of tables and figures are used."""
 
 
 def escape(text: Any) -> str:

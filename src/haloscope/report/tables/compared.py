@@ -183,7 +183,7 @@ def _sweep(
         [cell for one in (rated[0], rated[-1]) for cell in _where(one, notebook)] if rated else []
     )
     return (
-        label(f"{name_of(measure.case, among)}{group}"),
+        label(f"{name_of(measure.case, among)}{group}", case=measure.case.id),
         plain(len(own)),
         Cell(faster, str(faster), tone="good" if faster else ""),
         Cell(slower, str(slower), tone="bad" if slower else ""),
@@ -222,7 +222,7 @@ def _notebook(found: Sequence[Contrast]) -> Notebook:
 
 def _row(one: Contrast, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
     return (
-        label(name_of(one.first.case, among)),
+        label(name_of(one.first.case, among), case=one.first.case.id),
         label(one.first.what),
         notebook.estimate(one.first.time, one.first.case, one.first.scale),
         notebook.estimate(one.second.time, one.second.case, one.second.scale),

@@ -104,7 +104,13 @@ def _sourced(notebook: Notebook, name: str, model: Model | BandwidthCurve) -> No
 def _not_fitted(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
     """A row for every model that the data do not suit; its reason is among the notes."""
     for one in unfitted(case):
-        yield label(one.name), label("–"), label("–"), missing("not fitted", warn=True), missing("")
+        yield (
+            label(one.name, case=case.id),
+            label("–"),
+            label("–"),
+            missing("not fitted", warn=True),
+            missing(""),
+        )
         notebook.note(f"{one.name}: not fitted: {one.reason}.")
 
 
@@ -122,7 +128,7 @@ def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
         ]
     rows = []
     for index, (x, measured) in enumerate(zip(first.x, first.measured_s, strict=True)):
-        row = [label(size(x), int(x)), plain(float(measured), seconds(measured))]
+        row = [label(size(x), int(x), case.id), plain(float(measured), seconds(measured))]
         for _, model in models:
             told, left = model.residuals.predicted_s[index], model.residuals.relative[index]
             row += [plain(float(told), seconds(told)), plain(float(left), percent(left))]

@@ -123,7 +123,7 @@ def _row(
 ) -> tuple[Cell, ...]:
     named = label_of(one.case, cases)
     setting = one.case.processes if len(shown) == 1 or named == one.case.kernel else named
-    first = (label(setting), label(one.guideline.text), plain(len(one.at)))
+    first = (label(setting, case=one.case.id), label(one.guideline.text), plain(len(one.at)))
     if one.worst is None:
         return (*first, missing("too few" if one.too_few else "–"), *(missing(),) * 3)
     at, contrast = one.worst

@@ -23,6 +23,7 @@ class Cell:
     ratio:     ours over the published one, for people.
     marks:     signs that the table's notes explain, as "†".
     tone:      "warning" where something is missing or wrong, "good" or "bad" for verdicts.
+    case:      the id of the case that it is of; of several, their ids with blanks between them.
     """
 
     value: CellValue
@@ -35,6 +36,7 @@ class Cell:
     ratio: str = ""
     marks: str = ""
     tone: Tone = ""
+    case: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ class Table:
                 )
 
 
-def label(text: str, value: CellValue = None) -> Cell:
-    """A cell that names its row."""
-    return Cell(text if value is None else value, text)
+def label(text: str, value: CellValue = None, case: str = "") -> Cell:
+    """A cell that names its row. case: as of a cell."""
+    return Cell(text if value is None else value, text, case=case)
 
 
 def plain(value: CellValue, text: str | None = None) -> Cell:

@@ -86,6 +86,7 @@ class Notebook:
             high=estimate.high,
             spread=spread_text(estimate, scale),
             marks=self._marks_of(case),
+            case=case.id,
         )
 
     def time(
@@ -136,12 +137,15 @@ class Notebook:
 
     def derived(self, cell: Cell, case: MeasuredCase) -> Cell:
         """A cell without spread that was computed from a case's launches, with its marks."""
-        return cell if cell.value is None else replace(cell, marks=self._marks_of(case))
+        if cell.value is None:
+            return cell
+        return replace(cell, marks=self._marks_of(case), case=case.id)
 
     def absent(self, case: MeasuredCase) -> Cell:
         """A cell for a case without a good launch: what became of it."""
         outcomes = Counter(record.outcome for record in case.excluded)
-        return missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
+        told = missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
+        return replace(told, case=case.id)
 
     def _published(self) -> str:
         """Where published values are from; of several places, of which meshes if that was said."""

@@ -56,7 +56,8 @@ def one_table(cases: Sequence[MeasuredCase], title: str, kind: str, context: Con
 
 def _name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> Cell:
     """What sets a case apart from the others of a table; its processes where there is none."""
-    return label(row_name(case, among) if len(among) > 1 else case.processes)
+    name = row_name(case, among) if len(among) > 1 else case.processes
+    return label(name, case=case.id)
 
 
 def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> str:

@@ -26,7 +26,7 @@ def _table(part: Facet, context: Context) -> Table:
     timed = exchanges(case)
     rows = []
     for point in sweep(case):
-        name = label(size(point.size_bytes), point.size_bytes)
+        name = label(size(point.size_bytes), point.size_bytes, case.id)
         speed = _bandwidth(point, case, notebook)
         if timed:
             time = notebook.estimate(point.one_way, case, SECONDS)

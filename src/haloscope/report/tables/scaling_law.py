@@ -68,7 +68,7 @@ def _row(one: Law, law: ScalingLaw) -> tuple[Cell, ...]:
     first, last = (f"{p:.0f}" for p in law.valid)
     counted = "" if one.over_sizes else f" {one.p}"
     return (
-        label(one.label),
+        label(one.label, case=" ".join(case.id for case in one.cases)),
         plain(law_text(law, "N" if one.over_sizes else "p")),
         plain(law.constant_s, seconds(law.constant_s)) if law.constant_s else missing("0"),
         Cell(len(one.cases), f"{'N = ' if one.over_sizes else ''}{first} to {last}{counted}"),

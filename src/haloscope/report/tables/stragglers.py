@@ -59,7 +59,7 @@ def _rows(
     for place, rank in enumerate(one.ranks[:MOST]):
         first = place == 0
         yield (
-            label(name if first else "", name),
+            label(name if first else "", name, one.case.id),
             notebook.estimate(one.share, one.case, PERCENT)
             if first
             else plain(one.share.value, ""),

@@ -57,7 +57,7 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
     points = len(case.launches[0].points) if case.launches else 0
     told = [f"{points} points", *_found(case)] if points > 1 else _found(case)
     return (
-        label(row_name(case, among)),
+        label(row_name(case, among), case=case.id),
         Cell(good, f"{good} of {total}", tone="" if good == total else "warning"),
         missing() if points > 1 else notebook.time(case),
         plain(", ".join(told)),

@@ -69,7 +69,7 @@ def _row(tail: Tail, cases: Sequence[MeasuredCase], notebook: Notebook) -> tuple
     ratio = known[-1].value / tail.median.value if tail.median.value > 0 else None
     launches = count(len(tail.case.launches), "launch", "launches")
     return (
-        label(row_name(tail.case, cases)),
+        label(row_name(tail.case, cases), case=tail.case.id),
         label(tail.what or "step"),
         Cell(tail.repetitions, f"{tail.repetitions:,} in {launches}"),
         plain(tail.median.value, quantity(tail.median.value, SECONDS)),

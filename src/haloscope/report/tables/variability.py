@@ -67,7 +67,7 @@ def why_none(cases: Sequence[MeasuredCase], _: Context) -> str | None:
 
 def _row(one: Variability, among: Sequence[MeasuredCase]) -> tuple[Cell, ...]:
     return (
-        label(name_of(one.case, among)),
+        label(name_of(one.case, among), case=one.case.id),
         plain(len(one.running)),
         plain(one.mean_s, quantity(one.mean_s, SECONDS)),
         plain(one.spread, percent(one.spread)),
