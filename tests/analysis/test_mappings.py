@@ -36,7 +36,7 @@ def test_tasks_are_spread_as_evenly_as_they_go() -> None:
 
 def test_a_node_without_a_task_is_refused() -> None:
     with pytest.raises(ValueError, match="3 nodes are more than 2 tasks"):
-        shared_tasks(LayoutAxes(tasks=[2]), 2, 3, cores=32)
+        layouts(LayoutAxes(tasks=[2]), [3], 32)
 
 
 @pytest.mark.parametrize(("ppn", "tasks"), [(3, 6), (4, 7), (2, 7)])

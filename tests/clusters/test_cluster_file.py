@@ -103,7 +103,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
         (
             '"fat_tree"',
             '"fattree"',
-            {"network.topology": ("'fattree' won't do", "give one of fat_tree, torus, flat")},
+            {"network.topology": ("'fattree' won't do", "did you mean 'fat_tree'? give one of")},
         ),
         (
             'source = "HPCF-2018-10, section 4"\n',

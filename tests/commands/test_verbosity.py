@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fakes import FAKE_HALOBENCH, STUDY
+from fakes import STUDY
 from laboratory import Run, Write
 
 from haloscope.commands.screen import Screen

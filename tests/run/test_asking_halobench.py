@@ -56,7 +56,11 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "device_bytes": 0,
         "problems": [
             {"key": "n", "value": "0", "message": "give a whole number from 1 to 64"},
-            {"key": "way", "value": "rihgt", "message": "give one of left, right"},
+            {
+                "key": "way",
+                "value": "rihgt",
+                "message": "did you mean 'right'? give one of left, right",
+            },
         ],
         "absent": None,
     },

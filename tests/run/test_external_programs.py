@@ -79,7 +79,7 @@ def test_a_launch_becomes_a_record(haloscope: Run, study_file: Write, tmp_path: 
     (seen,) = record.layout["seen"]
     assert (seen["cpus"], seen["thread_cpus"]) == ([CPU], [])
     assert seen["host"] == os.uname().nodename
-    assert record.toolchain == {"name": "fake"}
+    assert record.toolchain["name"] == "fake"
     told = record.program or {}
     assert told["file"] == str(tmp_path / "named" / "theirs" / "program.toml")
     assert told["executable"] == str(tmp_path / "named" / "theirs" / "prints")

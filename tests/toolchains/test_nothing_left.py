@@ -72,10 +72,10 @@ def spin(
             if request.param != "system":
                 raise
             pytest.skip(f"toolchain system is not there: {error}")
-        program = tmp_path_factory.mktemp("spin") / "spin"
+        program = tmp_path_factory.mktemp("spin") / "halobench_spin"
         compile_it = [str(found.mpicxx), "-x", "c++", str(HERE / "spin.c"), "-o", str(program)]
         subprocess.run(compile_it, env={**os.environ, **found.environment()}, check=True)
-        yield request.param, program
+        yield request.param, program.parent
 
 
 @pytest.fixture
