@@ -25,8 +25,9 @@ def program(kernel: str, folder: Path = RELEASE, *, device: bool = False) -> Pat
 
 
 def program_of(words: Sequence[str], folder: Path = RELEASE) -> Path:
-    """The program that runs a kernel's command: its name, and key=value."""
-    kernel, *given = words
+    """The program that runs a command: options, each with a value, a kernel, and key=value."""
+    first = next(place for place in range(0, len(words), 2) if not words[place].startswith("--"))
+    kernel, *given = words[first:]
     params = {**defaults(kernel), **dict(word.split("=", 1) for word in given)}
     return folder / KernelProgram.of(kernel, params).file
 
