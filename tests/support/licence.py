@@ -8,7 +8,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
-PATTERNS = ("*.py", "*.[ch]", "*.[ch]pp", "*.cu", "*.sh", "*.cmake", "*CMakeLists.txt", ".ci/run")
+PATTERNS = (
+    "*.py",
+    "*.[ch]",
+    "*.[ch]pp",
+    "*.cu",
+    "*.sh",
+    "*.cmake",
+    "*CMakeLists.txt",
+    ".ci/run",
+    "check",
+    "haloscope",
+)
 
 
 def sources() -> list[Path]:

@@ -28,7 +28,7 @@ from filelock import FileLock, Timeout
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine, process
 from haloscope.host.scratch import scratch
-from haloscope.paths import cache_path, share, write_whole
+from haloscope.paths import cache_folder, cache_path, share, write_whole
 from haloscope.quantities import listed
 from haloscope.toolchains import gpu_compilers
 from haloscope.toolchains.library import Say, Toolchain
@@ -129,7 +129,7 @@ def build(
     wanted, folder, toolchain = list(programs), found.folder, found.toolchain
     if not found.lacking(wanted):
         return found
-    folder.mkdir(parents=True, exist_ok=True)
+    cache_folder(f"builds/{folder.name}")
     with _alone(_beside(folder, "lock"), f"halobench for {toolchain.name}", say):
         if lacking := found.lacking(wanted):
             _clear(folder)
@@ -297,10 +297,12 @@ def _put(file: Path, final: Path) -> None:
 
 
 def cmake_and_ninja() -> tuple[str, str]:
-    """Their programs, which come from PyPI."""
-    import cmake  # looks through all of its files when it is imported
-    import ninja
-
+    """Their programs: from PyPI, or where these packages are not there, of PATH."""
+    try:
+        import cmake  # looks through all of its files when it is imported
+        import ninja
+    except ImportError:  # as where a package manager has installed haloscope
+        return "cmake", "ninja"
     return str(Path(cmake.CMAKE_BIN_DIR) / "cmake"), str(Path(ninja.BIN_DIR) / "ninja")
 
 
