@@ -69,6 +69,16 @@ def test_a_change_of_protocol_is_found_at_its_size(noise: float) -> None:
     assert found >= 93
 
 
+@pytest.mark.parametrize(("factor", "boundaries"), [(1.001, []), (1.05, [8192])])
+def test_a_step_within_the_resolution_is_no_boundary(
+    factor: float, boundaries: list[float]
+) -> None:
+    times_s = (1e-6 + SIZES / 1e10) * np.where(SIZES <= 8192, 1.0, factor)
+    assert ends(piecewise_hockney.fit(sweep(list(SIZES), list(times_s)), intervals=NONE)) == (
+        boundaries
+    )
+
+
 def test_three_changes_are_found() -> None:
     found = 0
     for seed in range(100):

@@ -95,6 +95,17 @@ def test_messages_and_scatter_may_change_places_more_than_once() -> None:
     assert 8e3 < first < 1.7e4 and 6e4 < second < 1.4e5
 
 
+def test_a_scatter_that_begins_longer_than_messages_switches_at_its_first_size() -> None:
+    data = made()
+    parts = {**data.parts_s, "messages": np.full_like(data.whole_s, 1e-6)}
+    for operation in ("bcast", "reduce"):
+        parts[f"{operation} scatter"] = np.where(SIZES < 1024, 0.0, 1e-6) + 0 * data.whole_s
+
+    model = fitted(PartTimes(SIZES, np.full_like(SIZES, 8.0), data.whole_s, parts))
+
+    assert model.crossings_bytes == [pytest.approx(1024)]
+
+
 def test_without_a_scatter_there_is_no_switch() -> None:
     data = made()
     none = {name: 0 * t if "scatter" in name else t for name, t in data.parts_s.items()}

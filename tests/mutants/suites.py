@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ LIMIT_S = 120
 BUILD_LIMIT_S = 1800
 BROKEN = 70
 """Exit code of a process that could not import the mutated module; pytest has no such code."""
+FAILED = re.compile(r"^FAILED (.*?)(?: - .*)?$", re.MULTILINE)
 PRELOADED = ("matplotlib.figure", "numpy", "pydantic", "pytest", "rich.table", "scipy.stats")
 """What takes long to import, and is no part of haloscope."""
 
@@ -158,7 +160,7 @@ class PythonTests:
         copy = self._copies.get()
         try:
             with copy.mutated(mutant):
-                ended = self._run(copy, _module(mutant.file), [mutant.test])
+                ended = self._run(copy, _module(mutant.file), mutant.test.splitlines())
         finally:
             self._copies.put(copy)
         if ended.code is None:
@@ -167,7 +169,7 @@ class PythonTests:
             return Verdict(mutant, SURVIVED, f"{mutant.test} passes")
         if ended.code != 1:  # pytest: all but a test that failed
             return Verdict(mutant, UNFIT, _end_of(ended.output))
-        return Verdict(mutant, CAUGHT)
+        return Verdict(mutant, CAUGHT, "; ".join(FAILED.findall(ended.output)))
 
     def _run(
         self, copy: Copy, module: str, tests: Sequence[str], limit_s: float | None = None

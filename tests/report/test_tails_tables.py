@@ -103,3 +103,4 @@ def test_of_many_ranks_the_slowest_four_are_shown() -> None:
 def test_records_that_do_not_say_it_have_no_stragglers() -> None:
     assert build("stragglers", [poisson(64, ranks=2)]) == []
     assert build("stragglers", [straggling([1.0], 0)]) == []
+    assert build("stragglers", [{**straggling([4.0, 8.0], 0), "clock": "simulated"}]) == []
