@@ -185,7 +185,7 @@ class Ground:
 
 
 OWN = {"study.toml", "plan.json", "records.jsonl", ".lock"}
-REPORT = {"report.html", "report.md", "report.tex", "figures", "tables"}
+REPORT = {"report.html", "report.md", "report.tex", "figures", "tables", "latex"}
 
 
 @dataclass

@@ -104,7 +104,8 @@ def of(toolchain: Toolchain, source: Path | None = None) -> Build:
     """
     source = source or share("halobench")
     compiler, contents = wrapped_compiler(toolchain), source_hash(source)
-    folder = cache_path() / "builds" / _key(toolchain, compiler, contents)
+    builds = (cache_path() / "builds").resolve()  # CMake refuses a tree by another path
+    folder = builds / _key(toolchain, compiler, contents)
     return Build(toolchain, folder, contents, compiler, flags(), source)
 
 
@@ -129,7 +130,8 @@ def build(
     wanted, folder, toolchain = list(programs), found.folder, found.toolchain
     if not found.lacking(wanted):
         return found
-    cache_folder(f"builds/{folder.name}")
+    cache_folder("builds")
+    folder.mkdir(parents=True, exist_ok=True)
     with _alone(_beside(folder, "lock"), f"halobench for {toolchain.name}", say):
         if lacking := found.lacking(wanted):
             _clear(folder)
