@@ -82,8 +82,8 @@ def test_cases_match_by_settings_and_those_without_a_counterpart_are_named() -> 
 
     assert len(found.contrasts) == 1
     assert found.notes == (
-        "Only in the first: poisson_cg: N = 128.",
-        "Only in the second: poisson_cg: N = 256.",
+        "Only in first: poisson_cg: N = 128.",
+        "Only in second: poisson_cg: N = 256.",
     )
 
 
@@ -97,7 +97,7 @@ def test_two_toolchains_are_what_is_compared_when_each_folder_has_one() -> None:
     assert found.notes == ("Toolchains compared: openmpi (first) and mpich (second).",)
     both = compared([*ours, *theirs], theirs)
     assert [one.verdict for one in both.contrasts] == ["no difference shown"]
-    assert both.notes == ("Only in the first: poisson_cg: openmpi.",)
+    assert both.notes == ("Only in first: poisson_cg: openmpi.",)
 
 
 def ordinary(launch: int, **changes: object) -> list[Raw]:
@@ -245,8 +245,8 @@ def test_a_case_with_other_parameters_is_named_by_them() -> None:
     one["params"]["sizes"], other["params"]["sizes"], other["case"] = "0:4M", "8:4M", "other"
 
     assert compared([one], [other]).notes == (
-        "Only in the first: pingpong: sizes = 0:4M.",
-        "Only in the second: pingpong: sizes = 8:4M.",
+        "Only in first: pingpong: sizes = 0:4M.",
+        "Only in second: pingpong: sizes = 8:4M.",
     )
 
 

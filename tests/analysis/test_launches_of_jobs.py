@@ -7,6 +7,7 @@ import pytest
 from made import build
 from recorded import Raw, cases, poisson
 
+from haloscope.analysis.comparison import UNDECIDED
 from haloscope.analysis.scaling import times_as_fast
 from haloscope.report.method import method
 from haloscope.report.tables.compared import compare_cases
@@ -142,3 +143,68 @@ def test_the_test_that_is_named_is_the_one_that_was_made() -> None:
 
     assert "comparisons are Student's, over allocations" in how(nested)
     assert "allocations" not in how(alone)
+
+
+@pytest.mark.parametrize("job", [7, 8])
+def test_one_allocation_on_each_side_decides_nothing(job: int) -> None:
+    """Whatever the numbers of the jobs: a batch system that was set up anew counts from 1 again."""
+    first = cases(of_jobs({7: [1.17 + k / 1000 for k in range(10)]}))
+    second = cases(of_jobs({job: [1.0 + k / 1000 for k in range(10)]}))
+
+    found = compare_cases(first, second)
+
+    (one,) = found.contrasts
+    assert (one.verdict, one.comparison, one.adjusted) == (UNDECIDED, None, None)
+    assert one.ratio is not None and one.ratio.value == pytest.approx(1.1745 / 1.0045)
+    assert (one.ratio.low, one.ratio.high, one.ratio.allocations) == (None, None, 1)
+
+
+def test_one_allocation_against_launches_of_this_machine_decides_nothing() -> None:
+    alone = [{**raw, "allocation": None} for raw in of_jobs({1: [1.0, 1.01, 1.02, 1.03, 1.04]})]
+    jobs = of_jobs({1: [2.0, 2.01, 2.02, 2.03, 2.04]})
+
+    (one,) = compare_cases(cases(jobs), cases(alone)).contrasts
+    (local,) = compare_cases(cases(alone), cases(alone)).contrasts
+
+    assert one.verdict == UNDECIDED
+    assert local.verdict == "no difference shown" and local.comparison is not None
+
+
+def test_several_allocations_on_each_side_decide() -> None:
+    fast = {10 + job: [time / 3 for time in times] for job, times in NODES.items()}
+
+    (one,) = compare_cases(cases(of_jobs(NODES)), cases(of_jobs(fast))).contrasts
+
+    assert one.verdict == "faster"
+    assert one.ratio is not None and one.ratio.allocations == 3
+
+
+def on_nodes(nodes: int, ranks: int, messages: float, n: int = 64) -> list[Raw]:
+    """Launches of a job, whose sums take so much of a step."""
+    found = [poisson(n, launch=k, time_s=1.0, nodes=nodes, ranks=ranks) for k in range(3)]
+    for raw in found:
+        raw["allocation"] = of_jobs({1: [1.0]})[0]["allocation"]
+        for phase in raw["phases"]:
+            share = {"sweep": 1 - messages, "halo": 0.0}.get(phase["name"], messages)
+            phase["time_s"] = dict.fromkeys(("min", "mean", "max"), share)
+    return found
+
+
+def test_cases_that_the_network_can_not_touch_are_named() -> None:
+    raws = [
+        *on_nodes(2, 2, messages=0.01),
+        *on_nodes(2, 2, messages=0.3, n=128),
+        *on_nodes(1, 2, messages=0.3, n=256),
+    ]
+
+    found = compare_cases(cases(raws), cases(raws)).untouched
+
+    assert [why for _, why in found] == ["messages take 1.0 % of its time", "on one node"]
+    alone = on_nodes(1, 2, messages=0.01)
+    assert compare_cases(cases(alone), cases(alone)).untouched == ()
+
+
+def test_messages_that_grew_on_one_side_are_no_witness() -> None:
+    few, many = (cases(on_nodes(2, 2, messages=share)) for share in (0.01, 0.2))
+
+    assert compare_cases(few, many).untouched == ()

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from recorded import Raw, bad, poisson, quick, stream, write_folder
 
+from haloscope.analysis.comparison import UNDECIDED
 from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main
 from haloscope.report import comparing
@@ -97,7 +99,7 @@ def test_compare_says_what_became_faster_and_what_else_differs(
 
     out = capsys.readouterr().out
     assert "faster" in out and "2.00" in out and "0.002" in out
-    assert "Differs: compiler: g++ 12.2.0 (first), g++ 13 (second)." in out
+    assert "Differs: compiler: g++ 12.2.0 (before), g++ 13 (after)." in out
     assert main(["compare", str(after), str(before)]) == 1
     assert "slower" in capsys.readouterr().out
 
@@ -114,8 +116,8 @@ def test_compare_names_how_mpi_was_tuned_and_started(
     main(["compare", *map(str, folders)])
 
     out = capsys.readouterr().out
-    assert "Differs: MPI variables: none set (first), OMPI_MCA_btl=tcp,self (second)." in out
-    assert "Differs: launcher: mpirun (first), srun --mpi=pmix (second)." in out
+    assert "Differs: MPI variables: none set (before), OMPI_MCA_btl=tcp,self (after)." in out
+    assert "Differs: launcher: mpirun (before), srun --mpi=pmix (after)." in out
 
 
 def test_compare_that_can_tell_nothing_does_not_say_that_all_is_well(
@@ -208,7 +210,9 @@ def test_a_comparison_in_small_steps_is_not_drawn_beside_half_and_twice(tmp_path
         report = comparing.document(before, second, compare_cases(before.cases, second.cases), [])
         (panel,) = report.figures[0].panels
         assert isinstance(panel, Lines) and panel.y.scale == scale
-        assert panel.x.label == "first time" and all(t.endswith("s") for _, t in panel.x.ticks)
+        assert panel.x.label == "median time of first" and all(
+            t.endswith("s") for _, t in panel.x.ticks
+        )
         times = [mark.x for curve in panel.curves for mark in curve.marks]
         near = [at for at, _ in panel.x.ticks if min(times) / 2 < at < 2 * max(times)]
         assert len(near) > 1  # one alone tells no scale
@@ -239,7 +243,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     assert "Of 4 comparisons, the second is " in text and "| slower |" in text
     assert f"report: {out / 'report.html'}" in told
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "How many times as fast the second is" in page and "<svg" in page
+    assert "How many times as fast b is" in page and "<svg" in page
     assert "Launches are too few to tell of 1 comparison." in page
     assert "Farthest behind: poisson_cg: N = 64, 0.500 times as fast" in page
     for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):
@@ -261,3 +265,46 @@ def test_a_report_apart_does_not_go_where_something_else_is(
 def both(number: int, n: int = 512) -> list[Raw]:
     """The same in either folder."""
     return [poisson(n, launch=k, time_s=1 + k / 100) for k in range(number)]
+
+
+def test_compare_of_one_allocation_each_is_undecided_by_its_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("site", "scheduler", "job", "partition", "nodes", "switches", "restarts")
+    given = dict(zip(names, ("lab", "slurm", "1", "all", ["n1", "n2"], None, 0), strict=True))
+    spans = [
+        {"started": f"2026-11-21T0{hour}:00:00Z", "ended": f"2026-11-21T0{hour}:00:30Z"}
+        for hour in (1, 2)
+    ]
+    folders = [
+        write_folder(
+            tmp_path / name, [{**raw, **span} for raw in launches(times, allocation=given)]
+        )
+        for name, times, span in zip(("wired", "throttled"), (SLOW, FAST), spans, strict=True)
+    ]
+    file, xml = tmp_path / "compared.csv", tmp_path / "compared.xml"
+
+    code, told = compare(capsys, *folders, "--csv", file, "--junit", xml)
+
+    assert code == 3
+    assert "Launches in turn" not in told
+    header, row = csv.reader(file.read_text(encoding="utf-8").splitlines())
+    shown = dict(zip(header, row, strict=True))
+    assert shown["verdict"] == UNDECIDED
+    assert ElementTree.parse(xml).getroot()[0].get("skipped") == "1"
+
+
+def test_columns_and_axes_carry_the_names_of_the_folders(tmp_path: Path) -> None:
+    before, after = (
+        open_folder(write_folder(tmp_path / name, [*launches(times), *both(6)]))
+        for name, times in (("before", SLOW), ("after", FAST))
+    )
+    found = compare_cases(before.cases, after.cases, names=("before", "after"))
+
+    report = comparing.document(before, after, found, [])
+
+    assert [column.title for column in found.tables[0].columns][1:3] == ["before", "after"]
+    (panel,) = report.figures[0].panels
+    assert isinstance(panel, Lines)
+    assert ("before" in panel.x.label, "after" in panel.y.label) == (True, True)
+    assert all(text.endswith("s") for _, text in panel.x.ticks)

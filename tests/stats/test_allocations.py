@@ -176,3 +176,20 @@ def test_medians_that_are_equal_on_each_side_have_a_ratio_without_a_width() -> N
     assert found.p_value == 0.0
     assert found.ratio is not None
     assert (found.ratio.value, found.ratio.low, found.ratio.high) == (2.0, 2.0, 2.0)
+
+
+def test_one_allocation_is_compared_by_what_several_of_the_other_differ_by() -> None:
+    """Student's test of one number and n others: 5 % of what is alike is taken for a difference."""
+    generator = np.random.default_rng(10)
+
+    def pair() -> tuple[Drawn, Drawn]:
+        alone = drawn(generator, allocations=1)
+        return {f"other {key}": v for key, v in alone.items()}, drawn(generator, allocations=5)
+
+    tries = [pair() for _ in range(1000)]
+
+    for found in (
+        [compare_over(one, several) for one, several in tries],
+        [compare_over(several, one) for one, several in tries],
+    ):
+        assert 0.02 <= fmean(one.p_value < 0.05 for one in found) <= 0.07

@@ -31,7 +31,7 @@ from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.capacity import Site
 from haloscope.study.plan import expand
-from haloscope.study.schema import FigureElement, TableElement
+from haloscope.study.schema import FigureElement, Study, TableElement
 from haloscope.study.settings import settings_of
 from haloscope.study.suited import empty, unsuited
 from haloscope.toolchains.simgrid import SIMGRID
@@ -224,3 +224,33 @@ def on_cluster(study: str, kernel: str, cluster: str) -> dict[tuple[int, int], s
         sizes = (params.get("copies") or params["size"], params.get("topology"))
         found[case.layout.ranks, case.layout.nodes] = ", ".join(str(one) for one in sizes if one)
     return found
+
+
+def network() -> Study:
+    (path,) = (path for path in study_file.ready() if path.stem == "network")
+    return study_file.load(path)
+
+
+def test_the_network_is_measured_between_nodes_by_level_with_memory_as_a_witness() -> None:
+    site = SimulatedCluster.named("eagle").site(Workbench({}, (SIMGRID,), ()), oversubscribe=False)
+
+    plan = expand(network(), site, halobench())
+
+    assert not plan.problems and not any(case.absent for case in plan.cases)
+    own = {(case.kernel, case.layout.nodes, case.layout.allocation) for case in plan.cases}
+    assert {one for one in own if one[0] == "pingpong"} == {
+        ("pingpong", 1, "contiguous"),
+        *(("pingpong", 2, how) for how in ("contiguous", "by_switch", "by_pod")),
+    }
+    for kernel in ("ring", "collectives"):
+        assert {nodes for name, nodes, _ in own if name == kernel} == {2, 4, 8}
+    assert ("stream", 1, "contiguous") in own
+
+
+def test_the_network_is_refused_on_one_node_with_a_way_to_several() -> None:
+    alone = Site(nodes=1, cores=2, hardware_threads=2, memory_bytes=2**34)
+
+    (problem, *others) = expand(network(), alone, halobench()).problems
+
+    assert not others
+    assert problem.where.endswith("layout.nodes") and "--on SITE" in problem.mend

@@ -193,6 +193,7 @@ def test_every_ready_study_is_valid() -> None:
         "heat",
         "jacobi",
         "launches",
+        "network",
         "pingpong",
         "pingpong-libraries",
         "pingpong-transports",

@@ -27,12 +27,17 @@ SAME = 1e-3
 UNTESTABLE: Final = "too few launches to tell"
 """The verdict where even the smallest p that so few launches could give would show nothing."""
 
+UNDECIDED: Final = "undecided: one allocation each"
+"""The verdict on two folders of a batch system where a test has no more than one allocation on each
+side: the allocation is the unit, and one says nothing of how the next would differ."""
+
 Verdict = Literal[
     "faster",
     "slower",
     "equal",
     "no difference shown",
     "too few launches to tell",
+    "undecided: one allocation each",
     "not measured",
 ]
 
@@ -114,15 +119,44 @@ def launches_needed(tests: int) -> int:
     return next(n for n in count(2) if 2 / comb(2 * n, n) * tests <= ALPHA)
 
 
-def contrasts(pairs: Sequence[tuple[Measure, Measure]], seed: int = 0) -> list[Contrast]:
-    """Every pair compared, corrected for as many tests as are made."""
-    tested = [_tested(first, second, seed) for first, second in pairs]
+def contrasts(
+    pairs: Sequence[tuple[Measure, Measure]], seed: int = 0, *, apart: bool = False
+) -> list[Contrast]:
+    """Compare every pair, corrected for as many tests as are made.
+
+    apart: whether the two sides are of two folders, so that the jobs of one are not those of the
+    other, whatever their numbers: one allocation on each side is then tested no further.
+    """
+    tested = [
+        None if apart and one_allocation_each(first, second) else _tested(first, second, seed)
+        for first, second in pairs
+    ]
     adjusted = holm([one.p_value if one else None for one in tested])
     tests = sum(p is not None for p in adjusted)
     return [
-        _contrast(first, second, one, p, tests)
+        _undecided_by_jobs(first, second)
+        if apart and one_allocation_each(first, second)
+        else _contrast(first, second, one, p, tests)
         for (first, second), one, p in zip(pairs, tested, adjusted, strict=True)
     ]
+
+
+def one_allocation_each(first: Measure, second: Measure) -> bool:
+    """Whether a batch system gave nodes to either side, and to neither more than once."""
+    if first.time is None or second.time is None:
+        return False
+    given = [set(side.case.allocations or ()) for side in (first, second)]
+    return any(given) and all(len(one) <= 1 for one in given)
+
+
+def _undecided_by_jobs(first: Measure, second: Measure) -> Contrast:
+    """Their ratio without an interval, as one of launches would hold for these nodes alone."""
+    one, other = (median(side.sample) for side in (first, second))
+    ratio = None
+    if one > 0 and other > 0:
+        launches = min(len(first.sample), len(second.sample))
+        ratio = Estimate(one / other, None, None, launches, "none", allocations=1)
+    return Contrast(first, second, ratio, None, None, UNDECIDED)
 
 
 def _tested(first: Measure, second: Measure, seed: int) -> Comparison | None:

@@ -9,7 +9,7 @@ from math import nan
 from pathlib import Path
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.analysis.comparison import UNTESTABLE, Contrast
+from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
@@ -29,6 +29,10 @@ each collective operation (of stream, triad); of loggp, each parameter. A sweep 
 --details and --csv show its points. 5 launches on each side are enough for 6 comparisons, 8 for
 three hundred; with 3 no difference can be shown.
 
+Where a batch system gave the nodes, the allocation is the unit: with one on each side the verdict
+is "undecided: one allocation each". run --resume DIR --launches N submits another job.
+Cases that a change of the network can't touch are named, where others ran on several nodes.
+
 A drift of the machine between two folders is a difference, too: take their launches in turn, some
 of each (run --resume DIR --launches N), where you can. docs/bench/aa_real.md has what it costs.
 """
@@ -41,8 +45,8 @@ examples:
   haloscope compare before after --out results/compared           a report, as run writes one
 
 exit codes: 0 nothing is slower; 1 a case is slower (with --fail-above: by more than that), or was
-measured in one folder only; 2 usage; 3 nothing is shown to be slower, but launches are too few to
-tell of some comparison
+measured in one folder only; 2 usage; 3 nothing is shown to be slower, but some comparison has
+too few launches, or is undecided: one allocation of a batch system on each side
 """
 
 
@@ -70,7 +74,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print the table; 1 where the second folder is slower or lacks a time, 3 where undecided."""
     first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
-    compared = compare_cases(first.cases, second.cases, first.seed)
+    names = _names(first.path, second.path)
+    compared = compare_cases(first.cases, second.cases, first.seed, names)
     if compared.details is None:
         what = "no case of the one is in the other"
         mend = "compare folders of the same study; haloscope show says what is in each"
@@ -82,7 +87,7 @@ def execute(arguments: argparse.Namespace) -> int:
     shown = [compared.details] if arguments.details else compared.tables
     console.print(terminal.tables(shown))
     console.print(compared.headline, markup=False, style="bold")
-    differences = list(_differences(first, second))
+    differences = list(_differences(first, second, names))
     for line in (*differences, *compared.notes):
         console.print(line, markup=False, soft_wrap=True)
     _write(arguments, compared, differences)
@@ -122,10 +127,10 @@ def _share(text: str) -> float:
 
 
 def _exit_code(contrasts: Sequence[Contrast], above: float) -> int:
-    """1 for what is slower or lacks a time; 3 where launches are too few to say that nothing is."""
+    """1 for what is slower or lacks a time; 3 where too little was measured to say that none is."""
     if any(_is_slower(one, above) or _is_lost(one) for one in contrasts):
         return 1
-    return 3 if any(one.verdict == UNTESTABLE for one in contrasts) else 0
+    return 3 if any(one.verdict in (UNTESTABLE, UNDECIDED) for one in contrasts) else 0
 
 
 def _is_slower(one: Contrast, above: float) -> bool:
@@ -145,18 +150,24 @@ def _verdict(one: Contrast, among: Sequence[MeasuredCase], above: float) -> juni
         outcome = "failure"
     elif _is_lost(one):
         outcome = "error"
-    elif one.verdict in (UNTESTABLE, "not measured"):
+    elif one.verdict in (UNTESTABLE, UNDECIDED, "not measured"):
         outcome = "skipped"
     name = one.first.what or "step"
     return junit.TestedCase(name_of(one.first.case, among), name, outcome, comparing.told(one))
 
 
-def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
+def _names(first: Path, second: Path) -> tuple[str, str]:
+    """Names of two folders: their last parts, or as given where these are the same."""
+    one, other = first.resolve().name, second.resolve().name
+    return (one, other) if one != other else (str(first), str(second))
+
+
+def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Iterator[str]:
     """What else is not the same in the two folders: when, machine, MPI library, sources."""
     if _one_after_the_other(first, second):
         yield (
             "Measured one after the other: a drift of the machine in between counts as a "
-            "difference. Launches in turn tell better: run --resume DIR --launches N, some of each."
+            f"difference.{'' if _by_jobs(first, second) else _IN_TURN}"
         )
     for name, one, other in zip(
         (
@@ -176,7 +187,16 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
         strict=True,
     ):
         if one != other:
-            yield f"Differs: {name}: {one} (first), {other} (second)."
+            yield f"Differs: {name}: {one} ({names[0]}), {other} ({names[1]})."
+
+
+_IN_TURN = " Launches in turn tell better: run --resume DIR --launches N, some of each."
+"""_IN_TURN is no advice across jobs of a cluster, whose network can't be changed to and fro."""
+
+
+def _by_jobs(*dossiers: Dossier) -> bool:
+    """Whether a batch system gave nodes for any of them."""
+    return any(record.allocation for one in dossiers for record in one.records)
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:

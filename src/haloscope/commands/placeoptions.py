@@ -18,7 +18,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--on",
         metavar="PLACE",
         default="local",
-        help="this machine (local), or a cluster file's name (haloscope list): simulated there",
+        help="this machine (local); a site's name: its batch system runs it (haloscope site "
+        "detect); or a cluster file's name (haloscope list): simulated there",
     )
     add(
         "--execute",

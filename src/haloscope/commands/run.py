@@ -42,6 +42,7 @@ examples:
   haloscope run quick                               about a minute: how this machine does
   haloscope run poisson-scaling --dry-run           what would run, and what it needs
   haloscope run my-study.toml --launches 10 --out results/before
+  haloscope run network --on lab                    on a site: jobs of its batch system
   haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
   haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
   haloscope run quick --on stampede2 --replicates 7  ... seven times, on other nodes each time

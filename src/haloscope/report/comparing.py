@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import name_of
-from haloscope.analysis.comparison import UNTESTABLE, Contrast
+from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
 from haloscope.quantities import count, number, percent
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import (
@@ -28,7 +28,7 @@ from haloscope.report.words import spread, tests_of
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
 
-_STYLES = {"faster": 2, "slower": 1, UNTESTABLE: 3, "equal": 4}
+_STYLES = {"faster": 2, "slower": 1, UNTESTABLE: 3, UNDECIDED: 3, "equal": 4}
 """The colours of a page's good and bad, and of two more; where no difference is shown the first."""
 
 
@@ -38,12 +38,14 @@ def document(
     """Its figure and tables, and what it rests on. differences: what else is not the same."""
     details = [replace(compared.details, folded=True)] if compared.details else []
     tables = [*compared.tables, *details]
-    figures = [one for one in [_figure(compared.contrasts)] if one.shows_enough]
-    section = Section("compared", "First and second compared", tuple(figures), tuple(tables))
+    figures = [one for one in [_figure(compared.contrasts, compared.names)] if one.shows_enough]
+    section = Section(
+        "compared", f"{' and '.join(compared.names)} compared", tuple(figures), tuple(tables)
+    )
     return Document(
-        title=f"{second.path.resolve().name} against {first.path.resolve().name}",
+        title=" against ".join(reversed(compared.names)),
         heading="What was found",
-        summary=f"First: {first.title}. Second: {second.title}.",
+        summary=f"{compared.names[0]}: {first.title}. {compared.names[1]}: {second.title}.",
         findings=(*_findings(compared), *(Finding(line, "warning") for line in differences)),
         sections=(section,),
         left_out=compared.notes,
@@ -56,8 +58,8 @@ def document(
             "range, or over allocations).",
         ),
         provenance=(
-            ("first", str(first.path.resolve())),
-            ("second", str(second.path.resolve())),
+            (compared.names[0], str(first.path.resolve())),
+            (compared.names[1], str(second.path.resolve())),
             ("records", f"{len(first.records)} and {len(second.records)}"),
         ),
     )
@@ -78,9 +80,13 @@ def _findings(compared: Compared) -> Iterator[Finding]:
     open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
     if open_:
         yield Finding(f"Launches are too few to tell of {count(open_, 'comparison')}.", "warning")
+    undecided = sum(one.verdict == UNDECIDED for one in compared.contrasts)
+    if undecided:
+        told = f"{count(undecided, 'comparison')} {'is' if undecided == 1 else 'are'} undecided"
+        yield Finding(f"{told}: one allocation of the batch system on each side.", "warning")
 
 
-def _figure(contrasts: Sequence[Contrast]) -> Figure:
+def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
     """Times as fast over the first time, each verdict in its colour."""
     told = [one for one in contrasts if one.ratio and one.first.time and one.first.time.value > 0]
     verdicts = list(dict.fromkeys(one.verdict for one in told))
@@ -99,21 +105,23 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
     return Figure(
         id="compared",
         kind="compared",
-        title="How many times as fast the second is",
+        title=f"How many times as fast {names[1]} is",
         panels=(
             Lines(
                 "ratio",
                 "",
-                Axis("first time", "log", second_ticks(x)) if x else Axis("first time (s)", "log"),
+                Axis(f"median time of {names[0]}", "log", second_ticks(x))
+                if x
+                else Axis(f"median time of {names[0]} (s)", "log"),
                 around_one(
-                    "times as fast",
+                    f"{names[1]} over {names[0]} (times as fast)",
                     [mark.y for mark in marks],
                     [end for mark in marks for end in (mark.low, mark.high) if end],
                 ),
                 (*same, *curves),
             ),
         ),
-        alt=f"Times as fast over the first's time, {count(len(told), 'comparison')}: "
+        alt=f"Times as fast over the time of {names[0]}, {count(len(told), 'comparison')}: "
         + "; ".join(_in_words(curve) for curve in curves)
         + ".",
         notes=("Bars: bootstrap interval of the ratio of medians, else their range.",),

@@ -108,8 +108,8 @@ def compare_over(first: Grouped, second: Grouped, *, seed: int = 0) -> Compariso
 
     Within: Student's test of the mean of log(median of the first / median of the second), a number
     an allocation, which takes out what allocations differ in. Where no two measured both: Welch's
-    test of the medians' logarithms. Where a side has one allocation alone, the launches are
-    compared, which holds for that allocation only.
+    test of the medians' logarithms. Where one side has one allocation alone, Student's test by the
+    other's variance. Where each has one, the launches are compared, which holds for these only.
     """
     both = [key for key in first if key in second]
     if len(both) > 1:
@@ -127,6 +127,12 @@ def compare_over(first: Grouped, second: Grouped, *, seed: int = 0) -> Compariso
         launches = min(sum(map(len, side.values())) for side in (first, second))
         found = _student_test(fmean(one) - fmean(other), sqrt(sum(shares)), freedom, launches)
         return _over(min(len(one), len(other)), found)
+    if len(one) > 1 or len(other) > 1:
+        several = one if len(one) > 1 else other
+        error = stdev(several) * sqrt(1 + 1 / len(several))
+        launches = min(sum(map(len, side.values())) for side in (first, second))
+        found = _student_test(fmean(one) - fmean(other), error, len(several) - 1, launches)
+        return _over(1, found)
     samples = ([value for sample in side.values() for value in sample] for side in (first, second))
     return compare(*samples, seed=seed)
 

@@ -293,7 +293,8 @@ class _RunExpansion:
         asked, there = self.run.layout.nodes, self.site.nodes
         if more := [str(nodes) for nodes in asked if nodes > there]:
             if self.run.skip_too_large is False:
-                mend = f"give at most {there:,}"
+                elsewhere = "--on SITE (haloscope site detect) or --on CLUSTER (simulated)"
+                mend = f"give at most {there:,}, or run it where more are: {elsewhere}"
                 self._problem("layout.nodes", f"{listed(more)}: {self.site.extent}", mend)
             else:
                 what = f"{self._name} on {listed(more)} nodes"

@@ -8,8 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.analysis.comparison import UNTESTABLE, Contrast, Measure, contrasts, measures, step
+from haloscope.analysis.comparison import (
+    UNDECIDED,
+    UNTESTABLE,
+    Contrast,
+    Measure,
+    contrasts,
+    measures,
+    step,
+)
 from haloscope.analysis.fits import exchanges
+from haloscope.analysis.untouched import between_nodes, untouched
 from haloscope.quantities import count, listed
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -19,10 +28,8 @@ from haloscope.study.settings import Setting
 _COLUMNS = (
     Column("case", "case", align="left"),
     Column("point", "point", align="left"),
-    Column("first_s", "first", "time"),
-    Column("second_s", "second", "time"),
-    *COLUMNS,
 )
+_NAMES = ("first", "second")
 _SWEEPS = (
     Column("case", "case", align="left"),
     Column("points", "points"),
@@ -45,6 +52,7 @@ _VERDICTS = {
     "equal": (_SECOND, "just as fast"),
     "no difference shown": ("no difference", "is shown"),
     UNTESTABLE: ("launches", "are too few to tell"),
+    UNDECIDED: ("one allocation each", "decides nothing"),
     "not measured": ("a time", "is missing"),
 }
 """What a verdict says, as the subject of a sentence and what follows it."""
@@ -58,6 +66,9 @@ class Compared:
     details:   every comparison in a row of its own; None likewise.
     contrasts: all comparisons, corrected together.
     refused:   why cases of the same settings are not set against each other; "" where all are.
+    names:     of the two folders, as columns carry them.
+    untouched: cases that a change of the network can't touch, each with the reason; nothing where
+               no case is on several nodes.
     """
 
     tables: tuple[Table, ...]
@@ -65,6 +76,8 @@ class Compared:
     contrasts: tuple[Contrast, ...]
     notes: tuple[str, ...]
     refused: str = ""
+    names: tuple[str, str] = _NAMES
+    untouched: tuple[tuple[str, str], ...] = ()
 
     @property
     def headline(self) -> str:
@@ -85,10 +98,14 @@ class Compared:
 
 
 def compare_cases(
-    first: Sequence[MeasuredCase], second: Sequence[MeasuredCase], seed: int = 0
+    first: Sequence[MeasuredCase],
+    second: Sequence[MeasuredCase],
+    seed: int = 0,
+    names: tuple[str, str] = _NAMES,
 ) -> Compared:
-    """Every case of the first set against the one of the same settings in the second.
+    """Compare every case of the first set with the one of the same settings in the second.
 
+    names: of the two sets, as their columns carry them.
     Where the two sets were each measured with one toolchain, and not with the same one, toolchains
     are what is compared: they need not be the same. Cases without a counterpart are named. An
     emulated device's times are not set against those of a real one.
@@ -101,28 +118,63 @@ def compare_cases(
     pairs = [pair for pair in alike if not _one_is_emulated(*pair)]
     paired = {id(case) for pair in alike for case in pair}
     notes = [
-        f"Only in the {which}: {name_of(case, [*first, *second])}."
-        for which, cases in (("first", first), ("second", second))
+        f"Only in {which}: {name_of(case, [*first, *second])}."
+        for which, cases in zip(names, (first, second), strict=True)
         for case in cases
         if id(case) not in paired
     ]
     notes += [line for cases in (first, second) for line in left_out(cases, cases)]
     if ignored != _ELSEWHERE:
-        names = [str(cases[0].settings.get("toolchain")) for cases in (first, second)]
-        notes.insert(0, f"Toolchains compared: {names[0]} (first) and {names[1]} (second).")
+        told = [
+            f"{cases[0].settings.get('toolchain')} ({which})"
+            for which, cases in zip(names, (first, second), strict=True)
+        ]
+        notes.insert(0, f"Toolchains compared: {listed(told)}.")
     refused = ""
     if emulated := len(alike) - len(pairs):
         refused = f"{count(emulated, 'case')} worked on an emulated device in one folder alone"
         notes.insert(0, f"Not compared: {refused}, whose times say nothing of a real one's.")
-    found = contrasts([pair for one, other in pairs for pair in _measures(one, other)], seed)
+    measured = [pair for one, other in pairs for pair in _measures(one, other)]
+    found = contrasts(measured, seed, apart=True)
     sweeps, alone = _groups(found)
     tables = []
     if sweeps:
-        tables.append(_sweeps(sweeps, first))
+        tables.append(_sweeps(sweeps, first, names))
     if alone:
-        tables.append(_details("compare", "First and second compared", alone, first))
-    details = _details("comparisons", "Every comparison", found, first) if found else None
-    return Compared(tuple(tables), details, tuple(found), tuple(dict.fromkeys(notes)), refused)
+        tables.append(_details("compare", _compared(names), alone, first, names))
+    details = _details("comparisons", "Every comparison", found, first, names) if found else None
+    apart = _untouched(pairs)
+    if apart:
+        every = "; ".join(f"{name} ({why})" for name, why in apart)
+        notes.append(f"A change of the network between nodes can't touch: {every}.")
+    if any(one.verdict == UNDECIDED for one in found):
+        notes.append(_MORE_ALLOCATIONS)
+    notes = list(dict.fromkeys(notes))
+    return Compared(tuple(tables), details, tuple(found), tuple(notes), refused, names, apart)
+
+
+_MORE_ALLOCATIONS = (
+    "The allocation is the unit: nodes of one job say nothing of how those of the next would "
+    "differ. Measure each side in several: run --resume DIR --launches N submits another job."
+)
+
+
+def _compared(names: tuple[str, str]) -> str:
+    return (
+        f"{' and '.join(names).capitalize() if names == _NAMES else ' and '.join(names)} compared"
+    )
+
+
+def _untouched(
+    pairs: Sequence[tuple[MeasuredCase, MeasuredCase]],
+) -> tuple[tuple[str, str], ...]:
+    """Cases that the network between nodes can't touch, where others are on several nodes."""
+    among = [case for pair in pairs for case in pair]
+    if not any(map(between_nodes, among)):
+        return ()
+    firsts = [one for one, _ in pairs]
+    found = ((name_of(one, firsts), untouched(one, other)) for one, other in pairs)
+    return tuple((name, why) for name, why in found if why)
 
 
 def _one_is_emulated(first: MeasuredCase, second: MeasuredCase) -> bool:
@@ -156,7 +208,11 @@ def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contr
     return several, [one for own in groups.values() if len(own) == 1 for one in own]
 
 
-def _sweeps(sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase]) -> Table:
+def _sweeps(
+    sweeps: Sequence[Sequence[Contrast]],
+    among: Sequence[MeasuredCase],
+    names: tuple[str, str],
+) -> Table:
     every = [one for own in sweeps for one in own]
     notebook = _notebook(every)
     rows = tuple(_sweep(own, among, notebook) for own in sweeps)
@@ -167,7 +223,7 @@ def _sweeps(sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase])
         notebook.note("pingpong: by the time of a message one way.")
     if not all(exchanges(case) for case in pingpongs):
         notebook.note("pingpong without answers (mode = stream): by the time a message.")
-    title = "Sweeps of first and second compared, point by point"
+    title = f"Sweeps of {' and '.join(names)} compared, point by point"
     return Table("sweeps", "compare", title, _SWEEPS, rows, notebook.notes())
 
 
@@ -205,13 +261,18 @@ def _where(one: Contrast, notebook: Notebook) -> tuple[Cell, Cell]:
 
 
 def _details(
-    name: str, title: str, found: Sequence[Contrast], among: Sequence[MeasuredCase]
+    name: str,
+    title: str,
+    found: Sequence[Contrast],
+    among: Sequence[MeasuredCase],
+    names: tuple[str, str],
 ) -> Table:
     notebook = _notebook(found)
     rows = tuple(_row(one, among, notebook) for one in found)
     explain(found, notebook)
     alone = not any(one.first.what for one in found)
-    columns = _COLUMNS[:1] + _COLUMNS[2:] if alone else _COLUMNS
+    times = [Column(f"{key}_s", named, "time") for key, named in zip(_NAMES, names, strict=True)]
+    columns = (*(_COLUMNS[:1] if alone else _COLUMNS), *times, *COLUMNS)
     rows = tuple(row[:1] + row[2:] for row in rows) if alone else rows
     return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
 
