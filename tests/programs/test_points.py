@@ -27,6 +27,7 @@ from haloscope.report.tables.compared import compare_cases
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
 from haloscope.study.suited import unsuited
+from programs import USED, swept
 
 HEAD = 'summary = "sweeps"\ncommand = ["true"]\n'
 LATENCY, BANDWIDTH, PINGPONG, COLLECTIVE, NETPIPE = (
@@ -188,25 +189,6 @@ def test_what_is_no_point_is_told(toml: str, text: str, reason: str) -> None:
 def test_a_file_that_can_t_be_meant_is_refused(table: str, why: str) -> None:
     with pytest.raises(ValidationError, match=re.escape(why)):
         ProgramFile.model_validate(tomllib.loads(HEAD + table))
-
-
-USED: Raw = {
-    "file": "f",
-    "hash": "h",
-    "executable": "e",
-    "version": None,
-    "launcher": "m",
-    "verified": False,
-    "checked": [],
-    "units": {"size": "B", "speed": "FLOP/s"},
-}
-
-
-def swept(launch: int = 0, **params: Any) -> Raw:
-    text = "".join(f"{2**k} {1 + 2**k / 1000 + 0.01 * launch}\n" for k in range(12))
-    measured = said(LATENCY, text).measured or {}
-    more: Raw = {"points": measured["points"], "program": USED, "ranks": 2, "launch": launch}
-    return record("osu", params, measured["times_s"], **more)
 
 
 def printed(launch: int = 0, times_s: list[float] | None = None, **params: Any) -> Raw:
