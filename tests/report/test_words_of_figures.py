@@ -42,6 +42,7 @@ from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Gantt, Lin
 from haloscope.report.tables import Context
 from haloscope.report.writing import composed
 from haloscope.study import kinds
+from programs import swept
 
 UNITS = {
     unit: factor
@@ -90,6 +91,7 @@ def solves(*numbers: int, **given: object) -> list[Raw]:
 
 COLLECTIVE = {(op, size): 1e-6 + 1e-9 * size for op in ("bcast", "gather") for size in (8, 64, 512)}
 RAWS: dict[str, list[Raw]] = {
+    "points": [swept(launch) for launch in range(3)],
     "stream": [stream(), stream(ranks=2)],
     "pingpong": [pingpong()],
     "fits": [pingpong(launch=k) for k in range(3)],

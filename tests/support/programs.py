@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from recorded import Raw, record
 
 TOML = """
 summary = "prints a time"
@@ -77,3 +80,33 @@ def started(folder: Path) -> list[str]:
     """The numbers of the ranks that a program was started as."""
     note = folder / "prints.started"
     return note.read_text(encoding="utf-8").split("\n")[:-1] if note.exists() else []
+
+
+USED: Raw = {
+    "file": "f",
+    "hash": "h",
+    "executable": "e",
+    "version": None,
+    "launcher": "m",
+    "verified": False,
+    "checked": [],
+    "units": {"size": "B", "speed": "FLOP/s"},
+}
+"""USED is what a record says of its program."""
+
+
+def swept(launch: int = 0, **params: Any) -> Raw:
+    """A record of a program that sweeps sizes from 1 B to 2 KiB."""
+    points = [
+        {
+            "size_bytes": 2**k,
+            "operation": None,
+            "result": {},
+            "steps": 1,
+            "times_s": [1e-6 * (1 + 2**k / 1000 + 0.01 * launch)],
+            "bytes": float(2**k),
+        }
+        for k in range(12)
+    ]
+    more: Raw = {"points": points, "program": USED, "ranks": 2, "launch": launch}
+    return record("osu", params, [sum(one["times_s"][0] for one in points)], **more)

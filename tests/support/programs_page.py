@@ -15,6 +15,7 @@ from haloscope.programs.schema import (
     Need,
     OutputRead,
     PhasesRead,
+    PointsRead,
     ProgramFile,
     ProgramParameter,
     Replacement,
@@ -67,9 +68,62 @@ lies, and is named when it is measured (`--toolchain mpich`). Its
 AFTER = """\
 ```
 
-Every parameter is an axis of a study; results stand in records by their names; phases are in the
-tables of phases. A parameter that is called `n`, the size of a problem, gets tables of scaling.
+Every parameter is an axis of a study. Results are in the table `results`, in CSV files, and in
+comparisons of two folders, in the unit that the file declares. Phases are in the tables of
+phases. A parameter that is called `n`, the size of a problem, gets tables of scaling. Numbers are
+shown in bytes where `unit = "B"`.
 [heat1d.toml](examples/heat1d.toml) is such a study.
+
+## Sweeps of sizes: OSU, IMB, NetPIPE
+
+A program that times many sizes in one launch has `[points]` instead of `[time]`. Its pattern
+matches one printed line. Points are in the table and figure `points`, in CSV files, and in
+comparisons size by size; models of a message's time (`fits`) are fitted to sweeps of one operation
+with at least 4 sizes. A size that is printed again is a further repetition. The time of a case is
+the sum over its sizes.
+
+OSU's `osu_latency` and `osu_bw`, which prints a bandwidth only:
+
+```toml
+[points]
+pattern = '^(?P<size>\\d+)\\s+(?P<time>[\\d.]+)\\s*$'
+unit = "us"
+```
+
+```toml
+[points]
+pattern = '^(?P<size>\\d+)\\s+(?P<rate>[\\d.]+)\\s*$'
+rate_unit = "MB/s"
+```
+
+Intel MPI Benchmarks: `operation` is the heading above the lines. For collectives, IMB prints a
+least, a largest and a mean time over ranks: the largest is the time of the slowest rank. Run it on
+all ranks only (`-npmin {ranks}`), as other numbers of ranks would be taken for repetitions.
+
+```toml
+[points]
+operation = '^# Benchmarking (\\w+)'
+pattern = '^ +(?P<size>\\d+) +(?P<repetitions>\\d+) +(?P<time>[\\d.]+) +[\\d.]+ *$'
+unit = "us"
+```
+
+```toml
+[points]
+operation = '^# Benchmarking (\\w+)'
+pattern = '^ +(?P<size>\\d+) +\\d+ +(?P<t_min>[\\d.]+) +(?P<time>[\\d.]+) +[\\d.]+ *$'
+unit = "us"
+```
+
+NetPIPE:
+
+```toml
+[points]
+pattern = '^ *\\d+: +(?P<size>\\d+) bytes .* Mbps in +(?P<time>[\\d.]+) usec'
+unit = "us"
+```
+
+A report warns where repetitions within one launch differ by a factor of 10 or more: then `[time]`
+finds times of several sizes.
 
 ## What is checked
 
@@ -132,6 +186,7 @@ TABLES: tuple[tuple[str, type[BaseModel]], ...] = (
     ("`[parameters.NAME]`", ProgramParameter),
     ("`[output]`", OutputRead),
     ("`[time]`", TimeRead),
+    ("`[points]`", PointsRead),
     ("`[phases]`", PhasesRead),
     ("`[results.NAME]`", ResultRead),
     ("`[[verify]]`", Check),

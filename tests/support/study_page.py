@@ -85,7 +85,8 @@ def row_of(kind: Kind) -> str:
     if kind.over:
         one_of = "one of " if len(kind.over) > 1 else ""
         needs.append(f"several values of {one_of}{', '.join(f'`{name}`' for name in kind.over)}")
-    of = ", ".join(f"`{name}`" for name in kind.kernels) or "any"
+    names = [f"`{name}`" for name in kind.kernels]
+    of = ", ".join([*names, *kind.shown[len(names) :]]) or "any"
     return f"| `{kind.name}` | {what} | {shows(kind)} | {of} | {'; '.join(needs)} |"
 
 

@@ -6,7 +6,7 @@ Only launches whose outcome is "ok" enter a sample. Everything else stays beside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -20,6 +20,7 @@ from haloscope.stats.sequential import steady_medians
 from haloscope.study.settings import (
     OUTPUT,
     PROTOCOL,
+    Bytes,
     Setting,
     Settings,
     apart,
@@ -77,6 +78,16 @@ class MeasuredCase:
         """
         told = [record.simulation or record.program or {} for record in self.launches]
         return all(one.get("verified", not self.simulated) for one in told)
+
+    @property
+    def external(self) -> bool:
+        """Whether its kernel is an external program."""
+        return any(record.program for record in (*self.launches, *self.excluded))
+
+    def unit(self, name: str) -> str:
+        """What a parameter or result of an external program is in; "" where it is not said."""
+        told = [record.program or {} for record in (*self.launches, *self.excluded)]
+        return next((str(one["units"][name]) for one in told if name in one.get("units", {})), "")
 
     @property
     def simulated(self) -> bool:
@@ -235,12 +246,28 @@ def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[Me
     asked = {one.id: one for one in planned}
     measured = [_measured(own, asked.get(case_id)) for case_id, own in by_case.items()]
     runner = {key: measured[0].settings[key] for key in ("runner", "clock")} if measured else {}
+    in_bytes = {
+        (case.kernel, name)
+        for case in measured
+        for name, value in case.settings.items()
+        if isinstance(value, Bytes)
+    }
     missing = [
-        MeasuredCase(one.id, one.kernel, {**one.settings, **runner}, (), (), one.launches)
+        MeasuredCase(
+            one.id, one.kernel, {**_shown_alike(one, in_bytes), **runner}, (), (), one.launches
+        )
         for one in asked.values()
         if one.id not in by_case
     ]
     return sorted([*measured, *missing], key=lambda case: order(case.settings))
+
+
+def _shown_alike(one: Planned, in_bytes: Container[tuple[str, str]]) -> dict[str, Setting]:
+    """Settings of a case without a record, in bytes where those of its kernel with one are."""
+    return {
+        name: Bytes(value) if isinstance(value, int) and (one.kernel, name) in in_bytes else value
+        for name, value in one.settings.items()
+    }
 
 
 def _measured(records: list[Record], planned: Planned | None) -> MeasuredCase:

@@ -15,7 +15,7 @@ import numpy as np
 from haloscope.analysis import distance
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.rendezvous import rendezvous_bytes
-from haloscope.analysis.sweeps import sweep
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
 from haloscope.models.intervals import Intervals
@@ -50,12 +50,16 @@ def one_way(case: MeasuredCase) -> Sweep | None:
     points = sweep(case)
     whole = max((len(point.sample) for point in points), default=0)
     points = tuple(point for point in points if len(point.sample) == whole)
-    if not exchanges(case) or len(points) < FEWEST_SIZES:
+    timed = exchanges(case) or (case.external and len({p.operation for p in points}) == 1)
+    if not timed or len(points) < FEWEST_SIZES:
         return None
-    return sweep_of(
-        [point.size_bytes for point in points],
-        [point.sample_one_way for point in points],
-    )
+    samples = [message_sample(case, point) for point in points]
+    return sweep_of([point.size_bytes for point in points], samples)
+
+
+def message_sample(case: MeasuredCase, point: Swept) -> tuple[float, ...]:
+    """Seconds of a message, one number a launch; of an external program, as it prints them."""
+    return point.sample_one_way if exchanges(case) else point.sample
 
 
 @dataclass(frozen=True)

@@ -157,8 +157,8 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
                 mend = f"{nearest(name, sorted(there))}; write {{{{ and }}}} for braces"
                 yield Problem(f"{file}: {where}", what, mend)
     counts = {name for name, one in said.parameters.items() if one.type == "integer"}
-    of_phases = said.phases.per if said.phases else 1
-    for table, per in (("time", said.time.per), ("phases", of_phases)):
+    timed = {"time": said.time, "points": said.points, "phases": said.phases}
+    for table, per in ((name, one.per) for name, one in timed.items() if one is not None):
         if isinstance(per, str) and per not in counts:
             what = f"there is no whole number '{per}' among its parameters"
             yield Problem(f"{file}: {table}.per", what, nearest(per, sorted(counts)))

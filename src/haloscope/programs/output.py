@@ -9,9 +9,20 @@ from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any
 
-from haloscope.programs.schema import UNITS, Check, PhasesRead, ProgramFile, ResultRead
+from haloscope.programs.schema import (
+    RATES,
+    UNITS,
+    Check,
+    PhasesRead,
+    PointsRead,
+    ProgramFile,
+    ResultRead,
+    TimeRead,
+)
 from haloscope.quantities import count
 
+LARGEST_BYTES = 2**62
+"""LARGEST_BYTES is the largest size of a point that is taken: records have integers of 64 bits."""
 SHOWN = 80
 """SHOWN is the largest number of characters of a program's line that a reason has."""
 
@@ -87,20 +98,82 @@ def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) 
 
 def _measured(said: ProgramFile, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a record that are in an output."""
-    time = said.time
+    timed = _swept(said.points, text, params) if said.points else {}
+    timed |= _timed(said.time, text, params) if said.time else {}
+    return {
+        **timed,
+        "phases": list(_phases(said.phases, text, params)) if said.phases else [],
+        "result": results(said, text, params),
+    }
+
+
+def _timed(time: TimeRead, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The times of a step."""
     steps = _steps(time.per, params)
     found = [one[1] for one in re.finditer(time.pattern, text, re.MULTILINE)]
     if not found:
         raise UnreadableError(f"it printed no time: {_nothing(time.pattern, text)}")
-    times = [_number(one) * UNITS[time.unit] / steps for one in found]
-    if none := [each for each, time_s in zip(found, times, strict=True) if not 0 < time_s < inf]:
-        raise UnreadableError(f"it printed a time that is none: {none[0]}")
-    return {
-        "times_s": times,
-        "steps": steps,
-        "phases": list(_phases(said.phases, text, params)) if said.phases else [],
-        "result": results(said, text, params),
-    }
+    factor = UNITS[time.unit] / steps
+    return {"times_s": [_time(_number(one) * factor, one) for one in found], "steps": steps}
+
+
+def _time(time_s: float, printed: str) -> float:
+    """A time that some step can have taken. UnreadableError for any other."""
+    if not 0 < time_s < inf:
+        raise UnreadableError(f"it printed a time that is none: {printed}")
+    return time_s
+
+
+def _swept(asked: PointsRead, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The points of a sweep, and the sums over them: one for each repetition that all have."""
+    steps = _steps(asked.per, params)
+    points: dict[tuple[str | None, int], dict[str, Any]] = {}
+    for line, operation in _lines(asked, text):
+        size = _number(line["size"], whole=True)
+        if not 0 <= size <= LARGEST_BYTES:
+            raise UnreadableError(f"it printed a size that is none: {line['size']}")
+        moved = float(asked.messages * size)
+        key = (operation, size)
+        if key not in points:
+            more = {
+                name: None if value is None else _number(value)
+                for name, value in line.groupdict().items()
+                if name not in ("size", "time", "rate")
+            }
+            point = {"size_bytes": size, "operation": operation, "result": more, "steps": steps}
+            points[key] = {**point, "times_s": [], "bytes": moved}
+        points[key]["times_s"].append(_time_of(line, asked, moved, steps))
+    if not points:
+        raise UnreadableError(f"it printed no point: {_nothing(asked.pattern, text)}")
+    every = [point["times_s"] for point in points.values()]
+    sums = [sum(times) for times in zip(*every, strict=False)]  # a size may have fewer than others
+    return {"times_s": sums, "steps": steps, "points": [*points.values()]}
+
+
+def _lines(asked: PointsRead, text: str) -> Iterator[tuple[re.Match[str], str | None]]:
+    """The lines of a sweep with what each is of: the last operation that is named above it."""
+    headings = (
+        [(one.start(), one[1]) for one in re.finditer(asked.operation, text, re.MULTILINE)]
+        if asked.operation
+        else []
+    )
+    for line in re.finditer(asked.pattern, text, re.MULTILINE):
+        above = [name for start, name in headings if start < line.start("size")]
+        if asked.operation and not (above and above[-1]):
+            raise UnreadableError(f"no operation stands above its line {line[0].strip()[:SHOWN]!r}")
+        yield line, above[-1] if asked.operation else None
+
+
+def _time_of(line: re.Match[str], asked: PointsRead, moved: float, steps: int) -> float:
+    """Seconds of a step at one size, from the time or the bandwidth that is printed."""
+    if "time" in line.groupdict():
+        return _time(_number(line["time"]) * UNITS[asked.unit] / steps, line["time"])
+    if not moved:
+        raise UnreadableError("it printed a bandwidth of 0 bytes: let pattern leave that line out")
+    rate = _number(line["rate"]) * RATES[asked.rate_unit]
+    if not 0 < rate < inf:
+        raise UnreadableError(f"it printed a bandwidth that is none: {line['rate']}")
+    return _time(moved / rate, line["rate"])
 
 
 def _steps(per: int | str, params: Mapping[str, Any]) -> int:

@@ -12,6 +12,12 @@ from pydantic_core import PydanticCustomError
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 """UNITS are those that a program may print its times in, each in seconds."""
+RATES = {
+    **{"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
+    **{"KiB/s": 2.0**10, "MiB/s": 2.0**20, "GiB/s": 2.0**30},
+    **{"kbit/s": 1e3 / 8, "Mbit/s": 1e6 / 8, "Gbit/s": 1e9 / 8},
+}
+"""RATES are those that a program may print its bandwidths in, each in bytes per second."""
 BUILT_IN = {
     "ranks": "all processes",
     "nodes": "nodes",
@@ -66,6 +72,9 @@ Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Called = Annotated[str, Field(pattern=f"^{NAME}$")]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Unit = Literal["ns", "us", "ms", "s", "min", "h"]
+RateUnit = Literal[
+    "B/s", "kB/s", "MB/s", "GB/s", "KiB/s", "MiB/s", "GiB/s", "kbit/s", "Mbit/s", "Gbit/s"
+]
 StepsSaid = Annotated[int, Field(ge=1)] | Called
 
 
@@ -240,6 +249,45 @@ class TimeRead(_Table):
     )
 
 
+class PointsRead(_Table):
+    """`[points]`: the sizes that one launch sweeps, a line each; a size that comes again is a
+    repetition."""
+
+    pattern: Pattern = Field(
+        description="a regular expression that finds each line, with the named groups (?P<size>) "
+        "in bytes, and (?P<time>) or (?P<rate>); other named groups are numbers that records keep "
+        "with the point"
+    )
+    unit: Unit = Field("s", description="of the group time: as of [time]")
+    rate_unit: RateUnit = Field("MB/s", description=f"of the group rate: {', '.join(RATES)}")
+    per: StepsSaid = Field(1, description="of the group time: as of [time]")
+    messages: Annotated[int, Field(ge=1)] = Field(
+        1, description="messages of that size in a printed time: 2 where each rank sends one"
+    )
+    operation: Capture | None = Field(
+        None,
+        description="a regular expression whose group names what the lines below it time, until "
+        "it is found again: allreduce",
+    )
+
+    @model_validator(mode="after")
+    def _has_groups(self) -> PointsRead:
+        groups = {*re.compile(self.pattern).groupindex}
+        given = self.model_fields_set
+        why = None
+        if "size" not in groups or len(groups & {"time", "rate"}) != 1:
+            why = "pattern needs the group size, and one of the groups time and rate"
+        elif wrong := sorted(one for one in groups if not re.fullmatch(NAME, one)):
+            why = f"a group can't be called {wrong[0]}: give small letters, digits and _"
+        elif "rate" in groups and given & {"unit", "per"}:
+            why = "unit and per belong to the group time, and pattern has rate"
+        elif "time" in groups and "rate_unit" in given:
+            why = "rate_unit belongs to the group rate, and pattern has time"
+        if why:
+            raise PydanticCustomError("told", "{why}", {"why": why})
+        return self
+
+
 class PhasesRead(_Table):
     """`[phases]`: what parts of the time went to what."""
 
@@ -348,7 +396,12 @@ class ProgramFile(_Table):
     environment: dict[Variable, str] = Field(
         default_factory=dict, description="variables of its own: VARIABLE = text, as in command"
     )
-    time: TimeRead = Field(description="the table [time]")
+    time: TimeRead | None = Field(
+        None, description="the table [time]; a file has this one or [points]"
+    )
+    points: PointsRead | None = Field(
+        None, description="the table [points], of a program that sweeps sizes in one launch"
+    )
     output: OutputRead = Field(default_factory=OutputRead, description="the table [output]")
     parameters: dict[Called, ProgramParameter] = Field(
         default_factory=dict, description="tables [parameters.NAME]"
@@ -360,3 +413,16 @@ class ProgramFile(_Table):
         default_factory=dict, description="tables [results.NAME]"
     )
     verify: list[Check] = Field(default_factory=list, description="tables [[verify]]")
+
+    @model_validator(mode="after")
+    def _is_timed(self) -> ProgramFile:
+        if (self.time is None) == (self.points is None):
+            why = "give one of [time] and [points]: its time is of a step, or of each size"
+            raise PydanticCustomError("told", "{why}", {"why": why})
+        return self
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units that are declared, by the names of parameters and results."""
+        declared: dict[str, ProgramParameter | ResultRead] = {**self.parameters, **self.results}
+        return {name: one.unit for name, one in declared.items() if one.unit}

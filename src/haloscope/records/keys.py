@@ -211,6 +211,15 @@ class ProgramUsed(TypedDict):
         list[str],
         Key("what was found true of its output", absent="empty where nothing was looked at"),
     ]
+    units: NotRequired[
+        Annotated[
+            dict[str, str],
+            Key(
+                "what its file says that parameters and results are in, by their names",
+                absent="not there in older records",
+            ),
+        ]
+    ]
 
 
 class Shape(TypedDict):

@@ -16,7 +16,7 @@ from haloscope.records.attempts import Attempt, attempts, attempts_of
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, Via, changes
 from haloscope.records.record import append
-from haloscope.run import fixed, kernels, places, preparing, received, workbench
+from haloscope.run import fixed, halobench, kernels, places, preparing, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place
@@ -226,7 +226,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         notes=(
             *plan.notes,
             *_told_alike(study, site(bench)),
-            *suited.empty(study, plan.cases),
+            *suited.empty(study, plan.cases, programs),
         ),
         sources={name: built.source for name, built in bench.built.items()},
         machine=place.identity(),
@@ -273,7 +273,7 @@ def _unsuited(study: Study, draft: Draft, every: Sequence[str]) -> list[Problem]
     """Tables and figures that show no kernel of the study, where all of its kernels are known."""
     if any(run.kernel not in every for run in study.runs):
         return []
-    return list(suited.unsuited(study, str(draft.path)))
+    return list(suited.unsuited(study, str(draft.path), {*every} - {*halobench.names()}))
 
 
 def _unknown_settings(study: Study, program: Program) -> list[Problem]:

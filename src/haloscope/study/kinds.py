@@ -8,6 +8,7 @@ in this order.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 
@@ -16,6 +17,7 @@ class Kind:
     """A kind of table, of figure, or of both, and the section of a report that it stands in.
 
     kernels: those whose cases it shows; of any where none is named.
+    programs: those of external programs, too; and of none of ours where no kernel is named.
     over:    settings of which one at least must differ among the cases of a kernel.
     having:  a setting that a case must have, or a parameter that must not be 0.
     """
@@ -25,8 +27,20 @@ class Kind:
     table: bool = False
     figure: bool = False
     kernels: tuple[str, ...] = ()
+    programs: bool = False
     over: tuple[str, ...] = ()
     having: str | None = None
+
+    def shows(self, kernel: str, programs: Container[str]) -> bool:
+        """Whether it shows cases of a kernel. programs: those that are external programs."""
+        if self.programs and kernel in programs:
+            return True
+        return kernel in self.kernels or not (self.kernels or self.programs)
+
+    @property
+    def shown(self) -> list[str]:
+        """What it shows cases of, in words; [] for any kernel."""
+        return [*self.kernels, *(["external programs"] if self.programs else [])]
 
 
 _SOLVER = ("poisson_cg",)
@@ -43,7 +57,7 @@ KINDS = (
     Kind("stream", "memory", table=True, figure=True, kernels=("stream",)),
     Kind("bandwidth", "memory", table=True, kernels=_SOLVER),
     Kind("pingpong", "pingpong", table=True, figure=True, kernels=_MESSAGES),
-    Kind("fits", "pingpong", table=True, figure=True, kernels=(*_MESSAGES, "loggp")),
+    Kind("fits", "pingpong", table=True, figure=True, kernels=(*_MESSAGES, "loggp"), programs=True),
     Kind("libraries", "pingpong", table=True, kernels=_MESSAGES, over=_LIBRARIES),
     Kind("transports", "pingpong", figure=True, kernels=_MESSAGES, over=_LIBRARIES),
     Kind("ring", "ring", table=True, figure=True, kernels=("ring",)),
@@ -82,6 +96,8 @@ KINDS = (
     Kind("stragglers", "phases", table=True),
     Kind("variability", "variability", table=True, figure=True),
     Kind("tails", "tails", table=True),
+    Kind("points", "programs", table=True, figure=True, programs=True),
+    Kind("results", "programs", table=True, programs=True),
     Kind("summary", "summary", table=True),
 )
 
@@ -107,6 +123,7 @@ TOPICS = {
     "phases": "Where the time goes",
     "variability": "How launches differ",
     "tails": "Slow repetitions",
+    "programs": "What external programs print",
     "summary": "All cases",
 }
 """The sections of a report and their titles."""

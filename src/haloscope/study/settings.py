@@ -36,6 +36,9 @@ _ONLY_WITH = {
 }
 """Parameters that mean something only where another parameter of their kernel has a certain value:
 (kernel, parameter): (the other one, its value)."""
+OF_BYTES = (("launches", "size"),)
+"""OF_BYTES are the whole numbers of bytes among parameters of our own kernels: (kernel,
+parameter)."""
 UNSAID = (
     "placement",
     "tasks",
@@ -64,6 +67,16 @@ _FIRST = (
 )
 
 
+class Bytes(int):
+    """Bytes is a whole number of bytes among settings: it equals the number, and is shown so."""
+
+
+def _in_bytes(name: str, raw: Mapping[str, Any]) -> bool:
+    """Whether a parameter is of bytes: a kernel's own sizes, or as a program's file says."""
+    units = (raw.get("program") or {}).get("units") or {}
+    return (raw["kernel"], name) in OF_BYTES or units.get(name) == "B"
+
+
 def _scalar(value: Any) -> Setting:
     """A parameter's value; a list of sizes as one text."""
     return ",".join(str(item) for item in value) if isinstance(value, list) else value
@@ -76,7 +89,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     return {
         "kernel": raw["kernel"],
         **{
-            key: _scalar(value)
+            key: Bytes(value) if type(value) is int and _in_bytes(key, raw) else _scalar(value)
             for key, value in raw["params"].items()
             if not _plays_no_part(key, raw["kernel"], raw["params"])
         },
@@ -191,8 +204,8 @@ def _in_words(name: str, value: Setting) -> str:
         return count(value, "node")
     if name == "threads" and isinstance(value, int):
         return count(value, "thread")
-    if name == "size" and isinstance(value, int):
-        return f"size = {size(value)}"  # bytes; those of grids are texts
+    if isinstance(value, Bytes):
+        return f"{name} = {size(value)}"
     if name == "n" and isinstance(value, int):
         return f"N = {value}"  # as the papers have it, and all tables
     if name in BY_VALUE:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from haloscope.errors import Problem, dotted
 from haloscope.quantities import listed
@@ -17,26 +17,27 @@ _OF_THE_PLACE = ("clock", "runner")
 """Settings that a case gets when it is run."""
 
 
-def unsuited(study: Study, path: str) -> Iterator[Problem]:
+def unsuited(study: Study, path: str, programs: Container[str] = ()) -> Iterator[Problem]:
     """A problem for every table and figure whose kind shows no kernel of the study.
 
-    path: the study's file, to say where they stand.
+    path: the study's file, to say where they stand. programs: the kernels that are external
+    programs.
     """
     ours = {run.kernel for run in study.runs}
     for what, place, element in _elements(study):
-        shown = kinds.named(element.kind).kernels
-        if shown and not ours & {*shown}:
-            known = f"a {what} '{element.kind}' is of {listed(list(shown))}, and no run is"
+        kind = kinds.named(element.kind)
+        if not any(kind.shows(kernel, programs) for kernel in ours):
+            known = f"a {what} '{element.kind}' is of {listed(kind.shown)}, and no run is"
             mend = f"add such a run, or leave the {what} out"
             yield Problem(f"{path}: {place}", known, mend)
 
 
-def empty(study: Study, cases: Sequence[Case]) -> Iterator[str]:
+def empty(study: Study, cases: Sequence[Case], programs: Container[str] = ()) -> Iterator[str]:
     """A line for every table and figure that will have nothing to show of these cases, and why."""
     elements = [*_elements(study)]
     every = [settings_of({**vars(case), "layout": vars(case.layout)}) for case in cases if elements]
     for what, _, element in elements:
-        if why := _why_empty(kinds.named(element.kind), element, every):
+        if why := _why_empty(kinds.named(element.kind), element, every, programs):
             yield f"no {what} '{element.kind}': {why}"
 
 
@@ -47,10 +48,12 @@ def _elements(study: Study) -> Iterator[tuple[str, str, Element]]:
             yield what, dotted((f"{what}s", index, "kind")), element
 
 
-def _why_empty(kind: Kind, element: Element, cases: Sequence[Settings]) -> str | None:
-    own = [case for case in cases if not kind.kernels or case["kernel"] in kind.kernels]
+def _why_empty(
+    kind: Kind, element: Element, cases: Sequence[Settings], programs: Container[str]
+) -> str | None:
+    own = [case for case in cases if kind.shows(str(case["kernel"]), programs)]
     if not own:
-        return f"no case is of {listed(list(kind.kernels))}"
+        return f"no case is of {listed(kind.shown)}"
     for name, values in element.where.items():
         if name not in _OF_THE_PLACE:
             own = [case for case in own if case.get(name) in values]

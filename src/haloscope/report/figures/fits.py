@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels, label_of
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
@@ -24,20 +24,21 @@ _PER_OCTAVE = 4
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """A figure a case: its times with every model's curve; relative residuals by size."""
-    own = [case for case in cases if exchanges(case) and message_models(case)]
-    return [_figure(part, context) for part in facets(own, ())]
+    own = [case for case in cases if case.kernel != "loggp" and message_models(case)]
+    return [_figure(part, context) for part in facets_of_kernels(own, ())]
 
 
 def _figure(part: Facet, context: Context) -> Figure:
     (case,) = part.cases
     models = message_models(case)
     x = sizes_of([case])
+    what = "half round trip" if exchanges(case) else "time"
     panels = (
         Lines(
             "time",
-            "Half round trip and models",
+            f"{what.capitalize()} and models",
             x,
-            Axis("half round trip (µs)", "log"),
+            Axis(f"{what} (µs)", "log"),
             (
                 _measured(part, context),
                 *(drawn for name, model in models for drawn in _drawn(name, model)),
@@ -69,8 +70,9 @@ def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
     """How many models there are, and which is nearest, by how far it is off."""
     off = {name: model.residuals.relative_rms for name, model in models}
     nearest = min(off, key=lambda name: off[name])
+    what = "half round trips" if exchanges(case) else "times"
     return (
-        f"{clock([case]).capitalize()} half round trips with {len(models)} models, and their "
+        f"{clock([case]).capitalize()} {what} with {len(models)} models, and their "
         f"residuals. Nearest: {nearest}, off by {percent(off[nearest])} (root mean square)."
     )
 
@@ -78,6 +80,8 @@ def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
 def _measured(part: Facet, context: Context) -> Curve:
     """The times that models are fitted to, in the colour that they have among all ping-pongs."""
     (case,) = part.cases
+    if not exchanges(case):
+        return curve(part, lambda point: point.time, 1e6, clock(part.cases))
     every = [other for other in context.all_cases if exchanges(other) and other.launches]
     name = label_of(case, every)
     drawn = curve(part, lambda point: point.one_way, 1e6, clock(part.cases))

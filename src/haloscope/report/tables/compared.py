@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import (
+    ALPHA,
     UNDECIDED,
     UNTESTABLE,
     Contrast,
@@ -18,8 +19,9 @@ from haloscope.analysis.comparison import (
     step,
 )
 from haloscope.analysis.fits import exchanges
+from haloscope.analysis.results import ResultContrast, number_of, results_compared, scale
 from haloscope.analysis.untouched import between_nodes, untouched
-from haloscope.quantities import count, listed
+from haloscope.quantities import count, listed, probability
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook, left_out
@@ -142,6 +144,8 @@ def compare_cases(
         tables.append(_sweeps(sweeps, first, names))
     if alone:
         tables.append(_details("compare", _compared(names), alone, first, names))
+    if printed := results_compared(pairs, seed):
+        tables.append(_results(printed, first))
     details = _details("comparisons", "Every comparison", found, first, names) if found else None
     apart = _untouched(pairs)
     if apart:
@@ -275,6 +279,37 @@ def _details(
     columns = (*(_COLUMNS[:1] if alone else _COLUMNS), *times, *COLUMNS)
     rows = tuple(row[:1] + row[2:] for row in rows) if alone else rows
     return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
+
+
+def _results(found: Sequence[ResultContrast], among: Sequence[MeasuredCase]) -> Table:
+    """What external programs print besides times: which is better, haloscope can't know."""
+    notebook = Notebook([], [case for one in found for case in (one.first, one.second)])
+    rows = tuple(
+        (
+            label(name_of(one.first, among), case=one.first.id),
+            label(one.name),
+            *(
+                notebook.estimate(
+                    case.estimate(number_of(case, one.name)), case, scale(case, one.name)
+                )
+                for case in (one.first, one.second)
+            ),
+            plain(one.adjusted, probability(one.adjusted)),
+            plain(one.verdict),
+        )
+        for one in found
+    )
+    notebook.note(
+        f"p: Mann-Whitney test over launches, Holm's correction for {count(len(found), 'result')}; "
+        f"a difference is shown at p ≤ {ALPHA}."
+    )
+    columns = (
+        *(Column("case", "case", align="left"), Column("result", "result", align="left")),
+        *(Column("first", "first"), Column("second", "second")),
+        *(Column("p_adjusted", "p"), Column("verdict", "second is", align="left")),
+    )
+    title = "Results of first and second compared"
+    return Table("results", "compare", title, columns, rows, notebook.notes(), 2)
 
 
 def _notebook(found: Sequence[Contrast]) -> Notebook:

@@ -148,6 +148,7 @@ class ExternalLaunch:
             and said is not None
             and said.outcome == "ok",
             "checked": list(said.checked) if said else [],
+            "units": self.program.said.units,
         }
 
 

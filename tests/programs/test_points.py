@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sweeps that OSU, IMB and NetPIPE print, as points of records; and what becomes of these."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from made import build, column, draw, panels
+from programs_page import page
+from pydantic import ValidationError
+from recorded import Raw, cases, record
+
+from haloscope.analysis.cases import Planned, group
+from haloscope.analysis.comparison import measures
+from haloscope.analysis.fits import message_models
+from haloscope.analysis.sweeps import sweep
+from haloscope.programs.output import Answer, Asked, answer
+from haloscope.programs.schema import ProgramFile
+from haloscope.records.checked import wrong
+from haloscope.records.record import Record
+from haloscope.report.context import Context
+from haloscope.report.findings import scattered
+from haloscope.report.tables.compared import compare_cases
+from haloscope.study.schema import Study
+from haloscope.study.settings import describe
+from haloscope.study.suited import unsuited
+from programs import USED, swept
+
+HEAD = 'summary = "sweeps"\ncommand = ["true"]\n'
+LATENCY, BANDWIDTH, PINGPONG, COLLECTIVE, NETPIPE = (
+    HEAD + found for found in re.findall(r"```toml\n(\[points\]\n.*?)```", page(), re.DOTALL)
+)
+"""The examples of docs/programs.md."""
+OSU_LATENCY = """\
+# OSU MPI Latency Test v7.3
+# Size          Latency (us)
+# Datatype: MPI_CHAR.
+1                       0.25
+2                       0.26
+4                       0.25
+1024                    0.71
+"""
+OSU_BW = """\
+# OSU MPI Bandwidth Test v7.3
+# Size      Bandwidth (MB/s)
+1                       4.00
+1048576             10485.76
+"""
+IMB_PINGPONG = """\
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         0.52         0.00
+            1         1000         0.53         1.89
+      4194304           10       400.00     10485.76
+
+#---------------------------------------------------
+# Benchmarking PingPing
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         0.61         0.00
+"""
+IMB_ALLREDUCE = """\
+#----------------------------------------------------------------
+# Benchmarking Allreduce
+# #processes = 4
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.04         0.05         0.04
+            4         1000         1.32         1.40         1.36
+"""
+NETPIPE_LINES = """\
+Send and receive buffers are 16384 and 87380 bytes
+Now starting the main loop
+  0:       1 bytes  20000 times -->      2.83 Mbps in       2.69 usec
+  1:       2 bytes  37100 times -->      5.66 Mbps in       2.70 usec
+"""
+
+
+def said(toml: str, text: str) -> Answer:
+    program = ProgramFile.model_validate(tomllib.loads(toml))
+    return answer(program, text, Asked({}, 2, 1))
+
+
+def points(toml: str, text: str) -> list[Any]:
+    found = said(toml, text)
+    assert (found.outcome, found.reason) == ("ok", None)
+    assert found.measured is not None
+    return [*found.measured["points"]]
+
+
+def test_osu_latency_is_a_time_a_size() -> None:
+    found = said(LATENCY, OSU_LATENCY).measured or {}
+
+    assert [one["size_bytes"] for one in found["points"]] == [1, 2, 4, 1024]
+    assert found["points"][3] == {
+        "size_bytes": 1024,
+        "operation": None,
+        "result": {},
+        "steps": 1,
+        "times_s": [pytest.approx(0.71e-6)],
+        "bytes": 1024.0,
+    }
+    assert found["times_s"] == [pytest.approx(1.47e-6)]
+
+
+def test_a_bandwidth_alone_is_the_time_of_its_bytes() -> None:
+    first, last = points(BANDWIDTH, OSU_BW)
+
+    assert first["times_s"] == [pytest.approx(0.25e-6)]
+    assert last["times_s"] == [pytest.approx(1e-4)]
+
+
+def test_imb_names_what_it_times_above_the_lines() -> None:
+    found = points(PINGPONG, IMB_PINGPONG)
+
+    told = [(one["operation"], one["size_bytes"], one["result"]) for one in found]
+    assert told == [
+        ("PingPong", 0, {"repetitions": 1000.0}),
+        ("PingPong", 1, {"repetitions": 1000.0}),
+        ("PingPong", 4194304, {"repetitions": 10.0}),
+        ("PingPing", 0, {"repetitions": 1000.0}),
+    ]
+    assert found[2]["times_s"] == [pytest.approx(400e-6)]
+
+
+def test_the_time_of_a_collective_is_the_slowest_ranks() -> None:
+    none, four = points(COLLECTIVE, IMB_ALLREDUCE)
+
+    assert (none["operation"], none["bytes"]) == ("Allreduce", 0.0)
+    assert four["times_s"] == [pytest.approx(1.40e-6)]
+    assert four["result"] == {"t_min": 1.32}
+
+
+def test_netpipe_has_both_in_one_line() -> None:
+    found = points(NETPIPE, NETPIPE_LINES)
+
+    assert [(one["size_bytes"], one["times_s"][0]) for one in found] == [
+        (1, pytest.approx(2.69e-6)),
+        (2, pytest.approx(2.70e-6)),
+    ]
+
+
+def test_a_size_that_comes_again_is_a_repetition() -> None:
+    found = said(LATENCY, "8 1\n16 2\n8 3\n16 6\n8 5\n").measured or {}
+
+    assert [one["times_s"] for one in found["points"]] == [
+        [pytest.approx(1e-6), pytest.approx(3e-6), pytest.approx(5e-6)],
+        [pytest.approx(2e-6), pytest.approx(6e-6)],
+    ]
+    assert found["times_s"] == [pytest.approx(3e-6), pytest.approx(9e-6)]
+
+
+@pytest.mark.parametrize(
+    ("toml", "text", "reason"),
+    [
+        (LATENCY, "nothing\n", "it printed no point: nothing matches"),
+        (LATENCY, "8 0.00\n", "it printed a time that is none: 0.00"),
+        (LATENCY, f"{2**63} 1\n", f"it printed a size that is none: {2**63}"),
+        (BANDWIDTH, "0 1.0\n", "it printed a bandwidth of 0 bytes"),
+        (BANDWIDTH, "8 0.00\n", "it printed a bandwidth that is none: 0.00"),
+        (PINGPONG, "  1  10  0.5  0.1\n", "no operation stands above its line"),
+    ],
+)
+def test_what_is_no_point_is_told(toml: str, text: str, reason: str) -> None:
+    found = said(toml, text)
+
+    assert (found.outcome, (found.reason or "")[: len(reason)]) == ("failed", reason)
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ("", "give one of [time] and [points]"),
+        ("[time]\npattern = '(x)'\n[points]\npattern = '(?P<size>x)(?P<time>x)'", "give one of"),
+        ("[points]\npattern = '(?P<size>x)'", "pattern needs the group size, and one of"),
+        ("[points]\npattern = '(?P<time>x)'", "pattern needs the group size, and one of"),
+        ("[points]\npattern = '(?P<size>x)(?P<time>x)(?P<A>x)'", "a group can't be called A"),
+        ("[points]\npattern = '(?P<size>x)(?P<rate>x)'\nunit = 'us'", "unit and per belong to"),
+        ("[points]\npattern = '(?P<size>x)(?P<time>x)'\nrate_unit = 'MB/s'", "rate_unit belongs"),
+    ],
+)
+def test_a_file_that_can_t_be_meant_is_refused(table: str, why: str) -> None:
+    with pytest.raises(ValidationError, match=re.escape(why)):
+        ProgramFile.model_validate(tomllib.loads(HEAD + table))
+
+
+def printed(launch: int = 0, times_s: list[float] | None = None, **params: Any) -> Raw:
+    result = {"speed": 2e9 + 1e8 * launch, "note": "fine", "norms": [1.0, 0.5]}
+    more: Raw = {"program": USED, "result": result, "launch": launch}
+    return record("theirs", params, times_s or [1.0], **more)
+
+
+def test_points_are_swept_fitted_and_compared_as_ours_are() -> None:
+    (case,) = cases([swept(launch) for launch in range(3)])
+
+    assert [point.size_bytes for point in sweep(case)] == [2**k for k in range(12)]
+    assert sweep(case)[0].time.value == pytest.approx(1.011e-6)
+    assert [one.what for one in measures(case)][:2] == ["1 B", "2 B"]
+    latency = message_models(case)[0][1].parameters[0]
+    assert latency.estimate.value == pytest.approx(1.01e-6, rel=1e-3)
+
+
+def test_a_sweep_has_a_table_a_figure_and_models() -> None:
+    raws = [swept(launch) for launch in range(3)]
+    (table,) = build("points", raws)
+    (figure,) = draw("points", raws)
+
+    assert [column.key for column in table.columns] == [
+        "size_bytes",
+        "time_s",
+        "bandwidth_bytes_per_s",
+    ]
+    assert column(table, "time_s")[3].value == pytest.approx(1.018e-6)
+    assert column(table, "bandwidth_bytes_per_s")[3].value == pytest.approx(8 / 1.018e-6)
+    assert [len(panel.curves[0].marks) for panel in panels(figure)] == [12, 12]
+    assert len(build("fits", raws)) == 2
+    assert panels(draw("fits", raws)[0])[0].y.label == "time (µs)"
+    assert build("pingpong", raws) == []
+
+
+def test_results_are_in_a_table_in_their_units() -> None:
+    (table,) = build("results", [printed(launch) for launch in range(3)])
+
+    assert [cell.value for cell in table.rows[0]][1:] == [pytest.approx(2.1e9), "fine", "1 0.5"]
+    assert column(table, "speed")[0].text == "2.10 GFLOP/s"
+
+
+def test_a_size_is_in_bytes_only_where_its_unit_says_so() -> None:
+    (told,) = cases([printed(size=4096, points=4096)])
+    (other,) = cases([{**printed(size=4096), "program": {**USED, "units": {}}}])
+
+    assert describe(told.settings, ["size", "points"]) == "size = 4 KiB, points = 4096"
+    assert describe(other.settings, ["size"]) == "size = 4096"
+    assert told.settings["size"] == other.settings["size"] == 4096
+
+
+def test_a_case_that_was_not_run_has_its_size_as_the_others() -> None:
+    (run,) = cases([printed(size=4096)])
+    planned = Planned("absent", "theirs", {**run.settings, "size": 8192}, 1)
+    (missing,) = [one for one in group(run.launches, [planned]) if not one.launches]
+
+    assert describe(missing.settings, ["size"]) == "size = 8 KiB"
+
+
+@pytest.mark.parametrize(("times_s", "warned"), [([1.0, 9.9], False), ([0.5, 5.0], True)])
+def test_times_of_one_launch_that_differ_tenfold_are_warned_of(
+    times_s: list[float], warned: bool
+) -> None:
+    found = [*scattered.find(cases([printed(times_s=times_s)]), Context())]
+
+    assert [one.tone for one in found] == ["warning"] * warned
+    assert all("[points]" in one.text for one in found)
+
+
+def test_a_sweep_is_no_scatter_but_a_size_may_be() -> None:
+    one = swept()
+    one["points"] = [{**one["points"][0], "times_s": [1e-6, 2e-5]}, *one["points"][1:]]
+
+    assert [*scattered.find(cases([swept()]), Context())] == []
+    assert len([*scattered.find(cases([one]), Context())]) == 1
+
+
+def test_records_of_them_can_be_read() -> None:
+    assert [wrong(one, Record) for one in (swept(), printed())] == [None, None]
+
+
+def test_a_study_of_a_program_may_ask_for_what_sweeps_have() -> None:
+    asked = [{"kind": kind} for kind in ("points", "results", "fits")]
+    study = Study.model_validate({"title": "t", "runs": [{"kernel": "osu"}], "tables": asked})
+
+    assert [*unsuited(study, "mine.toml", {"osu"})] == []
+    assert len([*unsuited(study, "mine.toml")]) == 3
+
+
+def test_results_are_compared_folder_by_folder() -> None:
+    first = cases([printed(launch) for launch in range(5)])
+    second = cases([printed(launch + 10) for launch in range(5)])
+    results = [table for table in compare_cases(first, second).tables if table.id == "results"]
+    backwards = compare_cases(second, first).tables[-1]
+
+    assert [[cell.value for cell in column(one, "verdict")] for one in results] == [["higher"]]
+    assert column(results[0], "result")[0].value == "speed"
+    assert column(results[0], "second")[0].value == pytest.approx(3.2e9)
+    assert column(results[0], "p_adjusted")[0].value == pytest.approx(2 / 252)
+    assert column(backwards, "verdict")[0].value == "lower"
+
+
+@pytest.mark.parametrize(
+    ("launches", "verdict"), [([0, 0], "the same"), ([1, 2], "too few launches")]
+)
+def test_results_that_do_not_differ_are_told_so(launches: list[int], verdict: str) -> None:
+    first = cases([{**printed(0), "launch": launch} for launch in range(2)])
+    second = cases([{**printed(one), "launch": k} for k, one in enumerate(launches)])
+
+    found = compare_cases(first, second).tables[-1]
+
+    assert column(found, "verdict")[0].value == verdict
