@@ -191,7 +191,7 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
 
 
 _IN_TURN = " Launches in turn tell better: run --resume DIR --launches N, some of each."
-"""_IN_TURN is no advice across jobs of a cluster, whose network can't be changed to and fro."""
+"""_IN_TURN is no advice across jobs of a cluster, whose network can't be switched back."""
 
 
 def _by_jobs(*dossiers: Dossier) -> bool:
