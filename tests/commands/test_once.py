@@ -115,7 +115,7 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "--threads", "100000"], "--threads 100000: too large\n.*at most 4,096"),
         (["fake", "--nodes", "0", "--ranks", "2"], "--nodes 0: too small"),
         (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: can't .* a multiple of 2"),
-        (["fake", "--nodes", "2"], "--nodes: 2: this machine is one node\n *give at most 1$"),
+        (["fake", "--nodes", "2"], "--nodes: 2: this machine is one node\n *give at most 1, or"),
         (["fake", "--execute"], "--execute: on this machine every answer is verified"),
         (["fake", "--keep", "x"], "--keep: there is nothing to keep"),
         (["fake", "--on", "slrum"], "--on slrum: there is no such place"),

@@ -199,7 +199,7 @@ def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) ->
     [
         (
             ["n=64", "--nodes", 4096],
-            "4096: stampede2 has 1,736 nodes\n *give at most 1,736\n",
+            "4096: stampede2 has 1,736 nodes\n *give at most 1,736, or",
         ),
         (
             ["n=64", "--ranks", 49],
