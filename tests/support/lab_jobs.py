@@ -158,7 +158,7 @@ def good(records: Path) -> list[Record]:
 
 CRASH = "Segmentation fault"
 """CRASH is what Slurm says of such a launch."""
-RANKS = "halobench .*--out"
+RANKS = "halobench_.*--out"
 """RANKS is how pgrep finds a launch."""
 DRIVER = "haloscope drive .* --nodes"
 """DRIVER is how pgrep finds a job's driver."""
