@@ -82,7 +82,7 @@ def table(name: str) -> list[str]:
         "",
         "| cells | number | median | aim | worst | aim |",
         "|---|---|---|---|---|---|",
-        f"| one node: could set a number | {errors(fitted, '', '')} |",
+        f"| set a number | {errors(fitted, '', '')} |",
         f"| only predicted | {errors(predicted, f'{median:.0%}', f'{most:.0%}')} |",
         "",
         *(["Beyond the aim:", "", *beyond, ""] if beyond else []),
@@ -145,7 +145,7 @@ def orfeo() -> list[str]:
         "|---|---|---|---|---|",
     ]
     for reading in dict.fromkeys(cell.reading for cell in cells):
-        for kind, fitted in (("could set a number", True), ("only predicted", False)):
+        for kind, fitted in (("set a number", True), ("only predicted", False)):
             own = [c for c in cells if (c.reading, c.fitted) == (reading, fitted)]
             found = Errors.of(own)
             if found.median is not None and found.worst is not None:

@@ -11,7 +11,6 @@ from haloscope.analysis.predictions import Errors, PredictedCell
 def cell(published: float, predicted: float | None, *, telling: bool = True) -> PredictedCell:
     return PredictedCell(
         *("4.1", "wall time", {"n": 1024}, published),
-        fitted=False,
         telling=telling,
         predicted=predicted,
     )

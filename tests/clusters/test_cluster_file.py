@@ -211,7 +211,7 @@ def test_every_shipped_number_has_a_source_beside_it() -> None:
 def without_source(table: Any, where: str = "") -> Iterator[str]:
     """Tables with numbers, and no source; a level of a network has the network's.
 
-    Where a piece of a fit begins and ends is no number of the machine's.
+    Where a piece of a fit begins and ends is no number of the machine's, nor are published cells.
     """
     if isinstance(table, list):
         for one in table:
@@ -222,5 +222,5 @@ def without_source(table: Any, where: str = "") -> Iterator[str]:
     if counted - {"cores", "first_bytes", "last_bytes"} and "source" not in table:
         yield where
     for key, part in table.items():
-        if key != "levels":
+        if key not in ("levels", "set_by"):
             yield from without_source(part, f"{where}.{key}")

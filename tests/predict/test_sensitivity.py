@@ -23,7 +23,7 @@ QUIET = Teller(Console(file=io.StringIO()))
 
 def cell(nodes: int, predicted: float | None) -> PredictedCell:
     keys = {"nodes": nodes}
-    return PredictedCell("4.1", WALL_TIME, keys, 10.0, fitted=False, predicted=predicted)
+    return PredictedCell("4.1", WALL_TIME, keys, 10.0, predicted=predicted)
 
 
 @pytest.fixture

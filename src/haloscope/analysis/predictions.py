@@ -25,7 +25,7 @@ class PredictedCell:
     table, kind: the table's number and what it has: WALL_TIME, JACOBI, LATENCY or RELATIVE.
     keys:        the settings that tell the cell from others in its table; of a relative one, over
                  how many nodes it is, too.
-    fitted:      whether numbers of the cluster file could have been taken from it.
+    sets:        the numbers of the cluster file that it was used to choose, by their places.
     reading:     how the paper was read, where that can be done in several ways.
     telling:     whether it has digits enough for an error.
     step:        the unit of its last printed digit.
@@ -39,7 +39,7 @@ class PredictedCell:
     kind: str
     keys: Mapping[str, Scalar]
     published: float
-    fitted: bool
+    sets: tuple[str, ...] = ()
     reading: str = ""
     telling: bool = True
     step: float = 0.0
@@ -47,6 +47,11 @@ class PredictedCell:
     problem: str | None = None
     whole_nodes: bool | None = None
     drawn: Estimate | None = None
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it set a number of the cluster file: then its prediction is none."""
+        return bool(self.sets)
 
     @property
     def unit(self) -> str:

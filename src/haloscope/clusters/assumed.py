@@ -57,7 +57,9 @@ def scaled(cluster: Cluster, one: Assumed, factor: float) -> Cluster:
     table: Any = data
     for key in way:
         table = table[key]
-    table[last] = {"value": one.value * factor, "source": one.source}
+    before = table.get(last) or {}
+    kept = {"set_by": before["set_by"]} if "set_by" in before else {}
+    table[last] = {"value": one.value * factor, "source": one.source, **kept}
     return Cluster.model_validate({**data, "name": cluster.name})
 
 

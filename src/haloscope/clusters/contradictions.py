@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from haloscope.clusters import gpus
+from haloscope.clusters import gpus, set_by
 from haloscope.clusters.schema import (
     SAME_NODE,
     Cluster,
@@ -84,6 +84,7 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
         found += _overheads(cluster, cluster.mpi)
     found += [*_placements(cluster.messages), *_protocols(cluster.messages, "messages")]
     found += gpus.contradictions(cluster)
+    found += set_by.contradictions(cluster)
     if node.gpu:
         found += _protocols(node.gpu.messages, "node", "gpu", "messages")
     for key, what, mend in found:

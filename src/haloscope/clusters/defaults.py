@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from haloscope.clusters.schema import Cache, Cluster, Mpi, Node, within_node
+from haloscope.clusters.schema import Cache, Cluster, Mpi, Node, SetBy, within_node
 
 Keys = tuple[int | str, ...]
 """The keys that lead to a place in a cluster file; a list's are left out where all its entries are
@@ -26,12 +26,14 @@ class Default:
     """A number that a file does not give. scalable: whether another could stand at that one place.
 
     Not so where it is 0, where a larger one means nothing, and where each entry of a list has it.
+    set_by: the published cells that it was chosen by.
     """
 
     place: Keys
     value: float
     source: str
     scalable: bool = True
+    set_by: tuple[SetBy, ...] = ()
 
 
 def usable(cache: Cache) -> float:
@@ -69,7 +71,8 @@ def defaults(cluster: Cluster) -> Iterator[Default]:
 def _of_node(node: Node) -> Iterator[Default]:
     if node.caches and node.sharpness is None:
         why = "assumed: as fitted to table 4.1 of HPCF-2018-10, cells of one node"
-        yield Default(("node", "sharpness"), 1.0, why)
+        cells = SetBy(paper="hpcf-2018-10", tables=("4.1",), where={"nodes": (1,)})
+        yield Default(("node", "sharpness"), 1.0, why, set_by=(cells,))
     if node.threads_per_core > 1 and node.smt_gain is None:
         why = "assumed: the hardware threads of a core do together what one does alone"
         yield Default(("node", "smt_gain"), 1.0, why)

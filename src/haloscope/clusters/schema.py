@@ -12,7 +12,19 @@ import hashlib
 from math import prod
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+    model_serializer,
+)
 
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import OTHER_SOCKET
@@ -41,13 +53,54 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _listed(value: object) -> object:
+    """A list; a value by itself is a list of one."""
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+CellValues = Annotated[
+    tuple[StrictInt | StrictFloat | StrictStr, ...], BeforeValidator(_listed), Field(min_length=1)
+]
+"""One value of a column of a published table, or several."""
+
+
+class SetBy(_Part):
+    """Published cells that a number was chosen by: they never count as predicted.
+
+    paper, tables: by id. where: the values that these cells have, by column; all cells of the
+    tables if not given.
+    """
+
+    paper: Text
+    tables: tuple[Text, ...] = Field(min_length=1)
+    where: dict[str, CellValues] = Field(default_factory=dict)
+
+
+_CONTENT_ONLY = "content only"
+"""The key of a serialization's context that leaves out what simulations do not depend on."""
+
+
 class Quantity(_Part):
-    """A number above 0 in the unit of its key, the ends of its interval, and where it is from."""
+    """A number above 0 in the unit of its key, the ends of its interval, and where it is from.
+
+    set_by: the published cells that it was chosen by; none if not given.
+    """
 
     value: Annotated[Number, Field(gt=0)]
     low: Number | None = None
     high: Number | None = None
     source: Source
+    set_by: tuple[SetBy, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_empty(
+        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        """All keys; `set_by` only where there are such cells and the content is not all."""
+        found: dict[str, Any] = handler(self)
+        if not self.set_by or (info.context or {}).get(_CONTENT_ONLY):
+            found.pop("set_by", None)
+        return found
 
 
 class Cache(_Part):
@@ -424,9 +477,10 @@ def between_nodes(cluster: Cluster) -> Messages | None:
 
 
 def state(cluster: Cluster) -> str:
-    """12 hexadecimal digits of all that a cluster file says but whether it was disturbed.
+    """12 hexadecimal digits of all that a cluster file says that a simulation may depend on.
 
-    Sources too: a number that another source gives is another statement.
+    Sources too: a number that another source gives is another statement. Not whether it was
+    disturbed, nor which published cells set its numbers.
     """
     later: dict[str, Any] = {  # keys that there were not always: as before, where they say nothing
         "node": {key for key in ("socket", "gpu") if getattr(cluster.node, key) is None}
@@ -434,5 +488,7 @@ def state(cluster: Cluster) -> str:
     if mpi := cluster.mpi:
         new = ("rendezvous_latencies", "cached_bytes")
         later["mpi"] = {key for key in new if getattr(mpi, key) is None}
-    said = cluster.model_dump_json(exclude={"disturbed": True, **later})
+    said = cluster.model_dump_json(
+        exclude={"disturbed": True, **later}, context={_CONTENT_ONLY: True}
+    )
     return hashlib.sha256(said.encode()).hexdigest()[:12]

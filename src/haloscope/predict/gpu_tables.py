@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cells of published tables whose messages lie in the memory of GPUs, as simulated cases.
 
-What the cluster file takes from the paper it takes from the table of MPI alone (pingpong). Of
-launches the paper has an example, which is predicted on what it assumes.
+Of launches the paper has an example, which is predicted on what it assumes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from haloscope.analysis.device_kernels import FIGURE_15
 from haloscope.analysis.exchanges import PRINTED_OVERLAPS
 from haloscope.analysis.predictions import LATENCY, PredictedCell
 from haloscope.analysis.star_forests import OPTIONS
-from haloscope.clusters.schema import Cluster, Quantity
+from haloscope.clusters.schema import Cluster, Quantity, SetBy
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.study.case import Layout, Value
@@ -50,7 +49,6 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
     published = said["time_s"] if "time_s" in said else said["latency_s"]
     cell = PredictedCell(
         *(table.id, LATENCY, {key: said[key] for key in table.keys}, float(published)),
-        fitted=kernel in ("pingpong", "launches"),
         step=table.resolution_s or 0.0,
     )
     if kernel == "launches":
@@ -82,7 +80,10 @@ def as_assumed(table: PaperTable, cluster: Cluster) -> Cluster:
         return cluster
     source = f"{table.paper}, section 6: assumed there"
     costs = {"launch_s": float(launch_us) * 1e-6, "stream_sync_s": _NO_TIME_S}
-    assumed = {name: Quantity(value=value, source=source) for name, value in costs.items()}
+    cells = SetBy(paper=table.paper, tables=(table.id,))
+    assumed = {
+        name: Quantity(value=value, source=source, set_by=(cells,)) for name, value in costs.items()
+    }
     node = cluster.node.model_copy(update={"gpu": gpu.model_copy(update=assumed)})
     return cluster.model_copy(update={"node": node})
 

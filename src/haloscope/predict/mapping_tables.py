@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from haloscope.analysis.predictions import RELATIVE, PredictedCell
 from haloscope.analysis.published import called
-from haloscope.clusters.schema import Cluster, Quantity
+from haloscope.clusters.schema import Cluster, Quantity, SetBy
+from haloscope.clusters.set_by import set_by
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
@@ -31,9 +32,10 @@ unpacked, as textbooks do."""
 _PLAN = "3"
 """_PLAN is the table of the paper that has the sizes and pencils of each number of tasks."""
 _SWITCHES, _LEFT = 5, 0.4
+_FITTED = SetBy(paper="task-mapping-drop", tables=("6",), where={"ranks": (2048,)})
 """_SWITCHES is how many switches of a group of nodes a job on many of them finds free, of which it
 fills one group after the other, and _LEFT what other jobs leave of each link between groups.
-Neither was published, so both are assumed, to fit the two ratios that they then explain."""
+Neither was published, so both are assumed, to fit the two ratios of _FITTED."""
 
 
 def unpredicted(table: PaperTable, cluster: Cluster) -> Iterator[Unpredicted]:
@@ -52,7 +54,9 @@ def shared(cluster: Cluster) -> Cluster:
     if network is None or len(network.levels) < 3:
         raise ValueError(f"{cluster.name} has no groups of switches")
     *lower, groups, top = network.levels
-    left = Quantity(value=_LEFT, source="assumed: fitted to the published ratios")
+    left = Quantity(
+        value=_LEFT, source="assumed: fitted to the published ratios", set_by=(_FITTED,)
+    )
     free = groups.model_copy(update={"children": min(_SWITCHES, groups.children)})
     levels = (*lower, free, top.model_copy(update={"left": left}))
     other = network.model_copy(update={"levels": levels})
@@ -97,11 +101,17 @@ def _cells(table: PaperTable, cluster: Cluster, *, alone: bool) -> Iterator[Unpr
                 keys = {"ranks": ranks, "nodes": nodes, "over": first}
                 cell = PredictedCell(
                     *(table.id, RELATIVE, keys, published[nodes] / published[first]),
-                    fitted=not alone,
+                    sets=_sets(table, cluster, ranks),
                     reading=reading,
                 )
                 one = _transform(table, cell, ranks, nodes)
                 yield replace(one, over=_transform(table, cell, ranks, first))
+
+
+def _sets(table: PaperTable, cluster: Cluster, ranks: int) -> tuple[str, ...]:
+    """Numbers of the cluster that some time of so many tasks set."""
+    rows = (row for row in table.rows if row["ranks"] == ranks)
+    return tuple(dict.fromkeys(where for row in rows for where in set_by(cluster, table, row)))
 
 
 def _transform(table: PaperTable, cell: PredictedCell, ranks: int, nodes: int) -> Unpredicted:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulations set against published figures: predicted, published, ratio, cell by cell.
 
-The honest protocol: what a cluster file takes from a paper it takes from cells of one node (wall
-times), or of one rank, one socket or one whole node (Jacobi), or of MPI alone (messages of GPUs).
-Those cells are reported apart from the others, which are predicted only.
+The honest protocol: cells that set a number of the cluster file (`set_by` beside that number) are
+reported apart from the others, which are predicted only.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any
 
 from haloscope.analysis.predictions import JACOBI, SHORTEST_S, WALL_TIME, PredictedCell
 from haloscope.clusters.schema import NodeSpread, Quantity
+from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
@@ -107,8 +107,8 @@ def explained(
         return []
     if replicates is not None:
         there = replicates.of(there)
-    cells = list(mapping_tables.unexplained(table, there.cluster))
     shared = replace(there, cluster=mapping_tables.shared(there.cluster))
+    cells = list(mapping_tables.unexplained(table, shared.cluster))
     return _answered(table, cells, shared, tell, replicates.number if replicates else 1)
 
 
@@ -181,12 +181,16 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredi
         return
     for row in table.rows:
         said = {**table.facts, **row}
+        sets = set_by(there.cluster, table, row)
         if said.get("memory") == "gpu":
-            yield gpu_tables.unpredicted(table, said)
+            cells = iter([gpu_tables.unpredicted(table, said)])
         elif table.kind == JACOBI:
-            yield from _sweeps(table.id, said, there)
+            cells = _sweeps(table.id, said)
         elif isinstance(said["time_s"], int | float):
-            yield _solve(table, said, there)
+            cells = iter([_solve(table, said, there)])
+        else:
+            continue
+        yield from (replace(one, cell=replace(one.cell, sets=sets)) for one in cells)
 
 
 def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) -> Unpredicted:
@@ -199,7 +203,6 @@ def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) 
     published = float(said["time_s"])
     cell = PredictedCell(
         *(table.id, WALL_TIME, keys, published),
-        fitted=keys["nodes"] == 1,
         telling=published >= SHORTEST_S,
         step=table.resolution_s or 0.0,
         whole_nodes=keys["ppn"] * keys["threads"] >= there.cluster.node.cores,
@@ -213,19 +216,17 @@ def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) 
     )
 
 
-def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Iterator[Unpredicted]:
+def _sweeps(table: str, said: Mapping[str, Any]) -> Iterator[Unpredicted]:
     """A cube of n^3 points on every rank, as the paper says, and n^3 points in all.
 
     The paper's figures look like the second: time lost to communication grows with the number of
     ranks, and 48 such cubes would need 1.3 TB on one node.
     """
-    node, ranks, n = there.cluster.node, int(said["ranks"]), said["n"]
+    ranks, n = int(said["ranks"]), said["n"]
     grid = "x".join(str(said[axis]) for axis in ("px", "py", "pz"))
-    whole = said["nodes"] == 1 and ranks in (node.cores, node.cores * node.threads_per_core)
     cell = PredictedCell(
         *(table, JACOBI, {"ranks": ranks, "grid": grid, "nodes": said["nodes"]}),
         float(said["mlups"]),
-        fitted=ranks == 1 or said["bind"] == "close" or whole,
     )
     layout = Layout(said["nodes"], ranks // int(said["nodes"]), 1, "threads", said["bind"])
     readings = {f"{n}^3 points a rank": {"L": n}, f"{n}^3 points in all": {"size": f"{n}x{n}x{n}"}}

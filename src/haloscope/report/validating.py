@@ -47,7 +47,7 @@ def of_paper(
     figures = [f for reading, own in pairs.items() for f in _figures(own, "published", reading)]
     method = (
         "An error is what was predicted over what was published, less one.",
-        "Cells that may have set numbers of the cluster file show how well it was fitted, all "
+        "Cells that set numbers of the cluster file show how well it was fitted, all "
         "others how well it predicts.",
     )
     return _document(
@@ -138,8 +138,7 @@ def _of_tables(cells: Sequence[PredictedCell], clusters: Mapping[str, str]) -> I
 def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
     if off := _by_reading([cell for cell in cells if cell.fitted]):
         yield Finding(
-            f"Cells that may have set numbers of the cluster file, which says how well it was "
-            f"fitted: {off}."
+            f"Cells that set numbers of the cluster file, which says how well it was fitted: {off}."
         )
 
 

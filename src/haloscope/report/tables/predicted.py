@@ -20,10 +20,8 @@ from haloscope.report.tables.notebook import REPLICATES, spread_notes, spread_te
 from haloscope.stats.estimates import Estimate
 
 NOT_SIMULATED = "not simulated"
-FITTED, ONLY_PREDICTED = "may have set parameters", "only predicted"
-"""What cells are called whose figures the cluster file may have been made from, and all others."""
-MAY_HAVE, HAS_NOT = "maybe", "no"
-"""Whether a cell set numbers of the cluster file, in CSV files."""
+FITTED, ONLY_PREDICTED = "set parameters", "only predicted"
+"""What cells are called that set numbers of the cluster file, and all others."""
 _ERRORS = (Column("number", "number"), Column("median", "median"), Column("worst", "worst"))
 
 
@@ -272,12 +270,12 @@ def _rate(cell: PredictedCell | None) -> Cell:
 def every_cell(cells: Sequence[PredictedCell]) -> Table:
     """A row for each cell; what tells cells of one table apart is empty for those of others.
 
-    set_numbers: whether it may have set numbers of the cluster file that predicts it.
+    sets: the numbers of the cluster file that it set, by their places.
     """
     keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
     ends = ("low", "high") if any(cell.drawn for cell in cells) else ()  # of replicates
     names = ("table", *keys, "reading", "unit", "published", "predicted")
-    names += (*ends, "error", "set_numbers")
+    names += (*ends, "error", "sets")
     return Table(
         id="cells",
         kind="predicted",
@@ -293,7 +291,7 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
                 _exact(cell.predicted, cell.problem),
                 *(_exact(getattr(cell.drawn, end, None)) for end in ends),
                 _exact(cell.error),
-                label(MAY_HAVE if cell.fitted else HAS_NOT),
+                label(" ".join(cell.sets)),
             )
             for cell in cells
         ),
