@@ -114,6 +114,14 @@ def test_what_a_change_can_not_reach_is_not_run(
     assert "lint: Python" in steps
 
 
+def test_what_every_step_rests_on_has_all_of_them_run(
+    check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = subprocess.CompletedProcess([], 0, json.dumps([["requirements.txt"], []]), "")
+    monkeypatch.setattr(check.subprocess, "run", lambda *_, **__: done)
+    assert check.since(check.STEPS, "HEAD") == [*check.STEPS]
+
+
 def test_in_ci_a_skipped_step_is_a_failed_one(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     step = check.Step("not here", list, skip=lambda: "no such program")

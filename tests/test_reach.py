@@ -8,8 +8,8 @@ from reach import files_reached, rooms_above
 
 
 def test_a_room_reaches_those_that_know_it_directly_or_not() -> None:
-    assert rooms_above({"commands"}) == {"commands"}
-    assert rooms_above({"report"}) == {"report", "commands"}
+    assert rooms_above({"commands"}) == {"commands", "cli", "__main__"}
+    assert rooms_above({"report"}) == {"report", "commands", "cli", "__main__"}
     assert {"analysis", "report", "predict", "commands"} <= rooms_above({"stats"})
 
 
@@ -19,7 +19,21 @@ def test_a_changed_room_has_its_tests_run_and_theirs() -> None:
     assert "tests/stats" not in found
 
 
-@pytest.mark.parametrize("name", ["halobench/kernel.hpp", "tests/support/a.py", "studies/a.toml"])
+def test_a_test_is_reached_by_what_it_and_its_support_import() -> None:
+    by_itself, by_support = "tests/analysis/test_comparison.py", "tests/models/test_jacobi.py"
+    assert by_itself in files_reached(["src/haloscope/report/words.py"])
+    assert by_support in files_reached(["src/haloscope/toml.py"])
+
+
+def test_the_command_line_reaches_those_that_start_it() -> None:
+    found = {*files_reached(["src/haloscope/cli.py"])}
+    assert {"tests/faults/test_environments.py", "tests/commands/test_screen.py"} <= found
+    assert "tests/stats/test_tails.py" not in found
+
+
+@pytest.mark.parametrize(
+    "name", ["halobench/kernel.hpp", "tests/support/a.py", "studies/a.toml", "clusters/a.toml"]
+)
 def test_what_anything_may_use_has_all_tests_run(name: str) -> None:
     assert files_reached([name]) == ["tests"]
 

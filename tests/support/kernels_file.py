@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What halobench's kernels declare, as src/haloscope/records/kernels.json keeps it.
 
-python tests/support/kernels_file.py build/release
+python tests/support/kernels_file.py [KERNEL...] builds these, or all, and writes what they declare.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from haloscope.records.kernels import FILE
 from haloscope.run import halobench
-from haloscope.toolchains import build
+from haloscope.toolchains import build, library
 from haloscope.toolchains.build import KernelProgram
 
 
-def declared(programs: Path) -> dict[str, Any]:
-    """Of every kernel, all that its program describes. programs: the folder of these."""
+def declared(programs: Path, kernels: Sequence[str]) -> dict[str, Any]:
+    """Of each of these, all that its program describes. programs: the folder of these."""
     return {
-        name: _kernel(build.asked(programs / KernelProgram(name).file), name)
-        for name in halobench.names()
+        name: _kernel(build.asked(programs / KernelProgram(name).file), name) for name in kernels
     }
 
 
@@ -48,5 +48,15 @@ def text(kernels: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
+def written(kernels: Sequence[str]) -> dict[str, Any]:
+    """Build these; what the file says with what they declare now, in the order of kernels.def."""
+    programs = [KernelProgram(name) for name in kernels]
+    folder = build.build(build.of(library.ensure()), programs).folder
+    known = json.loads(FILE.read_text(encoding="utf-8")) | declared(folder, kernels)
+    return {name: known[name] for name in halobench.names() if name in known}
+
+
 if __name__ == "__main__":
-    FILE.write_text(text(declared(Path(sys.argv[1]))), encoding="utf-8")
+    if unknown := {*sys.argv[1:]} - {*halobench.names()}:
+        raise SystemExit(f"halobench/kernels.def has no {', '.join(sorted(unknown))}")
+    FILE.write_text(text(written(sys.argv[1:] or halobench.names())), encoding="utf-8")

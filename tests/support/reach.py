@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterable
+from functools import cache
 from pathlib import Path
 
-from imports import SOURCE, rooms_known_to
+from imports import SOURCE, imported, rooms_known_to
 
 TESTS = SOURCE.parents[1] / "tests"
-ROOMS = tuple(sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")))
+COMMAND_LINE = re.compile(r'"-m", "haloscope"')
+"""COMMAND_LINE is how a test starts the whole program, whose commands are imported by name."""
 
 
 def changed_since(commit: str) -> list[str]:
@@ -32,23 +35,37 @@ def changed_since(commit: str) -> list[str]:
 
 
 def rooms_above(changed: Collection[str]) -> set[str]:
-    """Rooms of src/haloscope that know one of these, directly or not, and these."""
-    known = {
-        room: {other for path in (SOURCE / room).rglob("*.py") for other in rooms_known_to(path)}
-        for room in ROOMS
-    }
+    """Rooms of src/haloscope, and modules beside them, that know one of these, and these."""
+    known = _known()
     reached = {*changed}
     while more := {room for room, others in known.items() if others & reached} - reached:
         reached |= more
     return reached
 
 
+@cache
+def _known() -> dict[str, set[str]]:
+    """By room, or module beside the rooms: those that it imports."""
+    known = {
+        place.stem: {
+            other
+            for path in (place.rglob("*.py") if place.is_dir() else [place])
+            for other in rooms_known_to(path)
+        }
+        for place in SOURCE.iterdir()
+        if place.suffix == ".py" or (place / "__init__.py").exists()
+    }
+    known["cli"].add("commands")  # by their names
+    return known
+
+
 def files_reached(changed: Iterable[str]) -> list[str]:
     """Tests that these files can reach, as pytest takes them; the whole folder where all can.
 
-    A room reaches the tests of all rooms that know it; a page, those that name it; what is neither
-    nor a test (halobench, studies, support of tests ...), all. Tests beside the rooms' folders run
-    with any of them.
+    A room reaches the tests in its own folder, and those that know it: by what they and the support
+    that they import know, directly or not. A page reaches those that name it; what is neither nor a
+    test (halobench, studies, support of tests ...), all. Tests beside the rooms' folders run with
+    any of them.
     """
     rooms: set[str] = set()
     tests: set[str] = set()
@@ -64,11 +81,29 @@ def files_reached(changed: Iterable[str]) -> list[str]:
             return ["tests"]
     if not rooms and not tests:
         return []
-    folders = {f"tests/{room}" for room in rooms_above(rooms) if (TESTS / room).is_dir()}
+    reached = rooms_above(rooms)
+    folders = {f"tests/{room}" for room in reached if (TESTS / room).is_dir()}
+    tests |= {
+        path.relative_to(TESTS.parent).as_posix()
+        for path in TESTS.rglob("test_*.py")
+        if _rooms_of(path) & reached
+    }
     beside = {f"tests/{path.name}" for path in TESTS.glob("test_*.py")}
-    inside = {name for name in tests if Path(name).parent.as_posix() not in folders}
-    spread = {"tests/faults", "tests/hostile"} if rooms else set()
-    return sorted(folders | beside | inside | spread)
+    inside = {name for name in tests if name.split("/")[1] not in reached}
+    return sorted(folders | beside | inside)
+
+
+@cache
+def _rooms_of(test: Path) -> set[str]:
+    """The rooms that a test knows: by itself, and by the support and the tests that it imports."""
+    rooms = rooms_known_to(test)
+    if COMMAND_LINE.search(test.read_text(encoding="utf-8")):
+        rooms.add("cli")
+    for name in imported(test):
+        for folder in (TESTS / "support", test.parent):
+            if (beside := folder / f"{name.replace('.', '/')}.py").exists() and beside != test:
+                rooms |= _rooms_of(beside)
+    return rooms
 
 
 def _naming(name: str) -> set[str]:

@@ -50,13 +50,24 @@ def execute(arguments: argparse.Namespace) -> int:
         out.print(table, "")
 
     show("studies", (_study(path, bench) for path in study_file.ready()))
-    ours = map(halobench.describe, halobench.names())
-    show("kernels", ((kernel.name, kernel.summary) for kernel in ours))
+    show("kernels", _kernels())
     show("external programs", _programs())
     show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
     show("clusters", _clusters())
     show("toolchains", ((one.name, one.version) for one in library.available()))
     return 0
+
+
+def _kernels() -> list[tuple[str, str]]:
+    """halobench's kernels, with what each measures."""
+
+    def told(name: str) -> str:
+        try:
+            return halobench.describe(name).summary
+        except UserError as error:  # a new one
+            return "\n".join(f"{problem.what}: {problem.mend}" for problem in error.problems)
+
+    return [(name, told(name)) for name in halobench.names()]
 
 
 def _programs() -> list[tuple[str, str]]:

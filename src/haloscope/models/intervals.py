@@ -9,11 +9,11 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from scipy import stats as scipy_stats
 
 from haloscope.models.sweep import Array
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+from haloscope.stats.student import factor
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def bootstrapped(value: float, draws: Array, launches: int, confidence: float) -
     """
     if launches < FEWEST_FOR_INTERVAL or draws.size == 0:
         return Estimate(value, None, None, launches, "none")
-    t = float(scipy_stats.t.ppf(0.5 + confidence / 2, launches - 1))
+    t = factor(confidence, launches - 1)
     tail = NormalDist().cdf(-sqrt(launches / (launches - 1)) * t)
     ordered = np.sort(draws)
     low = float(ordered[int(tail * (draws.size - 1))])
@@ -58,7 +58,7 @@ def student(value: float, error: float, freedom: int, launches: int, confidence:
     """value +- t error, Student's t with `freedom` degrees; no interval when there are none."""
     if freedom < 1:
         return Estimate(value, None, None, launches, "none")
-    half = float(scipy_stats.t.ppf(0.5 + confidence / 2, freedom)) * error
+    half = factor(confidence, freedom) * error
     return Estimate(value, value - half, value + half, launches, "normal interval", confidence)
 
 

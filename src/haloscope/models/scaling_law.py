@@ -23,7 +23,6 @@ from itertools import product
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 
 from haloscope.models.intervals import Intervals
 from haloscope.models.model import Residuals
@@ -191,10 +190,12 @@ def _columns(terms: Sequence[Term], p: npt.ArrayLike) -> Array:
 
 def _solve(columns: Array, times: Array) -> Array:
     """Least squares of relative errors, none negative; columns on one scale, as these differ."""
+    from scipy.optimize import nnls  # here: a report that fits nothing starts without it
+
     relative = columns / times[:, None]
     scale = np.linalg.norm(relative, axis=0)
     scale[scale == 0] = 1.0
-    solution, _ = optimize.nnls(relative / scale, np.ones(times.size))
+    solution, _ = nnls(relative / scale, np.ones(times.size))
     return np.asarray(solution / scale)
 
 

@@ -32,7 +32,6 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
 
 from haloscope.models import piecewise_hockney
 from haloscope.models.intervals import Intervals, bootstrapped
@@ -247,12 +246,14 @@ def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Ne
 
     Raises ValueError without two numbers of neighbours and three points.
     """
+    from scipy.optimize import nnls  # here: a report that fits nothing starts without it
+
     if len(set(neighbours)) < 2 or neighbours.size < 3:
         raise ValueError("gaps need two numbers of neighbours and three points or more")
     terms = _terms(neighbours, remote_bytes)
 
     def solve(times: Array) -> Array:
-        return np.asarray(optimize.nnls(terms / times[:, None], np.ones(times.size))[0])
+        return np.asarray(nnls(terms / times[:, None], np.ones(times.size))[0])
 
     centre = np.median(times_s, axis=0)
     values = solve(centre)

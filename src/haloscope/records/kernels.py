@@ -2,8 +2,8 @@
 """What each kernel declares: its parameters, its results, and what a record may have of them.
 
 kernels.json is a copy of what the kernels' programs describe (--describe), because studies are
-checked and records are read where none is built. `python tests/support/kernels_file.py` writes it,
-and a test compares.
+checked and records are read where none is built. `.venv/bin/python tests/support/kernels_file.py`
+writes it, and a test compares.
 """
 
 from __future__ import annotations

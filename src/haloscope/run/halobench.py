@@ -78,7 +78,7 @@ def describe(kernel: str) -> Kernel:
     """A kernel that there is, as it declares itself. UserError where kernels.json lacks it."""
     if (said := declared().get(kernel)) is None:
         what = "kernels.def has it, and kernels.json does not say what its parameters are"
-        mend = "write that file again: python tests/support/kernels_file.py build/release"
+        mend = f"build it and write them: .venv/bin/python tests/support/kernels_file.py {kernel}"
         raise UserError(Problem(f"kernel {kernel}", what, mend))
     parameters = tuple(
         KernelParameter(**{**one, "choices": tuple(one["choices"])}) for one in said["parameters"]
@@ -94,10 +94,9 @@ def describe(kernel: str) -> Kernel:
 
 
 def programs(kernel: str) -> list[KernelProgram]:
-    """The programs of a kernel, first that of its default memory."""
-    (memory,) = [one.choices for one in describe(kernel).parameters if one.name == "memory"] or [
-        ("host",)
-    ]
+    """The programs of a kernel, first that of its default memory; one not yet described has one."""
+    described = describe(kernel).parameters if kernel in declared() else ()
+    (memory,) = [one.choices for one in described if one.name == "memory"] or [("host",)]
     return [KernelProgram(kernel, where == "device") for where in memory]
 
 
