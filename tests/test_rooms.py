@@ -91,6 +91,8 @@ LATE = {
     "commands/once.py": "haloscope.commands.launched",
     "commands/run.py": "haloscope.commands.conclusion",
     "host/machine.py": "psutil",
+    "models/scaling_law.py": "scipy.optimize",
+    "models/split_phase.py": "scipy.optimize",
     "run/matrices.py": "numpy pymetis",
     "run/matrix_market.py": "numpy scipy.io scipy.sparse",
     "stats/allocations.py": "scipy.special",
