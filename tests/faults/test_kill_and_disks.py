@@ -21,7 +21,11 @@ from haloscope.toolchains.simgrid import smpi
 HERE = Path(__file__).parent
 TRIES = 3
 """TRIES is how many signals a kind of campaign gets."""
-DISKS = ["tmpfs of 24 KiB", "full ext4", "folder that vanishes"]
+KINDS = ["real", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("precise", "simulated"))]
+DISKS = [
+    "tmpfs of 24 KiB",
+    *(pytest.param(disk, marks=pytest.mark.long) for disk in ("full ext4", "folder that vanishes")),
+]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +48,7 @@ def told(script: str, *words: str | Path) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["real", "precise", "simulated"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_campaign_that_is_killed_loses_doubles_and_leaves_nothing(
     kind: str, builds: Path, tmp_path: Path
 ) -> None:

@@ -45,7 +45,11 @@ OPERATORS = re.compile(
 )
 """Those whose mutants look like mistakes: the boundary or the negation of a condition, not `<<`."""
 EQUIVALENT = Path(__file__).parent / "equivalent.txt"
-OPTIONS = ("-m", "not lab and not toolchains and not latex and not minutes", "--hypothesis-seed=0")
+OPTIONS = (
+    "-m",
+    "not lab and not toolchains and not latex and not minutes and not long",
+    "--hypothesis-seed=0",
+)
 """Of pytest: tests that take no more than Python, the same in each run."""
 LIMIT_S = 1800.0
 """Seconds that the tests of a mutant may take: many times what they take."""

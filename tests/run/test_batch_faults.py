@@ -117,6 +117,7 @@ def test_a_driver_that_its_batch_system_forgot_gives_way(
     assert restarts[0] <= struck[1] + 1  # the launch that was under way is its last
 
 
+@pytest.mark.long
 def test_forty_launches_with_faults_are_measured_once_each(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
