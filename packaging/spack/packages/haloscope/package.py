@@ -37,7 +37,7 @@ class Haloscope(PythonPackage):
     depends_on("py-numpy@1.26:", type="run")
     depends_on("py-platformdirs@4:", type="run")
     depends_on("py-psutil@5.9:", type="run")
-    depends_on("py-pydantic@2.6:", type="run")
+    depends_on("py-pydantic@2.7:", type="run")
     depends_on("py-pymetis@2025.2:", type="run")
     depends_on("py-rich@13.7:", type="run")
     depends_on("py-scipy@1.12:", type="run")
