@@ -48,6 +48,7 @@ COMMANDS = {
     "validate": "predict published tables by simulation, and show the errors",
     "cluster": "what a cluster file says of a machine",
     "site": "clusters with a batch system, as files: written, shown, checked",
+    "schema": "what a study's, cluster's or other file may say, as a JSON Schema",
     "lab": "a cluster in a box: hosts, network and Slurm on this machine, for tests",
 }
 """What `--help` says of each command: a module of `commands`, imported when it is named."""

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     SerializationInfo,
@@ -28,6 +27,7 @@ from pydantic import (
 
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import OTHER_SOCKET
+from haloscope.study.schema import OneOrMore
 
 SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
@@ -53,13 +53,8 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _listed(value: object) -> object:
-    """A list; a value by itself is a list of one."""
-    return value if isinstance(value, list | tuple) else (value,)
-
-
 CellValues = Annotated[
-    tuple[StrictInt | StrictFloat | StrictStr, ...], BeforeValidator(_listed), Field(min_length=1)
+    tuple[StrictInt | StrictFloat | StrictStr, ...], OneOrMore(), Field(min_length=1)
 ]
 """One value of a column of a published table, or several."""
 

@@ -244,14 +244,17 @@ def _shown(value: object) -> str:
 @cache
 def _checks(declared: type, *, whole: bool = True) -> SchemaValidator:
     """Of a record, or of some of its keys if it is not whole; made when the first one is read."""
-    if not whole:
-        return SchemaValidator(_object(declared, ()))
+    return SchemaValidator(schema(declared) if whole else _object(declared, ()))
+
+
+def schema(declared: type) -> CoreSchema:
+    """What a whole record must be. declared: `Record`."""
     needed = {
         one.name
         for one in fields(declared)
         if one.default is MISSING and one.default_factory is MISSING
     }
-    return SchemaValidator(_object(declared, needed))
+    return _object(declared, needed)
 
 
 def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema:
@@ -266,9 +269,10 @@ def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema
         optional = get_origin(hint) is NotRequired
         hint = get_args(hint)[0] if optional else hint
         if get_origin(hint) is Annotated:
-            values = _values(*get_args(hint))
+            values, key = _values(*get_args(hint)), get_args(hint)[1]
             required = not optional and name in needed
-            keys[name] = core_schema.typed_dict_field(values, required=required)
+            told = {"pydantic_js_updates": {"description": key.meaning}}
+            keys[name] = core_schema.typed_dict_field(values, required=required, metadata=told)
     return core_schema.typed_dict_schema(keys)
 
 

@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 _Word = Annotated[str, StringConstraints(pattern=r"^[\w][\w+:@=,%-]*([./][\w+:@=,%-]+)*$")]
 """_Word is what may stand in a job script and be taken for itself: no option, no pattern, and of
@@ -47,6 +55,14 @@ _Memory = Annotated[
     str,
     StringConstraints(pattern=r"^\d{1,9}[KMGT]?$"),
     BeforeValidator(lambda value: str(value) if type(value) is int else value),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\d{1,9}[KMGT]?$"},
+                {"type": "integer", "minimum": 0},
+            ]
+        }
+    ),
 ]
 """_Memory is what sbatch takes for a node's memory: 0, 4096, 64G."""
 _Count = Annotated[int, Field(strict=True, ge=1, le=COUNT_LIMIT)]

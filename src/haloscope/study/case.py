@@ -27,7 +27,9 @@ def is_list(mapping: str) -> bool:
     return _LIST.fullmatch(mapping) is not None
 
 
-_LIST = re.compile(r"[0-9]{1,7}(,[0-9]{1,7})+")
+LIST = r"[0-9]{1,7}(,[0-9]{1,7})+"
+"""LIST is what the nodes of ranks look like, from 0."""
+_LIST = re.compile(LIST)
 
 
 @dataclass(frozen=True)

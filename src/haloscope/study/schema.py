@@ -4,24 +4,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isfinite, prod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import no_info_before_validator_function
 
 from haloscope.errors import guess, nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study import kinds
-from haloscope.study.case import ALLOCATIONS, Value, is_list
+from haloscope.study.case import ALLOCATIONS, LIST, Value, is_list
 
 LAUNCHES_LIMIT = 10_000
 """LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
@@ -48,8 +53,24 @@ WORDS = ("cores", "powers", "every", "divisors")
 """What may stand in place of a number of processes or threads."""
 
 
-def _axis(value: object) -> object:
-    return value if isinstance(value, list) else [value]
+@dataclass(frozen=True)
+class OneOrMore:
+    """A list for which a value by itself stands, too: an axis."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """A value by itself becomes a list of one."""
+        return no_info_before_validator_function(
+            lambda value: value if isinstance(value, list | tuple) else [value], handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Either of them."""
+        several = handler(schema)
+        return {"anyOf": [several["items"], several]}
 
 
 def _value(value: object) -> Value:
@@ -66,13 +87,28 @@ def _count(value: object) -> int | str:
     raise ValueError(f"neither a whole number from 1 to {NODE_LIMIT} nor a known word")
 
 
-def _one_of(known: Callable[[], Sequence[str]]) -> BeforeValidator:
-    def check(value: object) -> object:
-        if value in known():
-            return value
-        raise PydanticCustomError("name", "{hint}", {"hint": nearest(str(value), known())})
+@dataclass(frozen=True)
+class _OneOf:
+    """One of some names, which are looked up when they are needed."""
 
-    return BeforeValidator(check)
+    known: Callable[[], Sequence[str]]
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """A wrong name's error names the nearest one."""
+        return no_info_before_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """The names that there are now."""
+        return {"enum": [*self.known()]}
+
+    def _checked(self, value: object) -> object:
+        if value in self.known():
+            return value
+        raise PydanticCustomError("name", "{hint}", {"hint": nearest(str(value), self.known())})
 
 
 ALL = "all"
@@ -89,19 +125,31 @@ def _papers() -> list[str]:
     return sorted(entry.parent.name for entry in share("papers").glob("*/paper.toml"))
 
 
-Values = Annotated[
-    list[Annotated[Any, BeforeValidator(_value)]], BeforeValidator(_axis), Field(min_length=1)
+T = TypeVar("T")
+Axis = Annotated[list[T], OneOrMore(), Field(min_length=1)]
+Values = Axis[
+    Annotated[
+        Any,
+        BeforeValidator(_value),
+        WithJsonSchema({"type": ["number", "string", "boolean"]}),
+    ]
 ]
-Count = Annotated[Any, BeforeValidator(_count)]
-Counts = Annotated[list[Count], BeforeValidator(_axis), Field(min_length=1)]
+Count = Annotated[
+    Any,
+    BeforeValidator(_count),
+    WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": NODE_LIMIT}, {"enum": [*WORDS]}]}
+    ),
+]
+Counts = Axis[Count]
 Positive = Annotated[int, Field(ge=1, le=COUNT_LIMIT)]
-Positives = Annotated[list[Positive], BeforeValidator(_axis), Field(min_length=1)]
+Positives = Axis[Positive]
 Launches = Annotated[int, Field(ge=1, le=LAUNCHES_LIMIT)]
 Seconds = Annotated[float, Field(gt=0, le=TIME_LIMIT_S, allow_inf_nan=False)]
 ThreadPlaces = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
-Places = Annotated[list[ThreadPlaces], BeforeValidator(_axis), Field(min_length=1)]
-Binds = Annotated[list[Bind], BeforeValidator(_axis), Field(min_length=1)]
+Places = Axis[ThreadPlaces]
+Binds = Axis[Bind]
 MAPPINGS = ("block", "round_robin", "random")
 """MAPPINGS are the words for which ranks share a node; a list of their nodes says it, too."""
 
@@ -114,19 +162,19 @@ def _mapping(value: object) -> object:
     raise PydanticCustomError("name", "{hint}", {"hint": hint})
 
 
-Mappings = Annotated[
-    list[Annotated[str, BeforeValidator(_mapping)]], BeforeValidator(_axis), Field(min_length=1)
+Mappings = Axis[
+    Annotated[
+        str,
+        BeforeValidator(_mapping),
+        WithJsonSchema(
+            {"anyOf": [{"enum": [*MAPPINGS]}, {"type": "string", "pattern": f"^{LIST}$"}]}
+        ),
+    ]
 ]
-Allocations = Annotated[
-    list[Annotated[str, _one_of(lambda: ALLOCATIONS)]],
-    BeforeValidator(_axis),
-    Field(min_length=1),
-]
-Placements = Annotated[
-    list[Annotated[str, _one_of(_placements)]], BeforeValidator(_axis), Field(min_length=1)
-]
-Transports = Annotated[list[str], BeforeValidator(_axis), Field(min_length=1)]
-Toolchains = Annotated[list[str], BeforeValidator(_axis), Field(min_length=1)]
+Allocations = Axis[Annotated[str, _OneOf(lambda: ALLOCATIONS)]]
+Placements = Axis[Annotated[str, _OneOf(_placements)]]
+Transports = Axis[str]
+Toolchains = Axis[str]
 
 
 class _Model(BaseModel):
@@ -271,7 +319,7 @@ class Element(_Model):
 class TableElement(Element):
     """One [[tables]] table of a study."""
 
-    kind: Annotated[str, _one_of(kinds.tables)] = Field(
+    kind: Annotated[str, _OneOf(kinds.tables)] = Field(
         description=f"one of {', '.join(kinds.tables())}"
     )
 
@@ -279,7 +327,7 @@ class TableElement(Element):
 class FigureElement(Element):
     """One [[figures]] table of a study."""
 
-    kind: Annotated[str, _one_of(kinds.figures)] = Field(
+    kind: Annotated[str, _OneOf(kinds.figures)] = Field(
         description=f"one of {', '.join(kinds.figures())}"
     )
 
@@ -288,7 +336,7 @@ class Study(_Model):
     """A whole study, as its file gives it."""
 
     title: str = Field(description="a text: what the study asks")
-    paper: Annotated[str, _one_of(_papers)] | None = Field(
+    paper: Annotated[str, _OneOf(_papers)] | None = Field(
         None, description="the id of a paper whose tables stand beside ours: see haloscope list"
     )
     launches: Launches = Field(

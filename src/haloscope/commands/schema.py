@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haloscope schema: what a file may say, as a JSON Schema for editors and other programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
+from haloscope.clusters.schema import Cluster
+from haloscope.papers.file import PaperFile
+from haloscope.programs.schema import ProgramFile
+from haloscope.records import checked
+from haloscope.records.record import Record
+from haloscope.run import halobench
+from haloscope.run.halobench import KernelParameter
+from haloscope.sites.schema import BatchSite
+from haloscope.study.schema import Study
+
+_DESCRIPTION = """\
+The JSON Schema (2020-12) of a kind of file: editors complete and check with it, and so do
+check-jsonschema and other programs. What no schema can say, as a key that another one rules out,
+haloscope says when it reads the file.
+"""
+_EPILOG = """\
+examples:
+  haloscope schema study > study.json    then '#:schema ./study.json' as a study's first line
+  haloscope schema record                one line of records.jsonl
+"""
+
+
+def _study() -> dict[str, Any]:
+    """With the parameters of each kernel."""
+    schema = Study.model_json_schema()
+    parts: dict[str, dict[str, Any]] = schema["$defs"]
+    runs = [_of_kernel(name, parts) for name in halobench.names()]
+    parts["Run"]["allOf"] = runs
+    return schema
+
+
+def _of_kernel(name: str, parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What the parameters of a run may be, if it is of this kernel.
+
+    parts: what parameters may be, each once however many kernels have it; it is added to.
+    """
+    params = {}
+    for one in halobench.describe(name).parameters:
+        allowed = _parameter(one)
+        shared = next((each for each in parts if parts[each] == allowed), f"{name}.{one.name}")
+        parts[shared] = allowed
+        params[one.name] = {"$ref": f"#/$defs/{shared}"}
+    known = {"properties": params, "additionalProperties": False}
+    return {
+        "if": {"properties": {"kernel": {"const": name}}, "required": ["kernel"]},
+        "then": {"properties": {"params": known}},
+    }
+
+
+def _parameter(one: KernelParameter) -> dict[str, Any]:
+    """A value of a parameter, or a list of them."""
+    bounds = {"minimum": one.minimum, "maximum": one.maximum}
+    number = {key: bound for key, bound in bounds.items() if bound is not None}
+    truth = [{"type": "boolean"}] if {*one.choices} == {"true", "false"} else []
+    suffixed = {"type": "string", "pattern": "^-?[0-9]+[KMG]$"}
+    allowed: Mapping[str, dict[str, Any]] = {
+        "integer": {"anyOf": [{"type": "integer", **number}, suffixed]},
+        "real": {"type": "number", **number},
+        "choice": {"anyOf": [{"enum": [*one.choices]}, *truth]},
+        "sizes": {"anyOf": [{"type": "integer", **number}, {"type": "string"}]},
+        "text": {"type": "string"},
+        "file": {"type": "string"},
+    }
+    value = allowed[one.type]
+    several = {"type": "array", "items": value, "minItems": 1}
+    return {"description": one.help, "default": one.default, "anyOf": [value, several]}
+
+
+def _called_as_its_file(model: type[BaseModel]) -> dict[str, Any]:
+    """A file without its model's name, which is the file's own."""
+    schema = model.model_json_schema()
+    del schema["properties"]["name"]
+    schema["required"].remove("name")
+    return schema
+
+
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "study": _study,
+    "cluster": lambda: _called_as_its_file(Cluster),
+    "site": lambda: _called_as_its_file(BatchSite),
+    "program": ProgramFile.model_json_schema,
+    "paper": PaperFile.model_json_schema,
+    "record": lambda: GenerateJsonSchema().generate(checked.schema(Record)),
+}
+"""SCHEMAS has the kinds of files, and what makes the schema of each."""
+
+
+def text(kind: str) -> str:
+    """The schema of a kind of file, as JSON."""
+    schema = {"$schema": GenerateJsonSchema.schema_dialect, **SCHEMAS[kind]()}
+    return json.dumps(schema, indent=1) + "\n"
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `schema`, and add its argument."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("kind", metavar="KIND", choices=SCHEMAS, help=", ".join(SCHEMAS))
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the schema."""
+    print(text(arguments.kind), end="")
+    return 0
