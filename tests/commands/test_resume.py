@@ -126,7 +126,9 @@ def test_a_busy_machine_is_told_where_launches_are_left_alone(
     assert told == [True, False]
 
 
-@pytest.mark.parametrize("option", ["--detach", "--script-only", "--minutes=5", "--minutes=0"])
+@pytest.mark.parametrize(
+    "option", ["--detach", "--script-only", "--minutes=5", "--minutes=0", "--allocations=2"]
+)
 def test_a_folder_without_jobs_is_not_gone_on_with_by_jobs(
     haloscope: Run, cut: Path, option: str
 ) -> None:

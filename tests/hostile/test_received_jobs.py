@@ -15,7 +15,7 @@ from haloscope.batch.scheduler import JobAsked
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder, SavedPlan
-from haloscope.run import submission
+from haloscope.run import job_notes, submission
 from haloscope.sites import file as site_file
 
 SITE = """
@@ -142,7 +142,7 @@ def test_what_a_check_did_not_write_is_refused(place: Path, text: str) -> None:
     path.write_text(text, encoding="latin-1")
 
     with pytest.raises(UserError, match=r"check.json: damaged"):
-        submission.lacking(place / "R")
+        job_notes.lacking(place / "R")
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from lab_jobs import QUIET
-from test_submission import Queue, of
+from recorded import poisson
+from rich.console import Console
+from test_submission import Queue, a_case, lacking, of
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
 from haloscope.batch.jobs import Batch
+from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.run import following
+from haloscope.run.job_notes import HEARTBEAT, Submitted
+from haloscope.run.progress import Teller
+from haloscope.run.standing import RunningLaunch, standing
+from haloscope.run.submission import Submission
 
 
 class Saying(Batch):
@@ -36,12 +45,27 @@ class Saying(Batch):
         return {job: JobState(state) for job in jobs}
 
 
-def waits(folder: Path, *said: str | None) -> list[float]:
-    """How long is waited between the questions."""
+def watch(folder: Path, *said: str | None) -> tuple[following.Watch, list[float]]:
+    """Job 7 watched by one who asks a batch system that says this; how long is waited each time."""
     waited: list[float] = []
     jobs = replace(of(folder), batch=Saying(*said))
-    following._until_over(jobs, ["7"], QUIET, waited.append, following.FIRST_POLL_S)
-    return waited
+    return following.Watch(jobs, ["7"], QUIET, waited.append, {}), waited
+
+
+def waits(folder: Path, *said: str | None) -> list[float]:
+    """How long is waited between the questions."""
+    watched, waited = watch(folder, *said)
+    between: list[float] = []
+    ask = following.Watch._ask
+
+    def asked(self: following.Watch) -> tuple[bool, bool]:
+        between.append(sum(waited) - sum(between))
+        return ask(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following.Watch, "_ask", asked)
+        watched.until_over()
+    return between[1:]
 
 
 def test_polls_begin_at_30_s_and_back_off(tmp_path: Path) -> None:
@@ -86,3 +110,138 @@ def test_that_jobs_brought_nothing_is_told_though_nobody_answers(
 
     with pytest.raises(UserError, match="jobs ended without a launch more: 1 gone"):
         following.follow(jobs, QUIET, wait=lambda _: None)
+
+
+def submitted(folder: Path, *, check: bool) -> None:
+    """Job 7 is noted in the folder, and has printed why it ended."""
+    (folder / "jobs").mkdir(exist_ok=True)
+    script = str(folder / "jobs" / "0123456789ab.sh")
+    one = Submitted("haloscope:0123456789ab", 1, 5, script, job="7", check=check, at=0.0)
+    of(folder).save([one])
+    (folder / "jobs" / "0123456789ab.log").write_text("srun: error\n\nhaloscope: no such library\n")
+
+
+def test_what_nodes_lack_is_told_before_the_batch_system_is_asked_again(tmp_path: Path) -> None:
+    """A job that found it may stay at work for minutes, as where its node does not let it end."""
+    watched, waited = watch(tmp_path, "RUNNING")
+    wait = watched.wait
+
+    def found(seconds: float) -> None:
+        wait(seconds)
+        lacking(tmp_path)
+
+    watched.wait = found
+    with pytest.raises(UserError, match="no halobench"):
+        watched.until_over()
+
+    assert waited == [following.LOOK_S]
+
+
+def test_a_preflight_that_ends_without_an_answer_ends_the_run_with_its_last_words(
+    tmp_path: Path,
+) -> None:
+    submitted(tmp_path, check=True)
+    watched, waited = watch(tmp_path, "NODE_FAIL")
+
+    with pytest.raises(UserError, match="no such library") as caught:
+        watched.until_over()
+
+    assert (caught.value.problems[0].where, waited) == ("job 7", [])
+
+
+def test_what_waits_for_a_preflight_that_failed_is_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = replace(of(tmp_path), batch=Saying("RUNNING"))
+    monkeypatch.setattr(following, "submit_all", lambda *_: ["7", "8"])
+    monkeypatch.setattr(Submission, "waiting", lambda _: ["8"])
+    cancelled: list[str] = []
+    monkeypatch.setattr(Saying, "cancel", lambda _, ids: cancelled.extend(ids))
+    lacking(tmp_path)
+
+    with pytest.raises(UserError, match="no halobench"):
+        following.follow(jobs, QUIET, wait=lambda _: None)
+
+    assert cancelled == ["8"]
+
+
+def test_how_a_job_failed_is_told_once_by_the_end_of_its_log(tmp_path: Path) -> None:
+    submitted(tmp_path, check=False)
+    watched, _ = watch(tmp_path, "RUNNING", "FAILED")
+    out = StringIO()
+    watched.tell = Teller(Console(file=out, width=200))
+
+    watched.until_over()
+
+    assert out.getvalue().count("no such library") == 1
+
+
+def record(jobs: Submission, launch: int, wall_s: float) -> None:
+    one = poisson(64, launch=launch, time_s=1.0, wall_s=wall_s)
+    with jobs.folder.records.open("a") as file:
+        file.write(json.dumps(one) + "\n")
+
+
+def measured(folder: Path) -> Submission:
+    """Of a case of which there are records, ten launches."""
+    jobs = of(folder)
+    return replace(jobs, plan=replace(jobs.plan, cases=(a_case(10),)))
+
+
+def test_done_running_left_elapsed_and_expected(tmp_path: Path) -> None:
+    jobs = measured(tmp_path)
+    submitted(tmp_path, check=False)
+    record(jobs, 0, 4.0)
+    record(jobs, 1, 6.0)
+    beat = {"job": "7", "node": "n1", "at": "1970-01-01T00:01:30Z", "case": "fake", "launch": 2}
+    (tmp_path / HEARTBEAT).write_text(json.dumps(beat))
+
+    now = standing(jobs, {"7": JobState("RUNNING")}, now=100.0)
+
+    assert (now.done, now.left) == (2, 8)
+    assert [now.elapsed_s, now.expected_s] == pytest.approx([100.0, 40.0])
+    assert now.running == RunningLaunch("7", "n1", "fake", 2, 10.0)
+
+
+@pytest.mark.parametrize("states", [{}, {"7": JobState("COMPLETED")}, {"8": JobState("RUNNING")}])
+def test_nothing_runs_where_no_job_of_the_folder_is_at_work(
+    tmp_path: Path, states: dict[str, JobState]
+) -> None:
+    beat = {"job": "7", "node": "n1", "at": "1970-01-01T00:01:30Z", "case": "fake", "launch": 2}
+    (tmp_path / HEARTBEAT).write_text(json.dumps(beat))
+
+    assert standing(of(tmp_path), states).running is None
+
+
+@pytest.mark.parametrize("beat", ["", "{}", "no", '{"job": "7", "at": 3}'])
+def test_a_damaged_heartbeat_is_no_launch(tmp_path: Path, beat: str) -> None:
+    (tmp_path / HEARTBEAT).write_text(beat)
+
+    assert standing(of(tmp_path), {"7": JobState("RUNNING")}).running is None
+
+
+def test_a_folder_whose_site_is_gone_has_a_status_and_can_be_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = measured(tmp_path / "out")
+    jobs.folder.create("title = 't'\n", jobs.plan)
+    submitted(tmp_path / "out", check=False)
+    record(jobs, 0, 4.0)
+
+    assert main(["status", "out"]) == 0
+    told = capsys.readouterr().out
+    assert "1 of 10 launches done" in told and "--on taki" in told and "job 7" in told
+    assert main(["collect", "out"]) == 1
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_folder_that_no_site_measures_has_no_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = of(tmp_path / "out")
+    jobs.folder.create("title = 't'\n", replace(jobs.plan, on="local"))
+
+    assert main(["status", "out"]) == 2
+    assert "without a batch system" in capsys.readouterr().err

@@ -7,6 +7,7 @@ Jobs of the fakes run on this machine, and so have one node. PSI/J is the real o
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,11 +15,12 @@ import far_site
 import pytest
 from lab_jobs import MINUTES, QUIET, followed
 
+from haloscope.analysis.cases import group
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.records.record import Record, read
 from haloscope.run import submission
-from haloscope.run.campaign import Request, start
+from haloscope.run.campaign import Request, resume, start
 from haloscope.run.submission import Submission
 
 pytestmark = pytest.mark.toolchains
@@ -60,10 +62,13 @@ def fake(tmp_path: Path, known: str, monkeypatch: pytest.MonkeyPatch) -> Iterato
     yield from far_site.commands(tmp_path, known, monkeypatch)
 
 
-def submitted(toolchain: str, study: str = "mine.toml") -> Submission:
+def submitted(
+    toolchain: str, study: str = "mine.toml", allocations: int | None = None
+) -> Submission:
     """A new campaign at the site, with its folder; no job of it yet."""
     Path("mine.toml").write_text(STUDY)
-    campaign = start(Request(study, Path("out"), toolchain=toolchain, on="far"), QUIET)
+    asked = Request(study, Path("out"), toolchain=toolchain, on="far", allocations=allocations)
+    campaign = start(asked, QUIET)
     submission.begin(campaign, {}, QUIET)
     return submission.of(campaign, MINUTES)
 
@@ -137,3 +142,32 @@ def test_a_job_with_fewer_nodes_than_it_asked_for_measures_nothing(
     logs = [path.read_text() for path in jobs.directory.glob("jobs/*.log")]
     assert any("it has 1 node, and was asked for with 2" in text for text in logs), logs
     assert not (jobs.directory / "records.jsonl").exists()
+
+
+@pytest.mark.parametrize("known", ["flux"])
+def test_every_case_is_measured_in_as_many_jobs_as_were_asked_for(
+    known: str, fake: Path, built: str
+) -> None:
+    """And in further ones when the folder is gone on with."""
+    jobs = submitted(built, allocations=2)
+    followed(jobs)
+    assert each_job(jobs) == [4, 4]
+
+    more = resume(Path("out"), None, None, QUIET, allocations=3)
+    submission.begin(more, {}, QUIET)
+    followed(submission.of(more, MINUTES))
+
+    assert each_job(jobs) == [4, 4, 4]
+    (ring, other) = group(read(jobs.directory / "records.jsonl"))
+    assert [len({*(case.allocations or ())}) for case in (ring, other)] == [3, 3]
+    with pytest.raises(UserError, match="more than --allocations 2"):
+        resume(Path("out"), None, None, QUIET, allocations=2)
+    with pytest.raises(UserError, match="in place of --launches"):
+        resume(Path("out"), None, 20, QUIET)
+
+
+def each_job(jobs: Submission) -> list[int]:
+    """The good launches of each job, in their order."""
+    records = read(jobs.directory / "records.jsonl")
+    given = [one.raw["allocation"]["job"] for one in records if one.outcome == "ok"]
+    return [*Counter(given).values()]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from fakes import FakeProgram
 from lab_jobs import QUIET
+from recorded import poisson
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
@@ -21,7 +22,7 @@ from haloscope.errors import UserError
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
-from haloscope.run import following, places, submission
+from haloscope.run import driving, following, job_notes, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.driving import of_shape
 from haloscope.run.submission import Submission
@@ -29,7 +30,7 @@ from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite, Partition
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.capacity import Site
-from haloscope.study.case import Launch
+from haloscope.study.case import Case, Launch, Layout
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
 from programs import TOML, put
@@ -101,7 +102,7 @@ def test_nodes_that_lacked_something_are_asked_again(tmp_path: Path) -> None:
     submission.submit_all(replace(of(tmp_path), batch=batch), QUIET)
 
     assert [("--check" in script) for script in batch.scripts] == [True, False]
-    assert submission.lacking(tmp_path) == []
+    assert job_notes.lacking(tmp_path) == []
 
 
 @pytest.mark.parametrize(("there", "asked"), [(0, 2), (1, 1), (2, 0)])
@@ -114,7 +115,7 @@ def test_jobs_that_a_killed_command_did_not_submit_are_submitted(
     both = [jobs.check_asked(), *jobs.planned()]
     for one, job in zip(both, ids, strict=False):
         written = jobs.write(one)
-        jobs._save([*jobs.noted()[:-1], replace(written, job=job)])
+        jobs.save([*jobs.noted()[:-1], replace(written, job=job)])
     batch = Taking({job: f"PENDING {jobs.name}" for job in ids})
 
     found = submission.submit_all(replace(jobs, batch=batch), QUIET)
@@ -130,7 +131,7 @@ def test_a_damaged_answer_of_the_nodes_is_named(tmp_path: Path, text: str) -> No
     (tmp_path / "jobs" / "check.json").write_text(text)
 
     with pytest.raises(UserError, match=r"check\.json: damaged"):
-        submission.lacking(tmp_path)
+        job_notes.lacking(tmp_path)
 
 
 def test_jobs_noted_while_others_are_looked_for_are_kept(
@@ -322,7 +323,7 @@ def test_what_killed_launches_left_goes_when_no_job_is_there(
     (tmp_path / "haloscope-scratch-x").mkdir()
     if job:
         noted = jobs.write(jobs.check_asked())
-        jobs._save([replace(noted, job="7")])
+        jobs.save([replace(noted, job="7")])
 
     assert following.tidy(jobs) == removed
     assert (tmp_path / "haloscope-scratch-x").exists() is (removed == 0)
@@ -363,3 +364,64 @@ def test_a_site_names_the_node_model_of_its_nodes(tmp_path: Path) -> None:
         place("stampede2", 16).identity()
     with pytest.raises(UserError, match="stampede3"):
         place("stampede3", 48).identity()
+
+
+def in_allocations(folder: Path, number: int, done: int = 0) -> Submission:
+    """Of a plan of so many allocations with two launches each, of which some are done."""
+    jobs = of(folder)
+    plan = replace(jobs.plan, cases=(a_case(2),)).in_allocations(number)
+    jobs.folder.create("title = 't'\n", plan)
+    text = "".join(json.dumps(poisson(64, launch=k, time_s=1.0)) + "\n" for k in range(done))
+    jobs.folder.records.write_text(text)
+    return replace(jobs, plan=plan)
+
+
+def a_case(launches: int) -> Case:
+    """The case of recorded.poisson(64), as a plan has it."""
+    raw = poisson(64, time_s=1.0)
+    name = raw["toolchain"]["name"]
+    case = Case("poisson_cg", {"n": 64}, raw["params"], Layout(), name, 0, launches, 60.0, 1000)
+    assert case.id == raw["case"]
+    return case
+
+
+@pytest.mark.parametrize(("done", "jobs"), [(0, 3), (1, 3), (2, 2), (5, 1), (6, 0)])
+def test_there_is_a_job_for_each_allocation_that_lacks_a_launch(
+    tmp_path: Path, done: int, jobs: int
+) -> None:
+    assert len(in_allocations(tmp_path, 3, done).planned()) == jobs
+
+
+def test_one_job_runs_the_launches_of_one_allocation(tmp_path: Path) -> None:
+    """The first that has untried ones: what failed in another is not worth an allocation."""
+    jobs = in_allocations(tmp_path, 3, done=2)
+    left = jobs.left()
+
+    own = driving._for_one_allocation(jobs.plan, left, jobs.folder)
+
+    assert sorted(one.number for one in left) == [2, 3, 4, 5]
+    assert sorted(one.number for one in own) == [2, 3]
+    assert driving._for_one_allocation(replace(jobs.plan, allocations=None), left, jobs.folder) == (
+        left
+    )
+
+
+def test_further_allocations_keep_those_that_are_there(tmp_path: Path) -> None:
+    plan = in_allocations(tmp_path, 2).plan.in_allocations(5)
+
+    assert (plan.allocations, [case.launches for case in plan.cases]) == (5, [10])
+    numbers = [plan.allocation_of(one) for one in sorted(plan.launches(), key=lambda o: o.number)]
+    assert numbers == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_as_many_jobs_are_submitted_as_are_not_there(tmp_path: Path) -> None:
+    """Three are wanted, and a killed command has submitted the one that asks, and one more."""
+    jobs = in_allocations(tmp_path, 3)
+    for one, job in zip([jobs.check_asked(), *jobs.planned()], ["71", "72"], strict=False):
+        written = jobs.write(one)
+        jobs.save([*jobs.noted()[:-1], replace(written, job=job)])
+    batch = Taking({job: f"PENDING {jobs.name}" for job in ("71", "72")})
+
+    submission.submit_all(replace(jobs, batch=batch), QUIET)
+
+    assert len(batch.scripts) == 2

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from haloscope.commands.screen import Screen
+from haloscope.errors import UserError
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.report import writing
-from haloscope.run import following, submission
+from haloscope.run import following, job_notes, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +26,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Write the report; 1 if launches are missing."""
     out = Screen()
-    jobs = submission.of_folder(arguments.directory)
+    jobs = job_notes.of(arguments.directory)
+    submission.require_of_a_site(jobs)
     left = jobs.left()
-    following.tidy(jobs)
-    for problem in submission.lacking(jobs.directory):
+    with suppress(UserError):  # a site that is gone has no job at work there either
+        following.tidy(submission.of_folder(arguments.directory))
+    for problem in job_notes.lacking(jobs.directory):
         out.print(str(problem), soft_wrap=True)
     document = writing.composed(arguments.directory)
     out.print(writing.summary(document))

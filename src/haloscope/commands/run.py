@@ -43,6 +43,7 @@ examples:
   haloscope run poisson-scaling --dry-run           what would run, and what it needs
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run network --on lab                    on a site: jobs of its batch system
+  haloscope run network --on lab --allocations 5    ... five of them: compare then decides
   haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
   haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
   haloscope run quick --on stampede2 --replicates 7  ... seven times, on other nodes each time
@@ -68,6 +69,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         help="whole launches of each case, not the study's number",
+    )
+    add(
+        "--allocations",
+        metavar="N",
+        type=int,
+        help="on a site: measure every case in N jobs, each with all launches",
     )
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
     add(
@@ -184,6 +191,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
             arguments.study,
             arguments.launches,
             tell,
+            allocations=arguments.allocations,
             keep=Path(arguments.keep) if arguments.keep else None,
             accept_change=arguments.accept_change,
             dry=dry,
@@ -199,6 +207,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
         launches=arguments.launches,
+        allocations=arguments.allocations,
         replicates=arguments.replicates,
         toolchain=arguments.toolchain,
         seed=arguments.seed,
@@ -243,7 +252,7 @@ def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem]:
     """Options for jobs, on a place that has none."""
-    for option in ("detach", "script_only", "minutes"):
+    for option in ("detach", "script_only", "minutes", "allocations"):
         given = getattr(arguments, option)
         if given is not None and given is not False:  # --minutes 0 is given
             where = f"--{option.replace('_', '-')}"

@@ -7,40 +7,66 @@ import argparse
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.job_state import JobState
 from haloscope.commands.screen import Screen
+from haloscope.errors import UserError
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count
-from haloscope.run import following, submission
+from haloscope.run import following, job_notes, submission
+from haloscope.run.campaign import earlier_walls
+from haloscope.run.job_notes import FolderJobs
+from haloscope.run.standing import standing
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `status`, and add its argument."""
     parser.description = (
-        "What is measured, what the jobs of DIR are at, and why those wait that wait. What is "
-        "measured is what DIR/records.jsonl has; the batch system explains what is missing."
+        "Show how many launches of DIR are done and left, what its jobs are at, and why those wait "
+        "that wait. Launches are counted in DIR/records.jsonl, so that this works without the "
+        "batch system, too."
     )
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print it; 0."""
+    """Print it; 0. UserError for a folder that no site measures."""
     out = Screen()
-    jobs = submission.of_folder(arguments.directory)
-    left = jobs.left()
-    out.print(f"{count(len(left), 'launch', 'launches')} left", soft_wrap=True)
-    try:
-        jobs.found_again()
-        states = jobs.states()
-    except (NoAnswerError, RefusedError) as error:
-        out.print(f"no answer from the batch system: {error}", soft_wrap=True)
-        states = {}
+    jobs = job_notes.of(arguments.directory)
+    submission.require_of_a_site(jobs)
+    states, silent = _states(arguments.directory)
+    walls = earlier_walls(jobs.folder, jobs.plan)
+    out.print(str(standing(jobs, states, walls)), soft_wrap=True)
+    if silent:
+        out.print(silent, soft_wrap=True)
+        _show_noted(jobs, out)
     for job, state in states.items():
         out.print(following.in_words({job: state}), soft_wrap=True)
-    for problem in submission.lacking(jobs.directory):
+    for problem in job_notes.lacking(jobs.directory):
         out.print(str(problem), soft_wrap=True)
-    if left:
+    if jobs.left():
         out.print(following.last_heard(jobs.directory), soft_wrap=True)
         if states and all(state.over for state in states.values()):
             folder = in_a_shell(arguments.directory)
             out.print(f"to go on: haloscope run --resume {folder}", soft_wrap=True)
     return 0
+
+
+def _states(directory: Path) -> tuple[dict[str, JobState], str]:
+    """How each job stands, or why nobody says: the site is gone, or does not answer."""
+    try:
+        jobs = submission.of_folder(directory)
+        jobs.found_again()
+        return jobs.states(), ""
+    except UserError as error:
+        problem = error.problems[0]
+        return {}, f"the batch system was not asked: {problem.where}: {problem.what}"
+    except (NoAnswerError, RefusedError) as error:
+        return {}, f"no answer from the batch system: {error}"
+
+
+def _show_noted(jobs: FolderJobs, out: Screen) -> None:
+    """The jobs that were submitted, by the folder's own notes."""
+    for one in jobs.noted():
+        what = "asks the nodes" if one.check else count(one.nodes, "node")
+        name = f"job {one.job}" if one.job else "a job without an id yet"
+        out.print(f"{name}: {what}, at most {count(one.minutes, 'minute')}", soft_wrap=True)

@@ -25,7 +25,13 @@ from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
-from haloscope.study.schema import COUNT_LIMIT, LAUNCHES_LIMIT, SEED_LIMIT, TIME_LIMIT_S
+from haloscope.study.schema import (
+    ALLOCATIONS_LIMIT,
+    COUNT_LIMIT,
+    LAUNCHES_LIMIT,
+    SEED_LIMIT,
+    TIME_LIMIT_S,
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ class SavedPlan:
     changes: what was not as it had been when the folder was gone on with all the same.
     rule: when a case has been launched often enough, where the study asks for a precision.
     programs: of each external program: its file, the hash of that, version and hash of what runs.
+    allocations: how many of a batch system share the launches of each case; None leaves it to the
+    jobs how many there are.
     """
 
     name: str
@@ -65,6 +73,7 @@ class SavedPlan:
     changes: tuple[str, ...] = ()
     via: Via | None = None
     programs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    allocations: int | None = None
 
     def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""
@@ -76,6 +85,25 @@ class SavedPlan:
             return self
         cases = tuple(replace(case, launches=launches) for case in self.cases)
         return replace(self, cases=cases)
+
+    def in_allocations(self, number: int | None) -> SavedPlan:
+        """The same plan in another number of allocations, if one is given.
+
+        Each has as many launches of a case as one has now.
+        """
+        if number is None:
+            return self
+        cases = tuple(
+            replace(one, launches=one.launches * number // (self.allocations or 1))
+            if one.absent is None
+            else one
+            for one in self.cases
+        )
+        return replace(self, cases=cases, allocations=number)
+
+    def allocation_of(self, launch: Launch) -> int:
+        """Which of its allocations a launch is for, counted from 0."""
+        return launch.number * (self.allocations or 1) // launch.case.launches
 
     def stopped(self, case: str, launches: int, why: str) -> SavedPlan:
         """The same plan with a case that needs no more launches than it has."""
@@ -115,6 +143,8 @@ def plan_of(text: bytes) -> SavedPlan:
         raise ValueError(f"seed can't be {plan.seed}")
     if plan.via and not 1 <= plan.via.nodes <= COUNT_LIMIT:
         raise ValueError(f"via.nodes can't be {plan.via.nodes}")
+    if plan.allocations is not None and not 1 <= plan.allocations <= ALLOCATIONS_LIMIT:
+        raise ValueError(f"allocations can't be {plan.allocations}")
     if "host" not in plan.machine:
         raise ValueError("machine.host missing")
     return plan

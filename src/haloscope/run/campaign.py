@@ -29,7 +29,14 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
 from haloscope.study.plan import Plan, Program, expand, nothing_runs
-from haloscope.study.schema import LAUNCHES_LIMIT, PLAN_LIMIT, SEED_LIMIT, Run, Study
+from haloscope.study.schema import (
+    ALLOCATIONS_LIMIT,
+    LAUNCHES_LIMIT,
+    PLAN_LIMIT,
+    SEED_LIMIT,
+    Run,
+    Study,
+)
 from haloscope.study.settings import SETTINGS
 from haloscope.toolchains import library
 from haloscope.toolchains.build import KernelProgram
@@ -40,12 +47,14 @@ class Request:
     """What a user wants of a study; None leaves it to the study, the machine or chance.
 
     programs: external programs that the user named, and that may be run. device: one of
-    library.DEVICES, that halobench is to be built for with every MPI library.
+    library.DEVICES, that halobench is to be built for with every MPI library. allocations: of a
+    batch system, each with the launches of every case.
     """
 
     study: str
     out: Path | None = None
     launches: int | None = None
+    allocations: int | None = None
     replicates: int | None = None
     toolchain: str | None = None
     seed: int | None = None
@@ -191,7 +200,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
 
     dry: fetch and build nothing; what is known by then is checked.
     """
-    _check_numbers(request.launches, request.seed)
+    _check_numbers(request.launches, request.seed, request.allocations)
     draft = study_file.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
@@ -236,7 +245,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         via=request.via,
         programs=kernels.fixed(programs, bench.toolchains),
         rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
-    )
+    ).in_allocations(request.allocations)
     return Campaign(
         place, folder, saved, bench, draft.source, first=ready.first, unchecked=plan.unchecked
     )
@@ -259,9 +268,11 @@ def _planned(
     ]
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
     problems += _unsuited(study, draft, every)
+    problems += _in_allocations(request, study, site)
     problems += folder.problems()
     problems += site.replicates(request.replicates)
-    if (planned := sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
+    each = request.allocations or 1
+    if (planned := each * sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
         what = f"{len(plan.cases):,} cases have {planned:,} launches"
         problems.append(Problem(str(draft.path), what, f"give fewer: at most {PLAN_LIMIT:,}"))
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
@@ -293,9 +304,27 @@ def _unknown_settings(study: Study, program: Program) -> list[Problem]:
     ]
 
 
-def _check_numbers(launches: int | None, seed: int | None = None) -> None:
+def _in_allocations(request: Request, study: Study, site: Site) -> Iterator[Problem]:
+    """Why cases are not measured in so many allocations."""
+    if request.allocations is None:
+        return
+    where = f"--allocations {request.allocations}"
+    if site.facts.deterministic:
+        yield Problem(where, "simulated times are the same in each", "leave it out")
+    elif study.precision is not None and request.launches is None:
+        what = "the study asks for a precision, which decides how many there are"
+        yield Problem(where, what, "leave it out, or give the launches in each: --launches N")
+
+
+def _check_numbers(
+    launches: int | None, seed: int | None = None, allocations: int | None = None
+) -> None:
     """UserError where a number on the command line is out of its bounds."""
-    bounds = (("launches", launches, 1, LAUNCHES_LIMIT), ("seed", seed, 0, SEED_LIMIT))
+    bounds = (
+        ("launches", launches, 1, LAUNCHES_LIMIT),
+        ("seed", seed, 0, SEED_LIMIT),
+        ("allocations", allocations, 1, ALLOCATIONS_LIMIT),
+    )
     if problems := [
         Problem(f"--{name} {number}", word, f"give a number from {least} to {most:,}")
         for name, number, least, most in bounds
@@ -354,6 +383,7 @@ def resume(
     launches: int | None,
     tell: Teller,
     *,
+    allocations: int | None = None,
     keep: Path | None = None,
     accept_change: bool = False,
     dry: bool = False,
@@ -361,13 +391,14 @@ def resume(
 ) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
-    study: must be that of the folder, if it is named at all. accept_change: measure on though the
+    study: must be that of the folder, if it is named at all. allocations: as of `Request`; those
+    that are there count. accept_change: measure on though the
     library, the compiler, the sources, the machine or its file are others; records are then marked.
     keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
     dry: as of `start`. programs: external ones that the user named: that the plan names them is
     not enough, because somebody else may have written it.
     """
-    _check_numbers(launches)
+    _check_numbers(launches, allocations=allocations)
     folder = ResultFolder(directory)
     plan = folder.load()
     place = places.place(plan.on, received.kept(plan, directory, keep), plan.via)
@@ -386,7 +417,7 @@ def resume(
         problems.append(Problem(where, what, "leave --launches out"))
     if keep is not None and not place.facts.simulated:
         problems.append(Problem(where, "it is measured: --keep has nothing to keep", _ANOTHER))
-    for what, mend in _unfit(folder, plan, study, launches, bench):
+    for what, mend in _unfit(folder, plan, study, launches, allocations, bench):
         problems.append(Problem(where, what, mend))
     machine = place.identity()
     told = kernels.fixed(found, bench.toolchains)
@@ -396,6 +427,7 @@ def resume(
     if problems:
         raise UserError(problems)
     renewed = fixed.renewed(plan, bench.built, machine, told, changes).with_launches(launches)
+    renewed = renewed.in_allocations(allocations)
     remarks = filter(None, [fixed.told_unknown(changes), *_told(renewed.changes)])
     campaign = Campaign(place, folder, renewed, bench, None, plan, tuple(remarks), first)
     changed = any(each.source != plan.sources[name] for name, each in bench.built.items())
@@ -439,6 +471,7 @@ def _unfit(
     plan: SavedPlan,
     study: str | None,
     launches: int | None,
+    allocations: int | None,
     bench: Workbench,
 ) -> Iterator[tuple[str, str]]:
     """Why a folder can't be gone on with so, whatever is accepted; each with its mend."""
@@ -449,6 +482,7 @@ def _unfit(
     for name in plan.sources:
         if name in bench.missing:
             yield f"{name} can't be had now: {bench.missing[name]}", "add it again, or " + _ANOTHER
+    yield from _unfit_allocations(plan, launches, allocations)
     if launches is not None and plan.rule is not None:
         yield "its study asks for a precision, not for a number of launches", _ANOTHER
     elif launches is not None and launches < (
@@ -456,6 +490,22 @@ def _unfit(
     ):
         what = f"its plan has {most} launches of a case, more than --launches {launches}"
         yield what, f"give {most} or more"
+
+
+def _unfit_allocations(
+    plan: SavedPlan, launches: int | None, allocations: int | None
+) -> Iterator[tuple[str, str]]:
+    """Why a folder can't be gone on with in so many allocations."""
+    if plan.allocations is not None and launches is not None:
+        what = f"its launches are in {count(plan.allocations, 'allocation')}"
+        yield what, "for more of these give --allocations N in place of --launches"
+    if allocations is None:
+        return
+    if plan.rule is not None:
+        yield "its study asks for a precision, not for a number of allocations", _ANOTHER
+    if allocations < (there := plan.allocations or 1):
+        what = f"its plan has {count(there, 'allocation')}, more than --allocations {allocations}"
+        yield what, f"give {there} or more"
 
 
 def measure(campaign: Campaign, tell: Teller) -> None:

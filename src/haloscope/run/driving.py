@@ -24,6 +24,7 @@ from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
 from haloscope.run import hold, places
 from haloscope.run.campaign import Campaign, resume
+from haloscope.run.job_notes import HEARTBEAT, checked
 from haloscope.run.progress import Teller
 from haloscope.study.case import Launch
 
@@ -31,8 +32,6 @@ ALLOWANCE = 1.5
 """ALLOWANCE times the longest launch of a case is what another one is expected to take at most."""
 _RESERVE_S = 5.0
 """_RESERVE_S is what a job keeps of its time to end in order."""
-HEARTBEAT = "heartbeat.json"
-"""HEARTBEAT is the file of a result folder that says what a job was doing last."""
 
 
 @dataclass
@@ -123,11 +122,6 @@ def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
     write_whole(checked(directory), json.dumps({"problems": []}))
 
 
-def checked(directory: Path) -> Path:
-    """Where a check says what it found."""
-    return directory / "jobs" / "check.json"
-
-
 def drive(
     directory: Path, nodes: int, minutes: int, tell: Teller, programs: Sequence[Path] = ()
 ) -> int:
@@ -155,8 +149,8 @@ def drive(
         end = begun + closing_s(site.scheduler, minutes)
         budget = Budget(end, campaign.earlier_walls())
         signal.signal(signal.SIGUSR1, budget.close)
-        launches = _untried_first(
-            of_shape(campaign.plan, campaign.launches_left()[0], nodes), folder
+        launches = _for_one_allocation(
+            campaign.plan, of_shape(campaign.plan, campaign.launches_left()[0], nodes), folder
         )
         tell.say(f"{len(launches)} launches on {nodes} nodes are left")
         for launch, record in campaign.run(launches, _told(campaign, budget, tell)):
@@ -205,6 +199,21 @@ def _untried_first(launches: Sequence[Launch], folder: ResultFolder) -> list[Lau
     """The same, those that did not end well last: a job's time is not theirs alone."""
     tried = {one.key for one in attempts(folder.records)}
     return sorted(launches, key=lambda launch: (launch.case.id, launch.number) in tried)
+
+
+def _for_one_allocation(
+    plan: SavedPlan, launches: Sequence[Launch], folder: ResultFolder
+) -> list[Launch]:
+    """Those that one job runs: all, or where a plan is in allocations the first one's with untried
+    launches."""
+    ordered = _untried_first(launches, folder)
+    if plan.allocations is None or not ordered:
+        return ordered
+    tried = {one.key for one in attempts(folder.records)}
+    _, chosen = min(
+        ((one.case.id, one.number) in tried, plan.allocation_of(one)) for one in ordered
+    )
+    return [one for one in ordered if plan.allocation_of(one) == chosen]
 
 
 def of_shape(plan: SavedPlan, launches: Sequence[Launch], nodes: int) -> list[Launch]:

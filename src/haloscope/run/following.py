@@ -6,6 +6,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
@@ -14,14 +16,21 @@ from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell
 from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
-from haloscope.run.driving import HEARTBEAT, remove_left
+from haloscope.run.campaign import earlier_walls
+from haloscope.run.driving import remove_left
+from haloscope.run.job_notes import HEARTBEAT, checked, lacking
 from haloscope.run.progress import Teller
-from haloscope.run.submission import Submission, lacking, submit_all
+from haloscope.run.standing import standing
+from haloscope.run.submission import Submission, submit_all
 
 FIRST_POLL_S = 30.0
 LAST_POLL_S = 300.0
 """FIRST_POLL_S and LAST_POLL_S: how long to wait between questions to the batch system, at first
 and at most; half as long again each time that nothing has changed."""
+LOOK_S = 5.0
+"""LOOK_S is how often the folder is looked at in between: that asks nobody."""
+TOLD_S = 30.0
+"""TOLD_S is how long passes at least from one line on how far the launches have come to another."""
 
 
 def follow(
@@ -34,17 +43,22 @@ def follow(
     """Submit, wait, and submit again what a job's end has left, as long as that gets on.
 
     What has not ended well is tried again; where it does no better, that is for the report to tell.
-    UserError where the nodes lack something, or a round of jobs brings no record.
+    UserError as soon as the nodes are found to lack something, the other jobs cancelled, and where
+    a round of jobs brings no record.
     """
+    walls = earlier_walls(submission.folder, submission.plan)
     while True:
         before, records = submission.to_do(), len(attempts(submission.folder.records))
         if before == (0, 0):
             tidy(submission)
             return
         jobs = submit_all(submission, tell)
-        _until_over(submission, jobs, tell, wait, poll_s)
-        if problems := lacking(submission.directory):
-            raise UserError(problems)
+        watch = Watch(submission, jobs, tell, wait, walls)
+        try:
+            watch.until_over(poll_s)
+        except UserError:
+            _cancel(submission)
+            raise
         if (now := submission.to_do()) >= before:
             if now[1] or len(attempts(submission.folder.records)) == records:
                 raise UserError(_stuck(submission, jobs))
@@ -52,30 +66,111 @@ def follow(
             return
 
 
-def _until_over(
-    submission: Submission,
-    jobs: Sequence[str],
-    tell: Teller,
-    wait: Callable[[float], None],
-    poll_s: float,
-) -> None:
-    """Wait for jobs, saying what changes. A controller that does not answer is asked again."""
-    pause, told = poll_s, ""
-    while True:
+@dataclass
+class Watch:
+    """Some jobs of a folder, followed until they are over.
+
+    wait: how to let time pass. walls: seconds that launches took before, by case.
+    """
+
+    submission: Submission
+    jobs: Sequence[str]
+    tell: Teller
+    wait: Callable[[float], None]
+    walls: Mapping[str, Sequence[float]]
+    _states: Mapping[str, JobState] = field(default_factory=dict)
+    _quiet_s: float = TOLD_S
+    _told: str = ""
+    _done: int | None = None
+
+    def until_over(self, poll_s: float = FIRST_POLL_S) -> None:
+        """Wait, saying what changes. A controller that does not answer is asked again.
+
+        UserError as soon as the job that asks the nodes has found that they lack something.
+        """
+        pause = poll_s
+        while True:
+            self._require_nodes()
+            changed, over = self._ask()
+            if over:
+                self._require_nodes()
+                self._say_how_far()
+                return
+            if changed:
+                pause = poll_s
+            left = pause
+            while left > 0:
+                self._require_nodes()
+                self._say_how_far()
+                self.wait(min(LOOK_S, left))
+                self._quiet_s += min(LOOK_S, left)
+                left -= LOOK_S
+            pause = min(LAST_POLL_S, 1.5 * pause)
+
+    def _ask(self) -> tuple[bool, bool]:
+        """Ask the batch system; whether it says another thing than before, and all are over."""
         try:
-            states = submission.batch.states(jobs)
+            states = self.submission.batch.states(self.jobs)
         except (NoAnswerError, RefusedError) as error:
-            line, over, show = f"no answer from the batch system: {error}", False, tell.warn
+            line, over, show = f"no answer from the batch system: {error}", False, self.tell.warn
         else:
             line, over = in_words(states), all(state.over for state in states.values())
-            show = tell.say
-        if line != told:
+            show = self.tell.say
+            for job, state in states.items():
+                before = self._states.get(job)
+                if _failed(state) and not (before and _failed(before)):
+                    self._tell_failed(job, state)
+            self._states = states
+        changed = line != self._told
+        if changed:
             show(line)
-            pause, told = poll_s, line
-        if over:
+            self._told = line
+        return changed, over
+
+    def _tell_failed(self, job: str, state: JobState) -> None:
+        """Tell how a job failed, by the end of what it printed. UserError for one that asks nodes.
+
+        Without its answer no other job begins.
+        """
+        words = self.submission.last_words(job)
+        ended = state.state.lower().replace("_", " ")
+        asks = any(one.check and one.job == job for one in self.submission.noted())
+        if asks and not checked(self.submission.directory).exists():
+            why = words or f"it printed nothing: see {self.submission.directory}/jobs"
+            what = f"asks a node whether all is there, and ended ({ended}): {why}"
+            mend = "mend that, then: haloscope run --resume "
+            mend += in_a_shell(self.submission.directory)
+            raise UserError(Problem(f"job {job}", what, mend))
+        if not asks and words:
+            self.tell.warn(f"job {job} {ended}: {words}")
+
+    def _require_nodes(self) -> None:
+        """UserError where nodes lack something, by what is in the folder."""
+        if problems := lacking(self.submission.directory):
+            raise UserError(problems)
+
+    def _say_how_far(self) -> None:
+        """Say how far the launches have come, where that is further than when it was said last."""
+        if self._quiet_s < TOLD_S:
             return
-        wait(pause)
-        pause = min(LAST_POLL_S, 1.5 * pause)
+        site = self.submission.site
+        via = self.submission.plan.via
+        cores = via.nodes * site.described.used.cores if via else 1
+        now = standing(self.submission, self._states, self.walls, cores)
+        if now.done != self._done:
+            self.tell.say(str(now))
+            self._done, self._quiet_s = now.done, 0.0
+
+
+def _failed(state: JobState) -> bool:
+    """Whether a job is known to have ended, and not well; it was not cancelled."""
+    return state.over and state.state not in ("COMPLETED", "CANCELLED", GONE)
+
+
+def _cancel(submission: Submission) -> None:
+    """Cancel the jobs that wait for what has failed; a batch system may be away."""
+    with suppress(NoAnswerError, RefusedError, UserError):
+        submission.batch.cancel(submission.waiting())
 
 
 def tidy(submission: Submission) -> int:
@@ -109,6 +204,8 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     what = ", ".join(f"{number} {name.lower()}" for name, number in ends.items())
     if GONE in ends:
         what += f" ({last_heard(submission.directory)})"
+    if words := [said for job in jobs if (said := submission.last_words(job))]:
+        what += f"; the last one printed: {words[-1]}"
     logs = submission.directory / "jobs"
     mend = f"see {logs}/*.log; then: haloscope run --resume {in_a_shell(submission.directory)}"
     return Problem(str(submission.directory), f"jobs ended without a launch more: {what}", mend)

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-import json
 import math
+import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import Field, TypeAdapter, ValidationError
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import JobState
@@ -27,15 +24,13 @@ from haloscope.programs import needs
 from haloscope.programs.file import ExternalProgram
 from haloscope.programs.trust import named_again
 from haloscope.quantities import count
-from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
-from haloscope.records.checked import told
-from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.run import places, probing
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
-from haloscope.run.driving import ALLOWANCE, checked, nodes_for, of_shape
+from haloscope.run.driving import ALLOWANCE, nodes_for, of_shape
+from haloscope.run.job_notes import FolderJobs, Submitted, checked, lacking
 from haloscope.run.progress import Teller, TimeLeft
 from haloscope.stats.enough import ALLOCATIONS, most_in_one
 from haloscope.study.case import Launch
@@ -51,38 +46,16 @@ and transport where messages arrive."""
 
 
 @dataclass(frozen=True)
-class Submitted:
-    """A job of a result folder. comment: by which it is found again. job: its id; None: not yet."""
-
-    comment: Annotated[str, Field(pattern=r"^haloscope:[0-9a-f]{12}$")]
-    nodes: int
-    minutes: int
-    script: str
-    job: Annotated[str, Field(pattern=r"^[0-9]+(\.[A-Za-z0-9][A-Za-z0-9.-]*)?$")] | None = None
-    check: bool = False
-
-
-_NOTED: TypeAdapter[list[Submitted]] = TypeAdapter(list[Submitted])
-
-
-@dataclass(frozen=True)
-class Submission:
+class Submission(FolderJobs):
     """What the batch system does of a plan. minutes: of each job, where the user says.
 
     programs: the external ones of its cases; jobs are told of those that the user named.
     """
 
-    folder: ResultFolder
-    plan: SavedPlan
     site: BatchPlace
     batch: Batch
     minutes: int | None = None
     programs: tuple[ExternalProgram, ...] = ()
-
-    @property
-    def directory(self) -> Path:
-        """The result folder."""
-        return self.folder.path.absolute()
 
     def problems(self) -> Iterator[Problem]:
         """Times that the partition does not allow."""
@@ -114,10 +87,19 @@ class Submission:
         walls = earlier_walls(self.folder, self.plan)
         jobs = []
         for nodes in sorted({nodes_for(self.plan, launch) for launch in left}):
-            number, minutes = self._length(self._in_a_job(of_shape(self.plan, left, nodes)), walls)
-            number = max(number, self._allocations_lacking(nodes))
-            jobs += [self._asked(nodes, minutes) for _ in range(number)]
+            shape = of_shape(self.plan, left, nodes)
+            for own in self._apart(shape):
+                number, minutes = self._length(self._in_a_job(own), walls)
+                number = max(number, self._allocations_lacking(nodes))
+                jobs += [self._asked(nodes, minutes) for _ in range(number)]
         return jobs
+
+    def _apart(self, launches: Sequence[Launch]) -> list[list[Launch]]:
+        """The launches of each allocation by themselves; all together where the plan has none."""
+        apart: dict[int, list[Launch]] = {}
+        for launch in launches:
+            apart.setdefault(self.plan.allocation_of(launch), []).append(launch)
+        return [own for _, own in sorted(apart.items())]
 
     def _in_a_job(self, launches: Sequence[Launch]) -> list[Launch]:
         """Those of these launches that one job runs: all, or as many as a precision lets it."""
@@ -218,8 +200,10 @@ class Submission:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, self._script(job))
         check = "--check" in job.command
-        noted = Submitted(job.comment, job.nodes, job.minutes, str(path), check=check)
-        self._save([*self.noted(), noted])
+        noted = Submitted(
+            job.comment, job.nodes, job.minutes, str(path), check=check, at=time.time()
+        )
+        self.save([*self.noted(), noted])
         return noted
 
     def submit(self, job: JobAsked) -> str:
@@ -230,27 +214,8 @@ class Submission:
     def _submitted(self, noted: Submitted) -> str:
         job = self.batch.submit(Path(noted.script), self.name, noted.comment)
         here = [one if one != noted else replace(one, job=job) for one in self.noted()]
-        self._save(here)
+        self.save(here)
         return job
-
-    def noted(self) -> list[Submitted]:
-        """All jobs of the folder, as jobs.json has them. UserError where it is damaged."""
-        require_enclosed(self.directory)
-        if not (text := strict_json.content(self._file)):
-            return []
-        try:
-            return _NOTED.validate_json(text)
-        except ValidationError as error:
-            what = told(error.errors(include_url=False)[0])
-            mend = "cancel what your batch system shows of it, remove the file, and resume"
-            raise UserError(Problem(str(self._file), f"damaged: {what}", mend)) from error
-
-    @property
-    def _file(self) -> Path:
-        return self.directory / "jobs" / "jobs.json"
-
-    def _save(self, jobs: Sequence[Submitted]) -> None:
-        write_whole(self._file, json.dumps([asdict(one) for one in jobs], indent=1))
 
     def found_again(self) -> None:
         """Look for jobs whose submission had no answer: those that were taken get their id."""
@@ -259,7 +224,7 @@ class Submission:
         noted = self.noted()  # another command may have noted more while the batch system was asked
         jobs = [one if one.job else replace(one, job=found.get(one.comment)) for one in noted]
         if jobs != noted:
-            self._save(jobs)
+            self.save(jobs)
 
     def states(self) -> dict[str, JobState]:
         """How each job that was submitted stands."""
@@ -273,19 +238,6 @@ class Submission:
         states = self.states()
         ours = self.batch.scheduler.named(self.name, states)
         return [job for job, state in states.items() if not state.over and job in ours]
-
-    def left(self) -> list[Launch]:
-        """The launches without a good record yet, of cases that can run, by the plan on disk.
-
-        Jobs change that plan: they find out what can't run, and which cases need no more launches.
-        """
-        plan = self.folder.load() if self.folder.plan.exists() else self.plan
-        return [one for one in self.folder.left(plan.launches())[0] if not one.case.absent]
-
-    def to_do(self) -> tuple[int, int]:
-        """How many launches are left, and how many of them have no record at all."""
-        left, tried = self.left(), {one.key for one in attempts(self.folder.records)}
-        return len(left), sum((one.case.id, one.number) not in tried for one in left)
 
 
 def of(campaign: Campaign, minutes: int | None = None) -> Submission:
@@ -306,9 +258,20 @@ def of_folder(directory: Path) -> Submission:
     plan = folder.load()
     site = places.site_of(places.place(plan.on, via=plan.via))
     if site is None:
-        what = f"it is measured on {plan.on}, without a batch system"
-        raise UserError(Problem(str(directory), what, "haloscope run --resume, report or show"))
+        raise UserError(_without_jobs(folder, plan))
     return Submission(folder, plan, site, Batch(site.scheduler))
+
+
+def require_of_a_site(jobs: FolderJobs) -> None:
+    """UserError for a folder that is measured without a batch system; not where a site is gone."""
+    facts = places.facts(jobs.plan.on)
+    if jobs.plan.via is None and facts is not None and (facts.simulated or not facts.remote):
+        raise UserError(_without_jobs(jobs.folder, jobs.plan))
+
+
+def _without_jobs(folder: ResultFolder, plan: SavedPlan) -> Problem:
+    what = f"it is measured on {plan.on}, without a batch system"
+    return Problem(str(folder.path), what, "haloscope run --resume, report or show")
 
 
 def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> None:
@@ -340,7 +303,7 @@ def answered(submission: Submission) -> Iterator[None]:
 
 
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
-    """Submit jobs for all that is left, but for sizes of which some are there; the ids of all.
+    """Submit jobs for all that is left, but as many of each size as are there; the ids of all.
 
     In a new folder, and where nodes lacked something, a short job asks them first; the others begin
     if it ends well. It may be all that is there, of a command that was killed.
@@ -350,7 +313,7 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         jobs = submission.waiting()
     there = [one for one in submission.noted() if one.job in jobs]
     first = next((one.job for one in there if one.check), None)
-    given = {one.nodes for one in there if not one.check}
+    given = Counter(one.nodes for one in there if not one.check)
     if jobs:
         tell.say(f"there already: {count(len(jobs), 'job')} ({', '.join(jobs)})")
     elif (asking := submission.first) is not None:
@@ -359,7 +322,8 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         tell.say(f"job {first}: asks a node whether all is there")
         jobs.append(first)
     for job in submission.planned():
-        if job.nodes in given:
+        if given[job.nodes]:
+            given[job.nodes] -= 1
             continue
         behind = next((before for before in reversed(jobs) if before != first), None)
         number = submission.submit(replace(job, after=first, behind=behind))
@@ -367,24 +331,3 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         size = f"{count(job.nodes, 'node')}, at most {count(job.minutes, 'minute')}"
         tell.say(f"job {number}: {size}")
     return jobs
-
-
-def lacking(directory: Path) -> list[Problem]:
-    """What the nodes lack, as the first job found it; nothing where it has not ended.
-
-    UserError where its file is damaged.
-    """
-    path = checked(directory)
-    if not (text := strict_json.content(path)):
-        return []
-    try:
-        return _CHECKED.validate_json(text)["problems"]
-    except ValidationError as error:
-        what = f"damaged: {told(error.errors(include_url=False)[0])}"
-        mend = "remove it: a job asks the nodes again"
-        raise UserError(Problem(str(path), what, mend)) from error
-
-
-_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
-    Annotated[dict[Literal["problems"], list[Problem]], Field(min_length=1)]
-)

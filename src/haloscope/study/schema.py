@@ -31,6 +31,9 @@ from haloscope.study.case import ALLOCATIONS, LIST, Value, is_list
 LAUNCHES_LIMIT = 10_000
 """LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
 are planned before the first begins, and no median needs more than some hundred."""
+ALLOCATIONS_LIMIT = 100
+"""ALLOCATIONS_LIMIT is the largest number of allocations that may be asked for, because each is a
+job of its own, and batch systems limit how many one user may submit."""
 TIME_LIMIT_S = 30 * 24 * 3600.0
 """TIME_LIMIT_S is the longest time limit in seconds that may be asked for, because what still runs
 after a month was forgotten, and clocks of the system overflow at longer ones."""

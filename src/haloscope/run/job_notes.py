@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The jobs of a result folder, by its files: read where the batch system is not there, too."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from haloscope.errors import Problem, UserError, printable
+from haloscope.paths import write_whole
+from haloscope.records import strict_json
+from haloscope.records.attempts import attempts
+from haloscope.records.checked import told
+from haloscope.records.enclosure import require_enclosed
+from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.study.case import Launch
+
+HEARTBEAT = "heartbeat.json"
+"""HEARTBEAT is the file of a result folder that says what a job was doing last."""
+_END_OF_LOG = 4096
+_LINES_OF_LOG = 3
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A job of a result folder. comment: by which it is found again. job: its id; None: not yet.
+
+    at: when its script was written, in seconds since 1970; folders of older versions do not say.
+    """
+
+    comment: Annotated[str, Field(pattern=r"^haloscope:[0-9a-f]{12}$")]
+    nodes: int
+    minutes: int
+    script: str
+    job: Annotated[str, Field(pattern=r"^[0-9]+(\.[A-Za-z0-9][A-Za-z0-9.-]*)?$")] | None = None
+    check: bool = False
+    at: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+
+_NOTED: TypeAdapter[list[Submitted]] = TypeAdapter(list[Submitted])
+
+
+@dataclass(frozen=True)
+class FolderJobs:
+    """A result folder whose launches run in jobs, as far as its files say."""
+
+    folder: ResultFolder
+    plan: SavedPlan
+
+    @property
+    def directory(self) -> Path:
+        """The result folder."""
+        return self.folder.path.absolute()
+
+    def noted(self) -> list[Submitted]:
+        """All jobs of the folder, as jobs.json has them. UserError where it is damaged."""
+        require_enclosed(self.directory)
+        if not (text := strict_json.content(self._file)):
+            return []
+        try:
+            return _NOTED.validate_json(text)
+        except ValidationError as error:
+            what = told(error.errors(include_url=False)[0])
+            mend = "cancel what your batch system shows of it, remove the file, and resume"
+            raise UserError(Problem(str(self._file), f"damaged: {what}", mend)) from error
+
+    @property
+    def _file(self) -> Path:
+        return self.directory / "jobs" / "jobs.json"
+
+    def save(self, jobs: Sequence[Submitted]) -> None:
+        """Note all jobs of the folder."""
+        write_whole(self._file, json.dumps([asdict(one) for one in jobs], indent=1))
+
+    def plan_now(self) -> SavedPlan:
+        """The plan on disk.
+
+        Jobs change it: they find out what can't run, and which cases need no more launches.
+        """
+        return self.folder.load() if self.folder.plan.exists() else self.plan
+
+    def left(self) -> list[Launch]:
+        """The launches without a good record yet, of cases that can run, by the plan on disk."""
+        launches = self.plan_now().launches()
+        return [one for one in self.folder.left(launches)[0] if not one.case.absent]
+
+    def to_do(self) -> tuple[int, int]:
+        """How many launches are left, and how many of them have no record at all."""
+        left, tried = self.left(), {one.key for one in attempts(self.folder.records)}
+        return len(left), sum((one.case.id, one.number) not in tried for one in left)
+
+    def last_words(self, job: str) -> str:
+        """The end of what a job printed, on a line; "" where nothing is there."""
+        scripts = [Path(one.script).name for one in self.noted() if one.job == job]
+        for script in scripts:
+            log = (self._file.parent / script).with_suffix(".log")
+            if log.is_file() and not log.is_symlink():
+                lines = _end(log).split("\n")
+                words = [line.strip() for line in lines if line.strip()]
+                return printable("; ".join(words[-_LINES_OF_LOG:]))
+        return ""
+
+
+def _end(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _END_OF_LOG))
+        return file.read().decode("utf-8", "replace")
+
+
+def of(directory: Path) -> FolderJobs:
+    """The jobs of a result folder, by its files. UserError where it has no plan."""
+    folder = ResultFolder(directory)
+    return FolderJobs(folder, folder.load())
+
+
+def checked(directory: Path) -> Path:
+    """Where the job that asks the nodes says what it found."""
+    return directory / "jobs" / "check.json"
+
+
+def lacking(directory: Path) -> list[Problem]:
+    """What the nodes lack, as the first job found it; nothing where it has not ended.
+
+    UserError where its file is damaged.
+    """
+    path = checked(directory)
+    if not (text := strict_json.content(path)):
+        return []
+    try:
+        return _CHECKED.validate_json(text)["problems"]
+    except ValidationError as error:
+        what = f"damaged: {told(error.errors(include_url=False)[0])}"
+        mend = "remove it: a job asks the nodes again"
+        raise UserError(Problem(str(path), what, mend)) from error
+
+
+_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
+    Annotated[dict[Literal["problems"], list[Problem]], Field(min_length=1)]
+)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far the jobs of a result folder have come: done, running, left, elapsed, expected."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from haloscope.batch.job_state import AT_WORK, LEAVING, JobState
+from haloscope.errors import UserError
+from haloscope.quantities import count
+from haloscope.records import strict_json
+from haloscope.records.attempts import attempts
+from haloscope.run.job_notes import HEARTBEAT, FolderJobs
+from haloscope.run.progress import TimeLeft, duration
+
+
+@dataclass(frozen=True)
+class RunningLaunch:
+    """The launch that a job began last. for_s: how long ago, by this machine's clock."""
+
+    job: str
+    node: str
+    case: str
+    launch: int
+    for_s: float
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"{self.case}, launch {self.launch} on {self.node} for {duration(self.for_s)}"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a folder has come.
+
+    elapsed_s: since its first job was submitted; None where that is not known, or nothing is left.
+    expected_s: what the launches that are left take by themselves; None while nobody knows.
+    """
+
+    done: int
+    left: int
+    running: RunningLaunch | None
+    elapsed_s: float | None
+    expected_s: float | None
+
+    def __str__(self) -> str:
+        """On a line."""
+        whole = self.done + self.left
+        words = [f"{self.done} of {count(whole, 'launch', 'launches')} done, {self._left}"]
+        if self.elapsed_s is not None:
+            words.append(f"submitted {duration(self.elapsed_s)} ago")
+        if self.running is not None:
+            words.append(f"running: {self.running}")
+        return "; ".join(words)
+
+    @property
+    def _left(self) -> str:
+        left = f"{count(self.left, 'launch', 'launches')} left"
+        if not self.left:
+            return left
+        time_left = "time not known before the first launches"
+        if self.expected_s is not None:
+            time_left = f"about {duration(self.expected_s)}"
+        return f"{left} ({time_left})"
+
+
+def standing(
+    jobs: FolderJobs,
+    states: Mapping[str, JobState],
+    earlier: Mapping[str, Sequence[float]] | None = None,
+    cores: int = 1,
+    now: float | None = None,
+) -> Standing:
+    """How far a folder has come.
+
+    states: of its jobs, where the batch system says them. earlier: seconds that launches took
+    before, by case. cores: how many launches run side by side.
+    """
+    now = time.time() if now is None else now
+    left = jobs.left()
+    planned = [one for one in jobs.plan_now().launches() if not one.case.absent]
+    walls = {case: [*known] for case, known in (earlier or {}).items()}
+    for one in attempts(jobs.folder.records):
+        if one.outcome == "ok" and one.wall_s is not None:
+            walls.setdefault(one.case, []).append(one.wall_s)
+    seconds = TimeLeft(left, walls).seconds()
+    begun = [one.at for one in jobs.noted() if one.at is not None]
+    return Standing(
+        done=len(planned) - len(left),
+        left=len(left),
+        running=_running(jobs, states, now),
+        elapsed_s=max(0.0, now - min(begun)) if begun and left else None,
+        expected_s=None if seconds is None else seconds / cores,
+    )
+
+
+def _running(jobs: FolderJobs, states: Mapping[str, JobState], now: float) -> RunningLaunch | None:
+    """What a job that is at work began last; None where none is, or none has begun a launch."""
+    with suppress(UserError, OSError, ValueError, KeyError, TypeError):
+        beat = strict_json.json_object(strict_json.content(jobs.directory / HEARTBEAT))
+        state = states[str(beat["job"])].state
+        if state not in AT_WORK or state in LEAVING:
+            return None
+        since = max(0.0, now - datetime.fromisoformat(beat["at"]).timestamp())
+        return RunningLaunch(
+            str(beat["job"]), str(beat["node"]), str(beat["case"]), int(beat["launch"]), since
+        )
+    return None
