@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from made import build, column, draw, panels
 from programs_page import page
 from pydantic import ValidationError
-from recorded import Raw, cases, record
+from recorded import Raw, cases, record, write_folder
 
 from haloscope.analysis.cases import Planned, group
-from haloscope.analysis.comparison import measures
+from haloscope.analysis.comparison import UNDECIDED, measures
 from haloscope.analysis.fits import message_models
 from haloscope.analysis.sweeps import sweep
+from haloscope.cli import main
 from haloscope.programs.output import Answer, Asked, answer
 from haloscope.programs.schema import ProgramFile
 from haloscope.records.checked import wrong
@@ -302,3 +306,45 @@ def test_results_that_do_not_differ_are_told_so(launches: list[int], verdict: st
     found = compare_cases(first, second).tables[-1]
 
     assert column(found, "verdict")[0].value == verdict
+
+
+def test_results_and_points_are_in_the_files_of_a_comparison(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = (
+        write_folder(
+            tmp_path / name,
+            [*(printed(k + more) for k in range(5)), *(swept(k + more) for k in range(5))],
+        )
+        for name, more in (("before", 0), ("after", 10))
+    )
+    table, xml = tmp_path / "compared.csv", tmp_path / "compared.xml"
+
+    main(["compare", str(before), str(after), "--csv", str(table), "--junit", str(xml)])
+
+    rows = [*csv.DictReader(table.read_text(encoding="utf-8").splitlines())]
+    (speed,) = [row for row in rows if row["result"]]
+    assert (speed["result"], speed["verdict"], speed["unit"]) == ("speed", "higher", "FLOP/s")
+    assert (float(speed["first"]), float(speed["second"])) == (2.2e9, 3.2e9)
+    assert len([row for row in rows if row["point"]]) == 12
+    cases = ElementTree.parse(xml).getroot()[0]
+    assert [one.get("name") for one in cases][-1] == "speed"
+    assert len(cases) == len(rows)
+
+
+def given(job: str) -> Raw:
+    """The nodes of a job."""
+    nodes = {"partition": "all", "nodes": ["n1"], "switches": None, "restarts": 0}
+    return {"site": "lab", "scheduler": "slurm", "job": job, **nodes}
+
+
+@pytest.mark.parametrize(("jobs", "verdict"), [(1, UNDECIDED), (4, "higher")])
+def test_the_allocation_is_the_unit_of_results_too(jobs: int, verdict: str) -> None:
+    first, second = (
+        cases([{**printed(k + more), "allocation": given(str(k % jobs))} for k in range(8)])
+        for more in (0, 40)
+    )
+
+    found = compare_cases(first, second)
+
+    assert [one.verdict for one in found.results] == [verdict]

@@ -128,25 +128,29 @@ def contrasts(
     other, whatever their numbers: one allocation on each side is then tested no further.
     """
     tested = [
-        None if apart and one_allocation_each(first, second) else _tested(first, second, seed)
+        None if apart and _undecidable(first, second) else _tested(first, second, seed)
         for first, second in pairs
     ]
     adjusted = holm([one.p_value if one else None for one in tested])
     tests = sum(p is not None for p in adjusted)
     return [
         _undecided_by_jobs(first, second)
-        if apart and one_allocation_each(first, second)
+        if apart and _undecidable(first, second)
         else _contrast(first, second, one, p, tests)
         for (first, second), one, p in zip(pairs, tested, adjusted, strict=True)
     ]
 
 
-def one_allocation_each(first: Measure, second: Measure) -> bool:
+def one_allocation_each(first: MeasuredCase, second: MeasuredCase) -> bool:
     """Whether a batch system gave nodes to either side, and to neither more than once."""
-    if first.time is None or second.time is None:
-        return False
-    given = [set(side.case.allocations or ()) for side in (first, second)]
+    given = [set(side.allocations or ()) for side in (first, second)]
     return any(given) and all(len(one) <= 1 for one in given)
+
+
+def _undecidable(first: Measure, second: Measure) -> bool:
+    """Whether both sides have a time, each of one allocation."""
+    both = first.time is not None and second.time is not None
+    return both and one_allocation_each(first.case, second.case)
 
 
 def _undecided_by_jobs(first: Measure, second: Measure) -> Contrast:

@@ -9,8 +9,9 @@ from statistics import mean
 from typing import Literal
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import ALPHA
+from haloscope.analysis.comparison import ALPHA, UNDECIDED, one_allocation_each
 from haloscope.quantities import BYTES, BYTES_PER_SECOND, FLOPS, PER_SECOND, SECONDS, Scale
+from haloscope.stats.allocations import compare_over
 from haloscope.stats.two_samples import Comparison, compare, holm
 
 SCALES: Mapping[str, Scale] = {
@@ -19,18 +20,29 @@ SCALES: Mapping[str, Scale] = {
 """SCALES are the units whose numbers are shown in the unit of a size that suits them."""
 
 
+ResultVerdict = Literal[
+    "higher",
+    "lower",
+    "the same",
+    "no difference shown",
+    "too few launches",
+    "undecided: one allocation each",
+]
+
+
 @dataclass(frozen=True)
 class ResultContrast:
     """A result of a case in a second folder against the first.
 
-    adjusted: the p-value after Holm's correction; None where both have one and the same value.
+    adjusted: the p-value after Holm's correction; None where both have one and the same value, and
+    where each side has one allocation of a batch system.
     """
 
     name: str
     first: MeasuredCase
     second: MeasuredCase
     adjusted: float | None
-    verdict: Literal["higher", "lower", "the same", "no difference shown", "too few launches"]
+    verdict: ResultVerdict
 
 
 def results_compared(
@@ -45,14 +57,34 @@ def results_compared(
     ]
     both = [each for each in both if each[3] and each[4]]
     tests = [
-        None if len({*mine, *theirs}) == 1 else compare(mine, theirs, seed=seed)
-        for *_, mine, theirs in both
+        None
+        if len({*mine, *theirs}) == 1 or one_allocation_each(one, other)
+        else _tested(one, other, mine, theirs, seed)
+        for _, one, other, mine, theirs in both
     ]
     adjusted = holm([test.p_value if test else None for test in tests])
     return [
-        ResultContrast(name, one, other, p, _verdict(test, p, mine, theirs, len(both)))
+        ResultContrast(
+            name,
+            one,
+            other,
+            p,
+            UNDECIDED
+            if len({*mine, *theirs}) > 1 and one_allocation_each(one, other)
+            else _verdict(test, p, mine, theirs, len(both)),
+        )
         for (name, one, other, mine, theirs), test, p in zip(both, tests, adjusted, strict=True)
     ]
+
+
+def _tested(
+    one: MeasuredCase, other: MeasuredCase, mine: list[float], theirs: list[float], seed: int
+) -> Comparison:
+    """Over allocations where a batch system gave them, else over launches."""
+    first, second = one.by_allocation(mine), other.by_allocation(theirs)
+    if first is None or second is None:
+        return compare(mine, theirs, seed=seed)
+    return compare_over(first, second, seed=seed)
 
 
 def _verdict(
@@ -61,7 +93,7 @@ def _verdict(
     first: Sequence[float],
     second: Sequence[float],
     family: int,
-) -> Literal["higher", "lower", "the same", "no difference shown", "too few launches"]:
+) -> ResultVerdict:
     if test is None or adjusted is None:
         return "the same"
     if adjusted <= ALPHA:

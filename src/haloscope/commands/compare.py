@@ -7,12 +7,15 @@ import argparse
 from collections.abc import Iterator, Sequence
 from math import nan
 from pathlib import Path
+from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
+from haloscope.analysis.results import ResultContrast, number_of, scale
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.quantities import quantity
 from haloscope.report import comparing, writing
 from haloscope.report.draw import csv_files, junit, markdown, terminal
 from haloscope.report.tables.compared import Compared, compare_cases
@@ -30,7 +33,8 @@ each collective operation (of stream, triad); of loggp, each parameter. A sweep 
 three hundred; with 3 no difference can be shown.
 
 Where a batch system gave the nodes, the allocation is the unit: with one on each side the verdict
-is "undecided: one allocation each". run --resume DIR --launches N submits another job.
+is "undecided: one allocation each". run --allocations N measures in N jobs, and run --resume DIR
+--allocations N submits what is missing.
 Cases that a change of the network can't touch are named, where others ran on several nodes.
 
 A drift of the machine between two folders is a difference, too: take their launches in turn, some
@@ -58,7 +62,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--details", action="store_true", help="every comparison, not sweeps in short"
     )
-    parser.add_argument("--csv", metavar="FILE", help="write every comparison to this file")
+    parser.add_argument(
+        "--csv",
+        metavar="FILE",
+        help="write every comparison, and results of programs, to this file",
+    )
     parser.add_argument(
         "--fail-above",
         metavar="SHARE",
@@ -100,14 +108,14 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _write(arguments: argparse.Namespace, compared: Compared, differences: Sequence[str]) -> None:
     """The files that were asked for: every comparison, every verdict, a summary."""
-    if arguments.csv and compared.details:
+    if arguments.csv and (every := compared.every):
         both = [one.case for pair in compared.contrasts for one in (pair.first, pair.second)]
         settings = {case.id: case.settings for case in both}
-        csv_files.write_table(compared.details, Path(arguments.csv), settings)
+        csv_files.write_table(every, Path(arguments.csv), settings)
     if arguments.junit:
-        every = compared.contrasts
-        cases = [one.first.case for one in every]
-        verdicts = [_verdict(one, cases, arguments.fail_above) for one in every]
+        cases = [one.first.case for one in compared.contrasts]
+        verdicts = [_verdict(one, cases, arguments.fail_above) for one in compared.contrasts]
+        verdicts += [_verdict_on_result(one, cases) for one in compared.results]
         junit.write("haloscope compare", verdicts, Path(arguments.junit))
     if arguments.markdown:
         title = f"{arguments.second} against {arguments.first}"
@@ -154,6 +162,18 @@ def _verdict(one: Contrast, among: Sequence[MeasuredCase], above: float) -> juni
         outcome = "skipped"
     name = one.first.what or "step"
     return junit.TestedCase(name_of(one.first.case, among), name, outcome, comparing.told(one))
+
+
+def _verdict_on_result(one: ResultContrast, among: Sequence[MeasuredCase]) -> junit.TestedCase:
+    """A result as continuous integration has it: which way is better, nobody has said."""
+    open_ = one.verdict in ("too few launches", UNDECIDED)
+    outcome: junit.Outcome = "skipped" if open_ else "passed"
+    second, first = (
+        quantity(median(number_of(case, one.name)), scale(case, one.name))
+        for case in (one.second, one.first)
+    )
+    message = f"{one.verdict}: {second} against {first}"
+    return junit.TestedCase(name_of(one.first, among), one.name, outcome, message)
 
 
 def _names(first: Path, second: Path) -> tuple[str, str]:

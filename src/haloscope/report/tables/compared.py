@@ -23,7 +23,7 @@ from haloscope.analysis.results import ResultContrast, number_of, results_compar
 from haloscope.analysis.untouched import between_nodes, untouched
 from haloscope.quantities import count, listed, probability
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
-from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.model import Cell, Column, Table, joined, label, missing, plain
 from haloscope.report.tables.notebook import Notebook, left_out
 from haloscope.study.settings import Setting
 
@@ -43,6 +43,8 @@ _SWEEPS = (
     Column("most", "most", "times as fast"),
     Column("most_at", "at", "times as fast", "left"),
 )
+_EVERY = "comparisons"
+_RESULTS = "results"
 _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
 
@@ -67,6 +69,7 @@ class Compared:
     tables:    sweeps, a row each, and cases that are one time; none where no case is in both.
     details:   every comparison in a row of its own; None likewise.
     contrasts: all comparisons, corrected together.
+    results:   what external programs print besides times.
     refused:   why cases of the same settings are not set against each other; "" where all are.
     names:     of the two folders, as columns carry them.
     untouched: cases that a change of the network can't touch, each with the reason; nothing where
@@ -80,6 +83,13 @@ class Compared:
     refused: str = ""
     names: tuple[str, str] = _NAMES
     untouched: tuple[tuple[str, str], ...] = ()
+    results: tuple[ResultContrast, ...] = ()
+
+    @property
+    def every(self) -> Table | None:
+        """All comparisons of times and of results in one table, for CSV files; None for none."""
+        shown = [table for table in (self.details, *self.tables) if table and _is_whole(table)]
+        return joined(shown) if shown else None
 
     @property
     def headline(self) -> str:
@@ -144,22 +154,25 @@ def compare_cases(
         tables.append(_sweeps(sweeps, first, names))
     if alone:
         tables.append(_details("compare", _compared(names), alone, first, names))
-    if printed := results_compared(pairs, seed):
-        tables.append(_results(printed, first))
-    details = _details("comparisons", "Every comparison", found, first, names) if found else None
+    printed = results_compared(pairs, seed)
+    if printed:
+        tables.append(_results(printed, first, names))
+    details = _details(_EVERY, "Every comparison", found, first, names) if found else None
     apart = _untouched(pairs)
     if apart:
         every = "; ".join(f"{name} ({why})" for name, why in apart)
         notes.append(f"A change of the network between nodes can't touch: {every}.")
-    if any(one.verdict == UNDECIDED for one in found):
+    if UNDECIDED in {*(one.verdict for one in found), *(one.verdict for one in printed)}:
         notes.append(_MORE_ALLOCATIONS)
     notes = list(dict.fromkeys(notes))
-    return Compared(tuple(tables), details, tuple(found), tuple(notes), refused, names, apart)
+    return Compared(
+        tuple(tables), details, tuple(found), tuple(notes), refused, names, apart, tuple(printed)
+    )
 
 
 _MORE_ALLOCATIONS = (
     "The allocation is the unit: nodes of one job say nothing of how those of the next would "
-    "differ. Measure each side in several: run --resume DIR --launches N submits another job."
+    "differ. Measure each side in several: run --resume DIR --allocations 5 submits further jobs."
 )
 
 
@@ -281,7 +294,14 @@ def _details(
     return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
 
 
-def _results(found: Sequence[ResultContrast], among: Sequence[MeasuredCase]) -> Table:
+def _is_whole(table: Table) -> bool:
+    """Whether a table has a row for each comparison that it is of."""
+    return table.id in (_EVERY, _RESULTS)
+
+
+def _results(
+    found: Sequence[ResultContrast], among: Sequence[MeasuredCase], names: tuple[str, str]
+) -> Table:
     """What external programs print besides times: which is better, haloscope can't know."""
     notebook = Notebook([], [case for one in found for case in (one.first, one.second)])
     rows = tuple(
@@ -294,22 +314,28 @@ def _results(found: Sequence[ResultContrast], among: Sequence[MeasuredCase]) -> 
                 )
                 for case in (one.first, one.second)
             ),
+            plain(one.first.unit(one.name)),
             plain(one.adjusted, probability(one.adjusted)),
             plain(one.verdict),
         )
         for one in found
     )
-    notebook.note(
-        f"p: Mann-Whitney test over launches, Holm's correction for {count(len(found), 'result')}; "
-        f"a difference is shown at p ≤ {ALPHA}."
-    )
+    tested = [one for one in found if one.adjusted is not None]
+    if tested:
+        over = "allocations" if any(one.first.allocations for one in tested) else "launches"
+        test = "Student's" if over == "allocations" else "Mann-Whitney"
+        notebook.note(
+            f"p: {test} test over {over}, Holm's correction for {count(len(tested), 'result')}; "
+            f"a difference is shown at p ≤ {ALPHA}."
+        )
     columns = (
         *(Column("case", "case", align="left"), Column("result", "result", align="left")),
-        *(Column("first", "first"), Column("second", "second")),
-        *(Column("p_adjusted", "p"), Column("verdict", "second is", align="left")),
+        *(Column(key, named) for key, named in zip(_NAMES, names, strict=True)),
+        Column("unit", "unit", align="left", only_csv=True),
+        *(Column("p_adjusted", "p"), Column("verdict", f"{names[1]} is", align="left")),
     )
-    title = "Results of first and second compared"
-    return Table("results", "compare", title, columns, rows, notebook.notes(), 2)
+    title = f"Results of {' and '.join(names)} compared"
+    return Table(_RESULTS, "compare", title, columns, rows, notebook.notes(), 2)
 
 
 def _notebook(found: Sequence[Contrast]) -> Notebook:

@@ -98,6 +98,18 @@ def missing(text: str = "–", warn: bool = False) -> Cell:
     return Cell(None, text, tone="warning" if warn else "")
 
 
+def joined(tables: Sequence[Table]) -> Table:
+    """One table of the rows of several, for programs: columns of one key are one column."""
+    columns = {column.key: column for table in tables for column in table.columns}
+    rows = []
+    for table in tables:
+        for row in table.rows:
+            cells = {column.key: cell for column, cell in zip(table.columns, row, strict=True)}
+            rows.append(tuple(cells.get(key, missing()) for key in columns))
+    first = tables[0]
+    return Table(first.id, first.kind, first.title, tuple(columns.values()), tuple(rows))
+
+
 def lettered(tables: Sequence[Table]) -> list[Table]:
     """Sub-tables with the papers' letters before their titles: (a), (b) ...; one alone has none."""
     if len(tables) < 2:
