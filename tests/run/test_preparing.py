@@ -104,7 +104,7 @@ def test_a_dry_run_builds_nothing_and_says_what_was_not_checked(
     assert made == []
     assert built == "first: fake and pingpong built for fake: Fake MPI 1.0"
     assert "memory and rank limits of fake were not checked" in unchecked
-    assert "`haloscope toolchain build fake --kernels fake`" in unchecked
+    assert "`haloscope toolchain build fake --kernels fake,pingpong`" in unchecked
 
 
 def test_a_library_is_fetched_where_the_plan_is_good(

@@ -9,7 +9,7 @@ import pytest
 from fakes import FAKE, FAKE_PROGRAMS, Laboratory, describe
 from rich.console import Console
 
-from haloscope.errors import UserError
+from haloscope.errors import Problem, UserError
 from haloscope.run import halobench, workbench
 from haloscope.run.here import Here
 from haloscope.run.progress import Teller
@@ -125,6 +125,32 @@ def test_what_no_program_can_say_is_not_checked_and_the_forecast_says_so() -> No
         "poisson_cg variant=texbook",
     ]
     assert program.forecast("launches", {}, 1, 1).unchecked == KernelProgram("launches", True)
+
+
+def test_settings_that_go_not_together_are_told_before_a_device_is_built_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the program without devices, whose own want of these is no reason."""
+
+    class Planner:
+        def __init__(self, path: Path) -> None:
+            assert path.name == "halobench_poisson_cg"
+
+        def forecast(self, kernel: str, given: dict[str, str], **_: object) -> Forecast:
+            found = [Problem("poisson_cg memory=device", "refused", "take the other program")]
+            if given.get("variant") != "textbook":
+                found.append(Problem("poisson_cg variant=fused", "refused", "give textbook"))
+            return Forecast({}, 0, found)
+
+    monkeypatch.setattr(halobench, "Planner", Planner)
+    (tmp_path / "halobench_poisson_cg").touch()
+    program = Halobench(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
+
+    refused = program.forecast("poisson_cg", {"memory": "device"}, 1, 1)
+    good = program.forecast("poisson_cg", {"memory": "device", "variant": "textbook"}, 1, 1)
+
+    assert [one.where for one in refused.problems] == ["poisson_cg variant=fused"]
+    assert (good.problems, good.unchecked) == ((), DEVICE)
 
 
 def test_a_program_is_asked_in_the_first_build_that_has_it(

@@ -10,6 +10,7 @@ import pytest
 from fake_machine import two_sockets
 from fakes import FakeProgram
 
+from haloscope.errors import Problem
 from haloscope.host import machine
 from haloscope.records.folder import SavedPlan, plan_of
 from haloscope.stats.stopping_rule import Rule
@@ -258,6 +259,26 @@ def test_a_number_in_quotes_is_no_number() -> None:
 def test_a_parameter_that_is_called_otherwise_is_named(key: str, meant: str) -> None:
     (problem,) = planned({"params": {key: 2}}).problems
     assert (problem.where, meant in problem.mend) == (f"runs#1.params.{key}", True)
+
+
+def test_nodes_that_are_not_there_are_told_beside_what_the_kernel_refuses() -> None:
+    """Else one mends the one, and is told of the other next."""
+
+    class Small(FakeProgram):
+        def forecast(
+            self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+        ) -> Forecast:
+            return Forecast(dict(params), 8, [Problem("n", "refused", "fewer rows than ranks")])
+
+    runs = [{"kernel": "fake", "layout": {"nodes": 2000}}]
+    found = expand(Study.model_validate({"title": "t", "runs": runs}), SITE, Small())
+
+    assert {one.where for one in found.problems} == {"runs#1", "runs#1.layout.nodes"}
+
+
+def test_what_divides_cores_is_named() -> None:
+    (problem,) = planned({"layout": {"cores": 12, "ppn": 5}}).problems
+    assert problem.mend == "give one of 1, 2, 3, 4, 6, 12"
 
 
 SIMULATED = PlaceFacts(clock="simulated", remote=True, deterministic=True)

@@ -71,14 +71,18 @@ def to_do(
 ) -> tuple[str, ...]:
     """A line for all that is to be built before cases run, and for what was not checked."""
     cases = list(cases)
-    lines = bench.to_build(bench.lacking(bench.needed(cases), place.probes(cases, bench)))
+    lacking = bench.lacking(bench.needed(cases), place.probes(cases, bench))
+    lines = bench.to_build(lacking)
+    unchecked = [*unchecked]
     if kernels := [*dict.fromkeys(program.kernel for program in unchecked)]:
         are = "they are not built yet" if len(kernels) > 1 else "it is not built yet"
-        name = "".join(f" {one}" for one in [*bench.built][:1])
-        device = " --device" if any(program.device for program in unchecked) else ""
+        name = next(iter(bench.built), "")
+        programs = [*unchecked, *lacking.get(name, ())]  # with those that try messages first
+        names = ",".join(dict.fromkeys(program.kernel for program in programs))
+        device = " --device" if any(program.device for program in programs) else ""
+        command = " ".join(filter(None, ("haloscope toolchain build", name)))
         lines.append(
             f"memory and rank limits of {listed(kernels)} were not checked: {are}; "
-            f"`haloscope toolchain build{name} --kernels {','.join(kernels)}{device}` builds "
-            f"{'them' if len(kernels) > 1 else 'it'}"
+            f"`{command} --kernels {names}{device}` builds all that these cases need"
         )
     return tuple(lines)

@@ -8,6 +8,7 @@ and the library's own choice works: else the machine, not the transport, is what
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from collections.abc import Iterable, Sequence
@@ -88,8 +89,7 @@ def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Prob
         scheduler=where.scheduler,
     )
     with scratch() as own:
-        out = str(own.folder / "record.json")
-        program = [str(built.path(_MESSAGES)), "--out", out, _MESSAGES.kernel, *_ONCE]
+        program = [str(built.path(_MESSAGES)), "--out", os.devnull, _MESSAGES.kernel, *_ONCE]
         command, environment = launch_command(
             built.toolchain, two, program, talkative=True, scratch=own
         )

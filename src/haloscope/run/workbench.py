@@ -256,9 +256,15 @@ class Halobench:
             ]
             return Forecast(resolved, 0, problems)
         program = KernelProgram.of(kernel, resolved)
-        if (planner := self._planner(program)) is None:
-            return Forecast(resolved, 0, (), unchecked=program)
-        return planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
+        if planner := self._planner(program):
+            return planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
+        if program.device and (host := self._planner(KernelProgram(kernel))):
+            # it knows which settings go together, and no device: nobody builds one to be refused
+            asked = host.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
+            others = [one for one in asked.problems if one.where != f"{kernel} memory=device"]
+            if others:
+                return Forecast(resolved, 0, others)
+        return Forecast(resolved, 0, (), unchecked=program)
 
     def _planner(self, program: KernelProgram) -> halobench.Planner | None:
         """A program that is asked; None where it is not built."""

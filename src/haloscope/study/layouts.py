@@ -92,10 +92,17 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
         for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True)
     ]
     problems += [
-        f"ppn {ppn} does not divide {count(cores, 'core')}" for ppn, cores in shapes if cores % ppn
+        f"ppn {ppn} does not divide {count(cores, 'core')}; give one of {_divisors(cores)}"
+        for ppn, cores in shapes
+        if cores % ppn
     ]
     _refuse(problems)
     return list(dict.fromkeys((ppn, cores // ppn) for ppn, cores in shapes))
+
+
+def _divisors(cores: int) -> str:
+    """What divides a number, in words."""
+    return ", ".join(str(one) for one in range(1, cores + 1) if cores % one == 0)
 
 
 def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[tuple[int, int]]:

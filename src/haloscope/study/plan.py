@@ -194,8 +194,11 @@ class _RunExpansion:
             asked = layouts(axes, axes.nodes, self.site.cores) if axes.placement is None else []
         except ValueError:  # words and shares of other nodes than those here
             asked = []
+        before = len(self.plan.problems)
         for given in assignments(self._known_params()):
             self._tell_refused_by_all(given, asked or [Layout()])
+        if len(self.plan.problems) > before:  # nobody is told then what is left out
+            self._refuse_nodes()
 
     def _is_known(self) -> bool:
         """Whether there is such a kernel; told if there is not."""
@@ -284,22 +287,30 @@ class _RunExpansion:
             every = layouts(axes, axes.nodes, self.site.cores)
             return [one for one in every if one.nodes in there]
         except ValueError as error:
-            for what in error.args:
-                self._problem("layout", what, "whole numbers, or one of the words it may have")
+            for said in error.args:
+                what, _, mend = said.partition("; ")
+                mend = mend or "whole numbers, or one of the words it may have"
+                self._problem("layout", what, mend)
             return []
 
     def _nodes(self) -> list[int]:
         """The numbers of nodes that there are; the others are noted, or refused if asked to be."""
-        asked, there = self.run.layout.nodes, self.site.nodes
-        if more := [str(nodes) for nodes in asked if nodes > there]:
-            if self.run.skip_too_large is False:
-                elsewhere = "--on SITE (haloscope site detect) or --on CLUSTER (simulated)"
-                mend = f"give at most {there:,}, or run it where more are: {elsewhere}"
-                self._problem("layout.nodes", f"{listed(more)}: {self.site.extent}", mend)
-            else:
-                what = f"{self._name} on {listed(more)} nodes"
-                self.plan.leave_out(f"as {self.site.extent}", what)
-        return [nodes for nodes in asked if nodes <= there]
+        if self.run.skip_too_large is False:
+            self._refuse_nodes()
+        elif more := self._too_many_nodes():
+            what = f"{self._name} on {listed(more)} nodes"
+            self.plan.leave_out(f"as {self.site.extent}", what)
+        return [nodes for nodes in self.run.layout.nodes if nodes <= self.site.nodes]
+
+    def _refuse_nodes(self) -> None:
+        """Refuse numbers of nodes that there are not."""
+        if more := self._too_many_nodes():
+            elsewhere = "--on SITE (haloscope site detect) or --on CLUSTER (simulated)"
+            mend = f"give at most {self.site.nodes:,}, or run it where more are: {elsewhere}"
+            self._problem("layout.nodes", f"{listed(more)}: {self.site.extent}", mend)
+
+    def _too_many_nodes(self) -> list[str]:
+        return [str(nodes) for nodes in self.run.layout.nodes if nodes > self.site.nodes]
 
     @property
     def _leaves_out(self) -> bool:
