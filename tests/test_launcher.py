@@ -181,7 +181,8 @@ def test_the_first_use_sets_up_and_the_second_does_not(checkout: Checkout) -> No
     code, out, err = checkout.run("list", "a b")
     assert (code, out) == (0, "ran -P -m haloscope list a b\n")
     assert str(checkout.venv) in err
-    assert err.count("\n") == 1
+    phases = [line.partition(" of 3:")[0] for line in err.splitlines()[1:]]
+    assert phases == [f"haloscope: {number}" for number in (1, 2, 3)]
     made, fetched, pinned, installed = checkout.calls()
     assert made == f"-m venv --without-pip {checkout.venv}"
     assert fetched.startswith("pip install") and "--only-binary :all:" in fetched

@@ -197,12 +197,31 @@ def test_a_failed_build_shows_the_compilers_last_words_and_leaves_nothing(
         built(toolchain, source)
     problem = caught.value.problems[0]
     assert "nonsense" in problem.what
+    assert problem.where == "one"
     log = next((tmp_path / "cache" / "builds").glob("*.log"))
     assert str(log) in problem.mend
     assert "nonsense" in log.read_text()
     assert leftovers(tmp_path) == []
     (source / "main.cpp").write_text(MAIN)
     assert output(built(toolchain, source)[0]) == "first\n"
+
+
+def test_of_several_kernels_the_one_with_an_error_is_named_and_its_first_error(
+    toolchain: Toolchain, source: Path
+) -> None:
+    """Where its sources are, not where they were copied to, without the lines of progress."""
+    cmake = source / "CMakeLists.txt"
+    cmake.write_text(f"{CMAKE}target_sources(halobench_two PRIVATE two.cpp)\n")
+    (source / "two.cpp").write_text("int two() { return first + second; }\nint last = third;\n")
+
+    with pytest.raises(UserError) as caught:
+        build.build(build.of(toolchain, source), [ONE, TWO], say=lambda _: None)
+
+    (problem,) = caught.value.problems
+    said, error, *_ = problem.what.splitlines()
+    assert (problem.where, said) == ("two", "does not build:")
+    assert error.strip().startswith(f"{source / 'two.cpp'}:1:") and "first" in error
+    assert "[" not in error.split(":")[0]
 
 
 def test_what_a_killed_build_left_is_in_nobodys_way(

@@ -16,7 +16,6 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -254,11 +253,16 @@ def _build(found: Build, programs: list[KernelProgram], progress: Progress) -> N
     # for ccache, if it is there: the same file in builds of two versions is the same file
     variables |= {"CCACHE_BASEDIR": str(found.folder), "CCACHE_NOHASHDIR": "1"}
     configure = _configure(cmake, ninja, found.toolchain, sources, tree)
-    _configured(found, configure, lambda command: _run(command, variables, log, progress))
+
+    def run(command: list[str]) -> None:
+        if not _runs(command, variables, log, progress):
+            raise UserError(_failure(programs, log, sources, found.sources))
+
+    _configured(found, configure, run)
     targets = [one.file for one in programs]
     jobs = str(len(machine.physical_cores()))
     make = [cmake, "--build", str(tree), "--target", *targets, "--parallel", jobs]
-    _run(make, variables, log, progress)
+    run(make)
     for name in targets:
         for file in (_SMPI_OWN, f"{name}_asked", name):  # the first two: SMPI's alone
             if (tree / file).exists():
@@ -343,12 +347,12 @@ def _for_device(toolchain: Toolchain) -> list[str]:
     ]
 
 
-def _run(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> None:
+def _runs(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> bool:
     """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`.
 
+    Whether it ended well.
     Its temporary files, and compilers at work, are gone with it, however it or this process ends.
     """
-    last: deque[str] = deque(maxlen=20)
     with log.open("a", encoding="utf-8") as copy, scratch() as own:
         step = subprocess.Popen(
             process.supervised(command),
@@ -363,13 +367,30 @@ def _run(command: list[str], environment: dict[str, str], log: Path, progress: P
             try:
                 for line in io.TextIOWrapper(step.stderr, encoding="utf-8", errors="replace"):
                     copy.write(line)
-                    last.append(line.rstrip())
                     if match := re.match(r"\[(\d+)/(\d+)\] ", line):
                         progress(int(match[1]), int(match[2]))
             finally:
                 step.stdin.close()
                 code, _ = process.told(step.stdout.read())
-    if code != 0:
-        what = "it does not build:\n    " + "\n    ".join(last)
-        mend = f"the whole output: {log}; `haloscope doctor` checks the compilers"
-        raise UserError(Problem("halobench", what, mend))
+    return code == 0
+
+
+_PROGRESS = re.compile(r"\[\d+/\d+\] ")
+_FAILED = re.compile(r"^FAILED: .*?\bhalobench_(\w+?)(?:_device|_asked)?(?:\.dir/|$)", re.MULTILINE)
+"""_FAILED is how ninja names what it could not make."""
+_ERROR = re.compile(r"\b(fatal )?error:|^CMake Error|undefined reference to|^ninja: error")
+_ERROR_LINES = 4
+"""_ERROR_LINES is how many lines of an error are shown: what, where, and the line of the source."""
+
+
+def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path | None) -> Problem:
+    """The first error of a build that failed, of the kernel that it is in, in the user's files."""
+    output = log.read_text(encoding="utf-8", errors="replace")
+    own = [one for one in _FAILED.findall(output) if one in {each.kernel for each in programs}]
+    name = own[0] if own else listed([str(one) for one in programs])
+    lines = [line for line in output.splitlines() if line and not _PROGRESS.match(line)]
+    begins = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
+    shown = lines[-_ERROR_LINES:] if begins is None else lines[begins:][:_ERROR_LINES]
+    told = "\n    ".join(shown).replace(str(copy), str(sources or share("halobench")))
+    mend = f"the whole output: {log}; haloscope doctor checks the compilers"
+    return Problem(name, f"does not build:\n    {told}", mend)
