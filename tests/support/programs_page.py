@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from keys_page import HEAD, rows
 from pydantic import BaseModel
-from study_page import default_of
 
 from haloscope.programs.schema import (
     BUILT_IN,
@@ -197,15 +197,6 @@ TABLES: tuple[tuple[str, type[BaseModel]], ...] = (
 )
 
 
-def rows(model: type[BaseModel]) -> list[str]:
-    """A row a key: its name, what it may be, what it is where it is left out."""
-    return [
-        f"| `{name}` | {(field.description or '').replace('|', chr(92) + '|')} "
-        f"| {default_of(field)} |"
-        for name, field in model.model_fields.items()
-    ]
-
-
 def page() -> str:
     """The whole page."""
     example = (EXAMPLE / "program.toml").read_text(encoding="utf-8")
@@ -214,7 +205,7 @@ def page() -> str:
     for title, model in TABLES:
         told = (model.__doc__ or "").strip().split(": ", 1)[-1]
         lines += [f"\n### {title}\n", f"{told[0].upper()}{told[1:]}\n"]
-        lines += ["| key | what it may be | default |", "|---|---|---|", *rows(model)]
+        lines += [*HEAD, *rows(model)]
     return "\n".join(lines) + "\n"
 
 

@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
+from keys_page import HEAD, rows
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from haloscope.study import kinds
 from haloscope.study.kinds import Kind
@@ -41,33 +39,14 @@ MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (
 )
 
 
-def default_of(field: FieldInfo) -> str:
-    """What a key is where it is left out, as TOML has it."""
-    if field.is_required():
-        return "must be given"
-    value: Any = field.get_default(call_default_factory=True)
-    if value is None or value is PydanticUndefined or value in ([], {}):
-        return ""
-    if isinstance(value, BaseModel):
-        return ""
-    return f"`{_toml(value)}`"
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return ", ".join(map(_toml, value))
-    return f'"{value}"' if isinstance(value, str) else f"{value:g}"
-
-
 def keys(model: type[BaseModel]) -> Iterator[str]:
     """A row a key: its name, what it may be, what it is where it is left out."""
-    for name, field in model.model_fields.items():
-        told = field.description or ""
-        if name == "kind":
-            told = "a kind of the list below"
-        yield f"| `{name}` | {told.replace('|', chr(92) + '|')} | {default_of(field)} |"
+    for row in rows(model):
+        yield _KIND if row.startswith("| `kind` |") else row
+
+
+_KIND = "| `kind` | a kind of the list below | must be given |"
+"""_KIND stands for a description that has all kinds, which the page lists at its end."""
 
 
 def shows(kind: Kind) -> str:
@@ -94,8 +73,7 @@ def page() -> str:
     """The whole page."""
     lines = [START]
     for title, model, told in MODELS:
-        lines += [f"## {title}\n", f"{told}\n", "| key | what it may be | default |"]
-        lines += ["|---|---|---|", *keys(model), ""]
+        lines += [f"## {title}\n", f"{told}\n", *HEAD, *keys(model), ""]
     lines += [
         "`where` chooses by a case's settings: its kernel's parameters (`haloscope describe",
         f"KERNEL`) and {', '.join(f'`{name}`' for name in SETTINGS)}.",

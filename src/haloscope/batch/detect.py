@@ -80,7 +80,7 @@ def _others() -> Iterator[Problem]:
     for command, scheduler in (("qsub", "pbs"), ("bsub", "lsf"), ("flux", "flux")):
         if shutil.which(command):
             what = "only of Slurm a site file can be written by asking"
-            mend = f'write sites/NAME.toml with scheduler = "{scheduler}" (docs/batch.md has one)'
+            mend = f'write sites/NAME.toml with scheduler = "{scheduler}" (docs/sites.md has one)'
             yield Problem(command, what, mend)
 
 

@@ -60,15 +60,15 @@ CellValues = Annotated[
 
 
 class SetBy(_Part):
-    """Published cells that a number was chosen by: they never count as predicted.
+    """Published cells that a number was chosen by: they never count as predicted."""
 
-    paper, tables: by id. where: the values that these cells have, by column; all cells of the
-    tables if not given.
-    """
-
-    paper: Text
-    tables: tuple[Text, ...] = Field(min_length=1)
-    where: dict[str, CellValues] = Field(default_factory=dict)
+    paper: Text = Field(description="the paper's id (haloscope paper list)")
+    tables: tuple[Text, ...] = Field(min_length=1, description="ids of its tables")
+    where: dict[str, CellValues] = Field(
+        default_factory=dict,
+        description="the values that these cells have, by column; all cells of the tables if not "
+        "given",
+    )
 
 
 _CONTENT_ONLY = "content only"
@@ -76,16 +76,18 @@ _CONTENT_ONLY = "content only"
 
 
 class Quantity(_Part):
-    """A number above 0 in the unit of its key, the ends of its interval, and where it is from.
+    """A number in the unit of its key, the ends of its interval, and where it is from."""
 
-    set_by: the published cells that it was chosen by; none if not given.
-    """
-
-    value: Annotated[Number, Field(gt=0)]
-    low: Number | None = None
-    high: Number | None = None
-    source: Source
-    set_by: tuple[SetBy, ...] = ()
+    value: Annotated[Number, Field(gt=0)] = Field(description="the number, above 0")
+    low: Number | None = Field(None, description="the lower end of its interval")
+    high: Number | None = Field(None, description="the upper end of its interval")
+    source: Source = Field(
+        description="where the number is from: a data sheet, a paper, a calibration; or assumed, "
+        "and why"
+    )
+    set_by: tuple[SetBy, ...] = Field(
+        (), description="the published cells that it was chosen by; none if not given"
+    )
 
     @model_serializer(mode="wrap")
     def _without_empty(
@@ -99,147 +101,171 @@ class Quantity(_Part):
 
 
 class Cache(_Part):
-    """A cache level: size of one cache, cores that share it, what one core gets from it.
+    """A cache level."""
 
-    source: of size and sharing.
-    crowded_bytes_per_s: the same when all cores of its socket work and their clock is lower; as
-    for one alone if not given. usable_bytes: what a sweep finds room for, where that is less than
-    the size: other machines on the same processor take their part.
-    """
-
-    level: PositiveCount
-    size_bytes: PositiveCount
-    shared_by: PositiveCount
-    source: Source
-    bandwidth_bytes_per_s: Quantity | None = None
-    crowded_bytes_per_s: Quantity | None = None
-    usable_bytes: Quantity | None = None
+    level: PositiveCount = Field(description="its level: 1, 2, 3")
+    size_bytes: PositiveCount = Field(description="the size of one cache")
+    shared_by: PositiveCount = Field(description="cores that share one")
+    source: Source = Field(description="where size and sharing are from")
+    bandwidth_bytes_per_s: Quantity | None = Field(
+        None, description="what one core gets from it; needed for a simulation"
+    )
+    crowded_bytes_per_s: Quantity | None = Field(
+        None,
+        description="the same when all cores of its socket work and their clock is lower; as for "
+        "one alone if not given",
+    )
+    usable_bytes: Quantity | None = Field(
+        None,
+        description="what a sweep finds room for, where that is less than the size: other "
+        "machines on the same processor take their part",
+    )
 
 
 class Memory(_Part):
-    """What the memory of a node gives to so many cores together.
+    """What the memory of a node gives to so many cores together."""
 
-    All that it moves counts: lines that are read only to be overwritten, too. store_cost: what a
-    byte that is written, or read only to be overwritten, takes over one that is loaded, for which a
-    core waits; 1 if not given. The bandwidth is then that of stream's loops together, half of
-    whose bytes are such.
-    """
-
-    cores: PositiveCount
-    bandwidth_bytes_per_s: Quantity
-    store_cost: Quantity | None = None
+    cores: PositiveCount = Field(description="cores that work together")
+    bandwidth_bytes_per_s: Quantity = Field(
+        description="what they get of the node's memory, lines that are read only to be "
+        "overwritten included"
+    )
+    store_cost: Quantity | None = Field(
+        None,
+        description="what a byte that is written, or read only to be overwritten, takes over one "
+        "that is loaded; 1 if not given. The bandwidth is then that of stream's loops together, "
+        "half of whose bytes are such",
+    )
 
 
 class SocketMemory(_Part):
-    """What the memory of one socket gives to so many of its cores together, as `Memory` counts."""
+    """What the memory of one socket gives to so many of its cores together."""
 
-    cores: PositiveCount
-    bandwidth_bytes_per_s: Quantity
+    cores: PositiveCount = Field(description="cores of the socket that work together")
+    bandwidth_bytes_per_s: Quantity = Field(
+        description="what they get of the socket's memory, counted as that of a node"
+    )
 
 
 class SocketLink(_Part):
-    """The way from one socket of a node to another.
+    """The way from one socket of a node to another."""
 
-    bandwidth_bytes_per_s: of all messages from the one to the other together. latency_s: what a
-    message takes beside what it takes within a socket; not needed where `messages` of the
-    placement other-socket say what they take.
-    """
-
-    bandwidth_bytes_per_s: Quantity
-    latency_s: Quantity | None = None
+    bandwidth_bytes_per_s: Quantity = Field(
+        description="of all messages from one socket to another together"
+    )
+    latency_s: Quantity | None = Field(
+        None,
+        description="what a message takes beside what it takes within a socket; not needed where "
+        "`messages` of the placement other-socket say it",
+    )
 
 
 class Socket(_Part):
     """A socket with a memory of its own: one rank's data lie in that of its socket.
 
-    Where it is not given, all cores of a node share one memory alike. Where it is, `memory` of the
-    node is what ranks get that are spread over the sockets, for ranks that have cores of several.
+    `memory` of the node is then what ranks get that are spread over the sockets.
     """
 
-    memory: tuple[SocketMemory, ...] = Field(min_length=1)
-    link: SocketLink
+    memory: tuple[SocketMemory, ...] = Field(
+        min_length=1, description="an entry per number of cores"
+    )
+    link: SocketLink = Field(description="the way to another socket")
 
 
 class ParallelRegion(_Part):
     """What it takes a rank of so many threads to begin and end a parallel region."""
 
-    threads: PositiveCount
-    cost_s: Quantity
+    threads: PositiveCount = Field(description="threads of a rank")
+    cost_s: Quantity = Field(description="what it takes them to begin and end a parallel region")
 
 
 class Protocol(_Part):
-    """Messages of some sizes: latency + size / bandwidth; none where size does not matter."""
+    """Messages of some sizes: latency + size / bandwidth."""
 
-    first_bytes: int = Field(ge=0, strict=True)
-    last_bytes: int = Field(ge=0, strict=True)
-    latency_s: Quantity | None = None
-    bandwidth_bytes_per_s: Quantity | None = None
+    first_bytes: int = Field(
+        ge=0, strict=True, description="the smallest of these messages, from 0"
+    )
+    last_bytes: int = Field(ge=0, strict=True, description="the largest")
+    latency_s: Quantity | None = Field(None, description="of each message")
+    bandwidth_bytes_per_s: Quantity | None = Field(
+        None, description="none where size does not matter"
+    )
 
 
 class GpuMessages(_Part):
-    """Messages whose data lie in the memories of two GPUs that are placed in one way.
+    """Messages whose data lie in the memories of two GPUs that are placed in one way."""
 
-    receive_overhead_s: of their latency, what keeps the core of the receiving rank busy, which
-    takes one message after the other; none if not given.
-    """
-
-    placement: Literal["same-gpu", "same-socket", "other-socket", "other-node"]
-    receive_overhead_s: Quantity | None = None
-    protocols: tuple[Protocol, ...] = Field(min_length=1)
+    placement: Literal["same-gpu", "same-socket", "other-socket", "other-node"] = Field(
+        description="how the two GPUs lie: same-gpu, same-socket, other-socket or other-node"
+    )
+    receive_overhead_s: Quantity | None = Field(
+        None,
+        description="of their latency, what keeps the core of the receiving rank busy, which "
+        "takes one message after the other; none if not given",
+    )
+    protocols: tuple[Protocol, ...] = Field(min_length=1, description="an entry per range of sizes")
 
 
 class Gpu(_Part):
-    """The GPUs of a node: as many on each socket, with a memory each.
+    """The GPUs of a node: as many on each socket, with a memory each."""
 
-    source: of their number and memory_bytes. memory_bandwidth_bytes_per_s: of one's memory.
-    copy_bandwidth_bytes_per_s: between that and the host's, each way.
-    socket_bandwidth_bytes_per_s: of all messages together from GPUs of one socket to those of
-    another.
-    launch_s: of the host, for a kernel or a copy; launch_latency_s: until a launched one begins.
-    stream_sync_s, device_sync_s: of the host, beside waiting, for a stream (or an event), for all
-    streams. query_s: to ask in which memory an address is. operation_s: of a library of star
-    forests, in each operation besides. What is not given takes no time.
-    messages: where MPI takes addresses of their memory, one entry a placement.
-    """
-
-    gpu: Text
-    number: PositiveCount
-    memory_bytes: PositiveCount
-    source: Source
-    memory_bandwidth_bytes_per_s: Quantity
-    copy_bandwidth_bytes_per_s: Quantity
-    socket_bandwidth_bytes_per_s: Quantity
-    launch_s: Quantity
-    launch_latency_s: Quantity | None = None
-    stream_sync_s: Quantity
-    device_sync_s: Quantity
-    query_s: Quantity | None = None
-    operation_s: Quantity | None = None
-    messages: tuple[GpuMessages, ...] = ()
+    gpu: Text = Field(description="its name")
+    number: PositiveCount = Field(description="GPUs of a node, as many on each socket")
+    memory_bytes: PositiveCount = Field(description="of each")
+    source: Source = Field(description="where number and memory_bytes are from")
+    memory_bandwidth_bytes_per_s: Quantity = Field(description="of the memory of one")
+    copy_bandwidth_bytes_per_s: Quantity = Field(
+        description="between that and the host's, each way"
+    )
+    socket_bandwidth_bytes_per_s: Quantity = Field(
+        description="of all messages together from GPUs of one socket to those of another"
+    )
+    launch_s: Quantity = Field(description="time of the host for a kernel or a copy")
+    launch_latency_s: Quantity | None = Field(
+        None, description="until a launched one begins; no time if not given"
+    )
+    stream_sync_s: Quantity = Field(
+        description="time of the host, beside waiting, for a stream or an event"
+    )
+    device_sync_s: Quantity = Field(description="the same for all streams")
+    query_s: Quantity | None = Field(
+        None, description="to ask in which memory an address is; no time if not given"
+    )
+    operation_s: Quantity | None = Field(
+        None,
+        description="of a library of star forests, in each operation besides; no time if not given",
+    )
+    messages: tuple[GpuMessages, ...] = Field(
+        (), description="where MPI takes addresses of their memory: an entry per placement"
+    )
 
 
 class KernelRate(_Part):
-    """What a core reaches in one kernel, where that is known: as a program measured there had it.
+    """What a core reaches in one kernel, where that is known: as a program there had it."""
 
-    variant: the one of the kernel's that it is of, where it has several: others are not simulated.
-    crowded_flops_per_s: the same when all cores of its socket work; as for one alone if not given.
-    """
-
-    kernel: str
-    variant: str | None = None
-    core_flops_per_s: Quantity
-    crowded_flops_per_s: Quantity | None = None
+    kernel: str = Field(description="its name (haloscope list)")
+    variant: str | None = Field(
+        None,
+        description="the one of the kernel's that it is of, where it has several: others are not "
+        "simulated",
+    )
+    core_flops_per_s: Quantity = Field(description="what one core reaches in it")
+    crowded_flops_per_s: Quantity | None = Field(
+        None,
+        description="the same when all cores of its socket work; as for one alone if not given",
+    )
 
 
 class NodeSpread(_Part):
     """How far nodes lie apart: standard deviations of the logarithm of what computation takes.
 
-    nodes: of nodes, each in all that it does, and of launches on them. phases: of one phase on one
-    node, beside that. Only simulated replicates draw nodes by it; else they are all alike.
+    Only simulated replicates draw nodes by it; else they are all alike.
     """
 
-    nodes: Quantity | None = None
-    phases: Quantity | None = None
+    nodes: Quantity | None = Field(
+        None, description="of nodes, each in all that it does, and of launches on them"
+    )
+    phases: Quantity | None = Field(None, description="of one phase on one node, beside that")
 
     @property
     def deviations(self) -> tuple[float, float]:
@@ -249,35 +275,43 @@ class NodeSpread(_Part):
 
 
 class Node(_Part):
-    """A node. cores: of all sockets, each with threads_per_core hardware threads.
+    """A node."""
 
-    source: of these counts and of memory_bytes. clock_ghz: as sold, not what it boosts to.
-    core_flops_per_s: of one core; kernels: those with a rate of their own. sharpness: how soon a
-    working set is too large for a cache. smt_gain: what all hardware threads of a core do
-    together, over what one does alone. (Both 1 if not given: halobench/machine/node_model.hpp.)
-    regions: parallel regions, which cost nothing if not given.
-    socket: of several, where each has a memory of its own.
-    gpu: of several, all alike.
-    spread: how far nodes lie apart, of which all else describes the one in the middle.
-    """
-
-    cpu: Text
-    sockets: PositiveCount
-    cores: PositiveCount
-    threads_per_core: PositiveCount
-    memory_bytes: PositiveCount
-    source: Source
-    clock_ghz: Quantity | None = None
-    core_flops_per_s: Quantity | None = None
-    kernels: tuple[KernelRate, ...] = ()
-    sharpness: Quantity | None = None
-    smt_gain: Quantity | None = None
-    memory: tuple[Memory, ...] = Field(min_length=1)
-    socket: Socket | None = None
-    gpu: Gpu | None = None
-    caches: tuple[Cache, ...] = ()
-    regions: tuple[ParallelRegion, ...] = ()
-    spread: NodeSpread | None = None
+    cpu: Text = Field(description="the processor's name")
+    sockets: PositiveCount = Field(description="sockets of a node")
+    cores: PositiveCount = Field(description="cores of all sockets")
+    threads_per_core: PositiveCount = Field(description="hardware threads of a core")
+    memory_bytes: PositiveCount = Field(description="of the node")
+    source: Source = Field(description="where these counts and memory_bytes are from")
+    clock_ghz: Quantity | None = Field(None, description="as sold, not what it boosts to")
+    core_flops_per_s: Quantity | None = Field(
+        None, description="of one core; needed for a simulation"
+    )
+    kernels: tuple[KernelRate, ...] = Field((), description="kernels with a rate of their own")
+    sharpness: Quantity | None = Field(
+        None, description="how soon a working set is too large for a cache; 1 if not given"
+    )
+    smt_gain: Quantity | None = Field(
+        None,
+        description="what all hardware threads of a core do together, over what one does alone; 1"
+        " if not given",
+    )
+    memory: tuple[Memory, ...] = Field(
+        min_length=1, description="an entry per number of cores that work together"
+    )
+    socket: Socket | None = Field(
+        None,
+        description="of several, where each has a memory of its own; without it all cores share "
+        "one memory alike",
+    )
+    gpu: Gpu | None = Field(None, description="of several, all alike")
+    caches: tuple[Cache, ...] = Field((), description="an entry per level")
+    regions: tuple[ParallelRegion, ...] = Field(
+        (), description="an entry per number of threads; parallel regions cost nothing if not given"
+    )
+    spread: NodeSpread | None = Field(
+        None, description="how far nodes lie apart; all else describes the one in the middle"
+    )
 
     @property
     def processor(self) -> str:
@@ -297,36 +331,45 @@ class Node(_Part):
 class NetworkLevel(_Part):
     """One level of a fat tree, from the nodes up.
 
-    children: nodes or switches below each switch of this level; parents: switches of this level
-    that each of those is linked to; links: parallel links to each of them. A blocking factor of two
-    is half as many parents times links as a switch has children. At the first level parents times
-    links are the cards of a node: more than one where it has several rails. ports: of a switch of
-    this level, up and down; not simulated, links can't be more. left: the share of each link's
-    bandwidth that others' traffic leaves; all of it if not given.
+    A blocking factor of two is half as many parents times links as a switch has children.
     """
 
-    children: PositiveCount
-    parents: PositiveCount = 1
-    links: PositiveCount = 1
-    ports: PositiveCount | None = None
-    left: Quantity | None = None
+    children: PositiveCount = Field(description="nodes or switches below each switch of this level")
+    parents: PositiveCount = Field(
+        1,
+        description="switches of this level that each of those is linked to; at the first level "
+        "parents times links are the cards of a node",
+    )
+    links: PositiveCount = Field(1, description="parallel links to each of them")
+    ports: PositiveCount | None = Field(
+        None,
+        description="of a switch of this level, up and down; not simulated, links can't be more",
+    )
+    left: Quantity | None = Field(
+        None,
+        description="the share of each link's bandwidth that others' traffic leaves; all of it if"
+        " not given",
+    )
 
 
 class Network(_Part):
-    """What joins the nodes. Each has one card, which its ranks share: a link like all others.
+    """What joins the nodes. Each has one card, which its ranks share: a link like all others."""
 
-    fat_tree has levels, torus has dimensions (nodes along each), flat is one switch for all. In a
-    torus a node is its own switch, and has a link each way along each dimension.
-    link_latency_s: of each link on the way, with the switch behind it. source: of its shape.
-    """
-
-    name: Text
-    topology: Literal["fat_tree", "torus", "flat"]
-    link_bandwidth_bytes_per_s: Quantity
-    link_latency_s: Quantity
-    levels: tuple[NetworkLevel, ...] = ()
-    dimensions: tuple[PositiveCount, ...] = ()
-    source: Source
+    name: Text = Field(description="what it is called")
+    topology: Literal["fat_tree", "torus", "flat"] = Field(
+        description="fat_tree has levels, torus has dimensions, flat is one switch for all"
+    )
+    link_bandwidth_bytes_per_s: Quantity = Field(description="of each link, a node's card included")
+    link_latency_s: Quantity = Field(
+        description="of each link on the way, with the switch behind it"
+    )
+    levels: tuple[NetworkLevel, ...] = Field((), description="of a fat tree, from the nodes up")
+    dimensions: tuple[PositiveCount, ...] = Field(
+        (),
+        description="of a torus: nodes along each. A node is its own switch, and has a link each "
+        "way along each dimension",
+    )
+    source: Source = Field(description="where its shape is from")
 
     @property
     def places(self) -> int | None:
@@ -339,74 +382,92 @@ class Network(_Part):
 class Algorithm(_Part):
     """How a collective operation goes, by SimGrid's name, and where that is from."""
 
-    algorithm: str
-    source: Source
+    algorithm: str = Field(description="its name in SimGrid, as smpi_collectives.py has it")
+    source: Source = Field(description="where that is from")
 
 
 class Mpi(_Part):
-    """An MPI library. Overheads are those of each message, in time of the processor.
+    """An MPI library. What is not given: defaults.py."""
 
-    rendezvous_bytes: from that size on, a send waits for its receive, and takes so many
-    rendezvous_latencies (request, answer, data). cached_bytes: of the largest messages within a
-    node that caches hold, so that its memory does not move them. collectives: algorithms by
-    operation, or "selector", by SimGrid's names (smpi_collectives.py). What is not given:
-    defaults.py.
-    """
-
-    library: Text
-    rendezvous_bytes: Quantity
-    send_overhead_s: Quantity | None = None
-    receive_overhead_s: Quantity | None = None
-    rendezvous_latencies: Quantity | None = None
-    cached_bytes: Quantity | None = None
-    collectives: dict[str, Algorithm] = Field(default_factory=dict)
+    library: Text = Field(description="its name")
+    rendezvous_bytes: Quantity = Field(
+        description="from that size on, a send waits for its receive"
+    )
+    send_overhead_s: Quantity | None = Field(
+        None, description="of each message, time of the processor"
+    )
+    receive_overhead_s: Quantity | None = Field(
+        None, description="of each message, time of the processor"
+    )
+    rendezvous_latencies: Quantity | None = Field(
+        None, description="how many latencies request, answer and data of a rendezvous take"
+    )
+    cached_bytes: Quantity | None = Field(
+        None,
+        description="of the largest messages within a node that caches hold, so that its memory "
+        "does not move them",
+    )
+    collectives: dict[str, Algorithm] = Field(
+        default_factory=dict,
+        description='algorithms by operation; or "selector", by SimGrid\'s name of a whole choice',
+    )
 
 
 class Messages(_Part):
     """Messages between two ranks that are placed in one way, by one MPI library.
 
-    placement: as a study names it, or "same-node" for any two ranks of a node.
-    latency_s, bandwidth_bytes_per_s: of the Hockney model for all sizes; protocols: of its pieces.
-    Between nodes simulated messages take what the network's links say, and with protocols what
-    these say of two nodes that are two links apart. memory_bytes_per_byte: what the memory of a
-    node moves for a byte of a message within it that no cache holds: about 3 where a rank copies
-    from the other's memory, 6 (as if not given) where both copy by way of a buffer.
+    Between nodes simulated messages take what the network's links say.
     """
 
-    placement: str
-    mpi: str
-    latency_s: Quantity
-    bandwidth_bytes_per_s: Quantity
-    memory_bytes_per_byte: Quantity | None = None
-    protocols: tuple[Protocol, ...] = ()
+    placement: str = Field(
+        description="as a study names it, or same-node for any two ranks of a node"
+    )
+    mpi: str = Field(description="the library's name")
+    latency_s: Quantity = Field(description="of the Hockney model for all sizes")
+    bandwidth_bytes_per_s: Quantity = Field(description="of the Hockney model for all sizes")
+    memory_bytes_per_byte: Quantity | None = Field(
+        None,
+        description="what the memory of a node moves for a byte of a message within it that no "
+        "cache holds: about 3 where a rank copies from the other's memory, 6 (as if not given) "
+        "where both copy by way of a buffer",
+    )
+    protocols: tuple[Protocol, ...] = Field(
+        (),
+        description="the model's pieces, an entry per range of sizes; between nodes of two that "
+        "are two links apart",
+    )
 
 
 class Overheads(_Part):
     """LogGP's times of small messages, seconds; what was not above 0 is left out."""
 
-    latency_s: Quantity | None = None
-    send_overhead_s: Quantity | None = None
-    receive_overhead_s: Quantity | None = None
-    gap_s: Quantity | None = None
-    gap_s_per_byte: Quantity | None = None
+    latency_s: Quantity | None = Field(None, description="LogGP's L")
+    send_overhead_s: Quantity | None = Field(None, description="LogGP's o of the sender")
+    receive_overhead_s: Quantity | None = Field(None, description="LogGP's o of the receiver")
+    gap_s: Quantity | None = Field(None, description="LogGP's g")
+    gap_s_per_byte: Quantity | None = Field(None, description="LogGP's G")
 
 
 class Cluster(_Part):
-    """A whole cluster file. name: the file's, and not in it. nodes: of a simulated job at most.
-
-    source: of nodes, and in short of all the rest.
-    disturbed: where these are measured, what says that something else was running meanwhile.
-    """
+    """A whole cluster file. name: the file's, and not in it."""
 
     name: str = Field(exclude=True)
-    nodes: PositiveCount
-    source: Source
-    disturbed: tuple[Text, ...] = ()
-    node: Node
-    network: Network | None = None
-    mpi: Mpi | None = None
-    messages: tuple[Messages, ...] = ()
-    overheads: Overheads | None = None
+    nodes: PositiveCount = Field(description="of a simulated job at most")
+    source: Source = Field(description="where nodes are from, and in short all the rest")
+    disturbed: tuple[Text, ...] = Field(
+        (),
+        description="where the numbers are measured, what says that something else was running "
+        "meanwhile",
+    )
+    node: Node = Field(description="one node; all are alike")
+    network: Network | None = Field(
+        None, description="what joins the nodes; needed for a simulation of several"
+    )
+    mpi: Mpi | None = Field(None, description="the MPI library; needed for a simulation")
+    messages: tuple[Messages, ...] = Field((), description="an entry per placement of two ranks")
+    overheads: Overheads | None = Field(
+        None, description="LogGP's times of small messages, as calibrated"
+    )
 
 
 def require_undisturbed(cluster: Cluster, option: str) -> None:

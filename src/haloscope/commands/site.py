@@ -22,7 +22,7 @@ from haloscope.sites.schema import ASKED, BatchSite
 _DESCRIPTION = """\
 A site is a cluster whose batch system gives out nodes: sites/NAME.toml says which partition,
 account and launcher to use there, and what its partitions allow. `detect` asks Slurm and writes
-such a file; for PBS, LSF and Flux it is written by hand (docs/batch.md). `check` says where one no
+such a file; for PBS, LSF and Flux it is written by hand (docs/sites.md). `check` says where one no
 longer agrees with its batch system. A cluster in a box (haloscope lab) is the site `lab`.
 """
 _EPILOG = """\

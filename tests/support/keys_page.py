@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of the keys that a file may have, made from the models that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+
+def default_of(field: FieldInfo) -> str:
+    """What a key is where it is left out, as TOML has it."""
+    if field.is_required():
+        return "must be given"
+    value: Any = field.get_default(call_default_factory=True)
+    if value is None or value is PydanticUndefined or value in ([], {}, ()):
+        return ""
+    if isinstance(value, BaseModel):
+        return ""
+    return f"`{_toml(value)}`"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ", ".join(map(_toml, value))
+    return f'"{value}"' if isinstance(value, str) else f"{value:g}"
+
+
+def rows(
+    model: type[BaseModel],
+    without: Collection[str] = (),
+    kind: Callable[[FieldInfo], str] = lambda _: "",
+) -> Iterator[str]:
+    """A row a key: its name, what it may be, what it is where it is left out.
+
+    kind: what a key takes, where its description does not say so.
+    """
+    for name, field in model.model_fields.items():
+        if name not in without:
+            told = ": ".join(filter(None, (kind(field), field.description)))
+            yield f"| `{name}` | {told.replace('|', chr(92) + '|')} | {default_of(field)} |"
+
+
+HEAD = ("| key | what it may be | default |", "|---|---|---|")
+"""HEAD is the head of such a table."""

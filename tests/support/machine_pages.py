@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/clusters.md and docs/sites.md, made from the models that read such files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from keys_page import HEAD, rows
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from haloscope.clusters.file import UNITS
+from haloscope.clusters.schema import (
+    Algorithm,
+    Cache,
+    Cluster,
+    Gpu,
+    GpuMessages,
+    KernelRate,
+    Memory,
+    Messages,
+    Mpi,
+    Network,
+    NetworkLevel,
+    Node,
+    NodeSpread,
+    Overheads,
+    ParallelRegion,
+    Protocol,
+    Quantity,
+    SetBy,
+    Socket,
+    SocketLink,
+    SocketMemory,
+)
+from haloscope.sites.schema import ASKED, BatchSite, Partition
+
+DOCS = Path(__file__).parents[2] / "docs"
+Tables = tuple[tuple[str, type[BaseModel]], ...]
+CLUSTERS: Tables = (
+    ("The file", Cluster),
+    ("`[node]`", Node),
+    ("`[[node.memory]]`", Memory),
+    ("`[[node.caches]]`", Cache),
+    ("`[[node.kernels]]`", KernelRate),
+    ("`[[node.regions]]`", ParallelRegion),
+    ("`[node.spread]`", NodeSpread),
+    ("`[node.socket]`", Socket),
+    ("`[[node.socket.memory]]`", SocketMemory),
+    ("`[node.socket.link]`", SocketLink),
+    ("`[node.gpu]`", Gpu),
+    ("`[[node.gpu.messages]]`", GpuMessages),
+    ("`[network]`", Network),
+    ("`[[network.levels]]`", NetworkLevel),
+    ("`[mpi]`", Mpi),
+    ("`[mpi.collectives.OPERATION]`", Algorithm),
+    ("`[[messages]]`", Messages),
+    ("`[[messages.protocols]]` and `[[node.gpu.messages.protocols]]`", Protocol),
+    ("`[overheads]`", Overheads),
+    ("Quantities", Quantity),
+    ("`set_by` of a quantity", SetBy),
+)
+SITES: Tables = (("The file", BatchSite), ("`[[partitions]]`", Partition))
+NAMED_BY_FILE = {Cluster: ("name",), BatchSite: ("name",)}
+"""NAMED_BY_FILE are keys that no file has: a cluster and a site are called as their files."""
+ABOUT_CLUSTERS = """\
+# Cluster files
+
+A cluster file describes a machine, so that studies can be simulated on it (`--on NAME`) and
+compared with what it can do. haloscope brings some ([clusters](../clusters), `haloscope cluster
+list`); yours are `clusters/NAME.toml` in the folder that you call haloscope in, or any path that
+ends in `.toml`.
+
+    haloscope calibrate                  writes a file of this machine
+    haloscope cluster show NAME          draws it
+    haloscope validate                   says how well it predicts
+
+Every number has a source. A quantity is a table with its value and its source, in the unit that
+its key ends with:
+
+    core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
+
+`src/haloscope/clusters/schema.py` says the same to the program, and `python
+tests/support/machine_pages.py` writes this page from it.
+"""
+ABOUT_SITES = """\
+# Site files
+
+A site file describes a cluster whose batch system gives out nodes, so that studies run there as
+jobs (`--on NAME`; [how](batch.md)). `haloscope site detect` writes `sites/NAME.toml` from what
+Slurm says; for other batch systems it is written by hand. `haloscope site check NAME` says where
+it no longer holds.
+
+    source = "the centre's pages, 2026-11"
+    scheduler = "pbs"
+    partition = "normal"
+    launcher = "mpirun"
+
+    [[partitions]]
+    name = "normal"
+    nodes = 512
+    cores = 64
+    memory_mb = 240000
+    max_minutes = 720
+
+`src/haloscope/sites/schema.py` says the same to the program, and `python
+tests/support/machine_pages.py` writes this page from it.
+"""
+
+
+def kind(field: FieldInfo) -> str:
+    """What a key of a cluster file takes: a quantity, a table, several of them."""
+    models = [*_models(field.annotation)]
+    if field.description and field.description.startswith("[["):
+        return ""
+    if Quantity in models:
+        return "quantity"
+    if not models:
+        return ""
+    return (
+        "tables" if "tuple" in str(field.annotation) or "dict" in str(field.annotation) else "table"
+    )
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
+
+
+def tables(those: Tables) -> Iterator[str]:
+    """A section a table: what it is, and its keys."""
+    for title, model in those:
+        told = " ".join((model.__doc__ or "").split()).removesuffix(" name: that of its file.")
+        told = told.removesuffix(" name: the file's, and not in it.")
+        yield from ("", f"## {title}", "", told, "", *HEAD)
+        yield from rows(model, NAMED_BY_FILE.get(model, ()), kind)
+
+
+def clusters_page() -> str:
+    """The whole page of cluster files."""
+    lines = [ABOUT_CLUSTERS.rstrip(), *tables(CLUSTERS), "", "## Units", ""]
+    lines += ["| a key ends with | unit | smallest | largest |", "|---|---|---|---|"]
+    lines += [
+        f"| `_{end}` | {unit} | {least:g} | {most:g} |"
+        for end, (unit, least, most) in UNITS.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def sites_page() -> str:
+    """The whole page of site files."""
+    lines = [ABOUT_SITES.rstrip(), *tables(SITES), "", "## Options of jobs", ""]
+    lines += ["Keys that jobs are asked for with, as the batch system's own options:", ""]
+    lines += [f"| key | {' | '.join(ASKED)} |", f"|---|{'---|' * len(ASKED)}"]
+    for key in ASKED["slurm"]:
+        options = (ASKED[one].get(key) for one in ASKED)
+        lines.append(
+            f"| `{key}` | {' | '.join(f'`{one}`' if one else 'refused' for one in options)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {DOCS / "clusters.md": clusters_page, DOCS / "sites.md": sites_page}
+"""PAGES are the pages that this module writes."""
+
+if __name__ == "__main__":
+    for path, page in PAGES.items():
+        path.write_text(page(), encoding="utf-8")
