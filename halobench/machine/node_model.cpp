@@ -88,7 +88,7 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "smt_gain") {
       model.smt_gain_ = next();
     } else if (key == "packed") {
-      model.packed_ = true;
+      model.packed_ = (line >> std::ws).eof() ? 1 : next();
     } else if (key == "spread") {
       model.spread_ = spread_of(line, where);
     } else if (key == "device") {
@@ -110,14 +110,17 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads,
                               std::optional<int> ranks_on_socket) const {
   const double in_use = static_cast<double>(ranks_on_node) * threads;
   const double of_a_socket = cores_ / sockets_;
-  const double fullest = packed_ ? std::min(in_use, of_a_socket) : std::ceil(in_use / sockets_);
-  const double sharing = std::ceil(in_use / cores_);
+  const double seats = of_a_socket * packed_;
+  const double fullest = packed_ > 0 ? std::min(in_use, seats) : std::ceil(in_use / sockets_);
   Use use;
-  use.spans = packed_ && ranks_on_node < sockets_ && threads > of_a_socket;
-  use.packed = packed_ ? fullest : 1;
-  const bool waits = packed_ && fullest > 1 && !use.spans;  // for the fullest socket
+  use.of_a_core = std::clamp(packed_, 1.0, in_use);
+  use.spans = packed_ > 0 && ranks_on_node < sockets_ && threads > seats;
+  use.packed = packed_ > 0 ? fullest : 1;
+  const bool waits = packed_ > 0 && fullest > 1 && !use.spans;  // for the fullest socket
   use.busy = waits ? std::max(in_use, fullest * sockets_) : in_use;
-  use.crowd = of_a_socket > 1 ? std::clamp((fullest - 1) / (of_a_socket - 1), 0.0, 1.0) : 0.0;
+  const double cores = std::ceil(fullest / use.of_a_core);
+  use.crowd = of_a_socket > 1 ? std::clamp((cores - 1) / (of_a_socket - 1), 0.0, 1.0) : 0.0;
+  const double sharing = std::max(std::ceil(in_use / cores_), use.of_a_core);
   use.own = sharing > 1 ? std::min(1.0, smt_gain_ / sharing) : 1.0;
   const double seated = static_cast<double>(ranks_on_socket.value_or(0)) * threads;
   use.on_socket = ranks_on_socket ? seated : std::max(fullest, std::ceil(in_use / sockets_));
@@ -135,7 +138,7 @@ Cost NodeModel::cost_per_byte(const Traffic& traffic, const Use& use, int thread
   double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
   for (const auto& cache : caches_) {
-    const double neighbours = std::min(use.packed, cache.shared_by);
+    const double neighbours = std::min(use.packed, cache.shared_by * use.of_a_core);
     const double even = std::max(neighbours, std::ceil(use.busy * cache.shared_by / cores_));
     const double sharing = use.spans ? std::max(cache.shared_by, even) : even;
     const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
@@ -147,13 +150,13 @@ Cost NodeModel::cost_per_byte(const Traffic& traffic, const Use& use, int thread
     seconds += (held - found) / (threads * use.own * bandwidth);
     found = held;
   }
-  const double slower = weight(traffic, use.busy);
+  const double slower = weight(traffic, use.busy / use.of_a_core);
   if (!socket_.empty()) {
-    const double bandwidth = socket_.at(use.on_socket);
+    const double bandwidth = socket_.at(use.on_socket / use.of_a_core);
     return {seconds + slower * (1 - found) * use.on_socket / threads / bandwidth, 1 - found};
   }
-  const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
-  const double bandwidth = evenness * memory_.at(use.busy);
+  const double evenness = use.spans ? std::min(1.0, threads / (cores_ * use.of_a_core)) : 1.0;
+  const double bandwidth = evenness * memory_.at(use.busy / use.of_a_core);
   return {seconds + slower * (1 - found) * use.busy / threads / bandwidth, 1 - found};
 }
 

@@ -77,7 +77,8 @@ class NodeModel {
   ///   region THREADS SECONDS         to begin and end a parallel region of so many; else 0
   ///   sharpness EXPONENT             of the last cache; else 1
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
-  ///   packed                         ranks fill one socket before the next; else spread
+  ///   packed [THREADS]               ranks fill one socket before the next, with so many threads
+  ///                                  on each core; one if not said. Else spread
   ///   spread NODES PHASES SEED       how far the nodes of this launch lie apart; else not at all
   ///   device MEMORY COPY LAUNCH LATENCY STREAM_SYNC DEVICE_SYNC QUERY OPERATION RANKS
   ///                                  as a DeviceModel has them; else there is none
@@ -106,6 +107,7 @@ class NodeModel {
     double packed;     ///< threads side by side on the fullest socket; 1 where they are spread
     double busy;       ///< threads, if all sockets had as many as the fullest
     double crowd;      ///< of the fullest socket: 0 for one core in use, 1 for all
+    double of_a_core;  ///< threads that are packed on one
     double own;        ///< what a thread has of a core: less than one where threads share cores
     double on_socket;  ///< threads on the rank's
     bool spans;  ///< has a packed rank more threads than a socket has cores, and none of its own?
@@ -123,7 +125,7 @@ class NodeModel {
   double sockets_ = 0;
   double sharpness_ = 1;
   double smt_gain_ = 1;
-  bool packed_ = false;
+  double packed_ = 0;  ///< threads on each core of a socket that is filled; 0 where spread
   Spread spread_;
   OverCores memory_;   ///< bytes a second
   OverCores socket_;   ///< of one's memory; empty where the node has one for all

@@ -178,6 +178,31 @@ void hardware_threads_together_do_more_than_one() {
   near(1 / read(machine).seconds({0, 1e9, 0}, 9, 1), 0.5);
 }
 
+/// With `packed 2`, threads of a core are filled before the next core, and cores before a socket.
+void hardware_threads_that_are_packed_share_a_core_while_others_are_free() {
+  const auto model = read(std::string(machine) + "smt_gain 1.5\npacked 2\n");
+  const auto share = [&](int ranks) { return 1 / model.seconds({0, 1e9, 0}, ranks, 1); };
+  near(share(1), 1);
+  near(share(2), 0.75);  // on one core
+  near(share(3), 0.75);  // two of them wait for nobody, and all for them
+  near(share(8), 0.75);  // on the four cores of the first socket
+  near(share(16), 0.75);
+  const auto bytes_per_s = [&](double set, int ranks, int threads) {
+    return 1e12 / model.seconds({1e12, 0, set}, ranks, threads);
+  };
+  near(bytes_per_s(huge, 2, 1), 1.8e10 / 4);  // the memory of one core on each socket
+  near(bytes_per_s(huge, 8, 1), 4e10 / 16);   // half of the node's
+  near(bytes_per_s(huge, 1, 8), 4e10 / 2);
+  near(bytes_per_s(huge, 1, 12),
+       0.75 * 3.7e10);                        // six cores; eight of its twelve on the first socket
+  near(bytes_per_s(1e6, 2, 1), 0.75 * 2e10);  // one core's own cache for two
+  near(bytes_per_s(0.5e6, 2, 1), 0.75 * 5e10);
+  const auto clocked =
+      read("core_flops_per_s 2e9 1e9\ncores 6 2\nmemory 1 1e10\nsmt_gain 2\npacked 2\n");
+  near(1e9 / clocked.seconds({0, 1e9, 0}, 2, 1), 2e9);  // one core of three at work
+  near(1e9 / clocked.seconds({0, 1e9, 0}, 6, 1), 1e9);
+}
+
 void threads_split_the_working_set() {
   near(bandwidth(2e6, 1, 2), 2 * 5e10);
   near(bandwidth(8e6, 1, 4), 4 * 2e10);
@@ -239,7 +264,7 @@ void a_bad_file_is_refused() {
   says("core_flops_per_s fast\n", "give a number above 0");
   says("core_flops_per_s 1e9 1e9 2e9\n", ":1: core_flops_per_s: '2e9' is too much");
   says("core_flops_per_s 1e9 1e9Hz\n", ":1: core_flops_per_s: 'Hz' is too much");
-  says("packed 1\n", ":1: packed: '1' is too much");
+  says("packed 1 2\n", ":1: packed: '2' is too much");
   says("spread 0.1 0.1\n", ":1: spread: give two numbers from 0, and a seed");
   says("spread -0.1 0 1\n", ":1: spread: give two numbers from 0, and a seed");
   says("spread 0.1 0 1 2\n", ":1: spread: '2' is too much");
@@ -265,6 +290,7 @@ int main() {
   a_core_computes_slower_on_a_full_socket();
   packed_ranks_fill_one_socket_before_the_next();
   hardware_threads_together_do_more_than_one();
+  hardware_threads_that_are_packed_share_a_core_while_others_are_free();
   threads_split_the_working_set();
   phases_that_store_more_than_stream_take_less_where_storing_costs_less();
   a_phase_of_several_threads_begins_and_ends_a_parallel_region();

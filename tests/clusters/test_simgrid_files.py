@@ -171,6 +171,8 @@ def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
     machine = simgrid_files.machine_file(one, case("stream")).splitlines()
     assert machine[0] == "core_flops_per_s 3000000000.0 2000000000.0"
     assert machine[-2:] == ["smt_gain 1.25", "packed"]
+    on_threads = simgrid_files.machine_file(one, case("stream", places="threads")).splitlines()
+    assert on_threads[-1] == "packed 2"  # both hardware threads of a core before the next core
     others = simgrid_files.machine_file(one, case("ring")).splitlines()
     assert others[0] == "core_flops_per_s 4000000000.0 4000000000.0"
 

@@ -170,7 +170,6 @@ def _memory(node: Node) -> list[str]:
 def machine_file(cluster: Cluster, case: Case) -> str:
     """The node for a case, as halobench's --machine reads it (halobench/machine/node_model.hpp)."""
     node = cluster.node
-    packed = case.layout.bind == "close"  # ranks fill one socket before the next
     lines = [
         "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case)),
         f"cores {node.cores} {node.sockets}",
@@ -191,7 +190,10 @@ def machine_file(cluster: Cluster, case: Case) -> str:
     for key, quantity in (("sharpness", node.sharpness), ("smt_gain", node.smt_gain)):
         if quantity is not None:
             lines.append(f"{key} {quantity.value!r}")
-    return "".join(f"{line}\n" for line in [*lines, *(["packed"] if packed else [])])
+    if case.layout.bind == "close":  # ranks fill one socket before the next
+        of_a_core = node.threads_per_core if case.layout.places == "threads" else 1
+        lines.append(f"packed {of_a_core}" if of_a_core > 1 else "packed")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _spread(node: Node, seed: int | None) -> str:
