@@ -129,8 +129,8 @@ def _papers() -> list[str]:
 
 
 T = TypeVar("T")
-Axis = Annotated[list[T], OneOrMore(), Field(min_length=1)]
-Values = Axis[
+AxisOf = Annotated[list[T], OneOrMore(), Field(min_length=1)]
+Values = AxisOf[
     Annotated[
         Any,
         BeforeValidator(_value),
@@ -144,15 +144,15 @@ Count = Annotated[
         {"anyOf": [{"type": "integer", "minimum": 1, "maximum": NODE_LIMIT}, {"enum": [*WORDS]}]}
     ),
 ]
-Counts = Axis[Count]
+Counts = AxisOf[Count]
 Positive = Annotated[int, Field(ge=1, le=COUNT_LIMIT)]
-Positives = Axis[Positive]
+Positives = AxisOf[Positive]
 Launches = Annotated[int, Field(ge=1, le=LAUNCHES_LIMIT)]
 Seconds = Annotated[float, Field(gt=0, le=TIME_LIMIT_S, allow_inf_nan=False)]
 ThreadPlaces = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
-Places = Axis[ThreadPlaces]
-Binds = Axis[Bind]
+Places = AxisOf[ThreadPlaces]
+Binds = AxisOf[Bind]
 MAPPINGS = ("block", "round_robin", "random")
 """MAPPINGS are the words for which ranks share a node; a list of their nodes says it, too."""
 
@@ -165,7 +165,7 @@ def _mapping(value: object) -> object:
     raise PydanticCustomError("name", "{hint}", {"hint": hint})
 
 
-Mappings = Axis[
+Mappings = AxisOf[
     Annotated[
         str,
         BeforeValidator(_mapping),
@@ -174,10 +174,10 @@ Mappings = Axis[
         ),
     ]
 ]
-Allocations = Axis[Annotated[str, _OneOf(lambda: ALLOCATIONS)]]
-Placements = Axis[Annotated[str, _OneOf(_placements)]]
-Transports = Axis[str]
-Toolchains = Axis[str]
+Allocations = AxisOf[Annotated[str, _OneOf(lambda: ALLOCATIONS)]]
+Placements = AxisOf[Annotated[str, _OneOf(_placements)]]
+Transports = AxisOf[str]
+Toolchains = AxisOf[str]
 
 
 class _Model(BaseModel):
