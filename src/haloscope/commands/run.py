@@ -257,6 +257,8 @@ def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem
         if given is not None and given is not False:  # --minutes 0 is given
             where = f"--{option.replace('_', '-')}"
             mend = "give --on SITE, or for simulated cases --via SITE"
+            if option == "allocations":
+                mend = "give --on SITE; launches of one machine share it: --launches N"
             yield Problem(where, f"{place} has no batch system", mend)
 
 

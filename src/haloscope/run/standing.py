@@ -52,7 +52,7 @@ class Standing:
         whole = self.done + self.left
         words = [f"{self.done} of {count(whole, 'launch', 'launches')} done, {self._left}"]
         if self.elapsed_s is not None:
-            words.append(f"submitted {duration(self.elapsed_s)} ago")
+            words.append(f"first job {duration(self.elapsed_s)} ago")
         if self.running is not None:
             words.append(f"running: {self.running}")
         return "; ".join(words)
