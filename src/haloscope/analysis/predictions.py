@@ -3,19 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
 from statistics import median
+from typing import Literal
 
-from haloscope.papers.tables import Scalar
+from haloscope.papers.tables import PublishedValue, Scalar
 from haloscope.stats.estimates import Estimate
 
-SHORTEST_S = 5.0
-"""SHORTEST_S is the shortest published wall time that has an error, because times are printed in
-whole seconds: half a second is more than 10 % of anything shorter."""
+COARSEST = 0.1
+"""COARSEST is the largest share of a published figure that half of its last printed digit may be,
+where a prediction has an error: half of a whole second is more of anything below 5 s."""
 WALL_TIME, JACOBI, LATENCY, RELATIVE = "wall time", "jacobi", "latency", "relative time"
 """The kinds of published tables that can be predicted: a solve's time, sweeps' MLUP/s, messages'
 latency, one way, and a job's time over that on other nodes."""
+
+
+METHODS: Mapping[str, str] = {
+    WALL_TIME: "one node's published time divided by the nodes",
+    JACOBI: "one rank's published rate times the ranks",
+    LATENCY: "the paper's own model, latency of 8 bytes + size / bandwidth",
+    RELATIVE: "as long as on the nodes where it is fastest",
+}
+"""METHODS are the naive guesses by kind of table, in words."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,9 @@ class PredictedCell:
     whole_nodes: whether it keeps all cores of its nodes busy, so that there is no room for others;
                  None where that tells nothing.
     drawn:       the prediction with its spread over simulated replicates, where there are some.
+    iterations:  of a solve; 0 where that is not known.
+    row:         the row of the published table that it is from, by column.
+    naive, null: what one would guess without a simulation, and a better guess, where there are any.
     """
 
     table: str
@@ -47,6 +61,10 @@ class PredictedCell:
     problem: str | None = None
     whole_nodes: bool | None = None
     drawn: Estimate | None = None
+    iterations: int = 0
+    row: Mapping[str, PublishedValue] = field(default_factory=dict)
+    naive: float | None = None
+    null: float | None = None
 
     @property
     def fitted(self) -> bool:
@@ -77,13 +95,16 @@ class PredictedCell:
 class PredictedTime:
     """A time measured here with its spread, and the simulated one, in seconds.
 
-    what: the setting of a solve, or the size of a message.
+    what: the setting of a solve, or the size of a message. keys: settings that errors may depend
+    on. iterations: of what was timed; 0 where it has none.
     """
 
     kernel: str
     what: str
     measured: Estimate
     predicted_s: float
+    keys: Mapping[str, Scalar] = field(default_factory=dict)
+    iterations: int = 0
 
     @property
     def error(self) -> float:
@@ -93,14 +114,54 @@ class PredictedTime:
 
 @dataclass(frozen=True)
 class Errors:
-    """Absolute relative errors of some predictions; of none, None."""
+    """Absolute relative errors of some predictions; of none, None.
+
+    tenth: the error that a tenth of them exceed.
+    """
 
     number: int
     median: float | None
     worst: float | None
+    tenth: float | None = None
 
     @classmethod
     def of(cls, predictions: Iterable[PredictedCell | PredictedTime]) -> Errors:
         """The errors of the predictions that have one."""
-        errors = [abs(each.error) for each in predictions if each.error is not None]
-        return cls(len(errors), median(errors) if errors else None, max(errors, default=None))
+        return cls.among([abs(each.error) for each in predictions if each.error is not None])
+
+    @classmethod
+    def among(cls, errors: Sequence[float]) -> Errors:
+        """Of absolute errors."""
+        if not errors:
+            return cls(0, None, None)
+        tenth = sorted(errors)[ceil(0.9 * len(errors)) - 1]
+        return cls(len(errors), median(errors), max(errors), tenth)
+
+
+@dataclass(frozen=True)
+class Skill:
+    """Predictions beside guesses of the same cells: those that have both errors.
+
+    at_median, at_tenth: 1 - error / the guess's error, of the medians and of the errors that a
+    tenth exceed; 1 is perfect, 0 as good as the guess. None where the guess has no error.
+    """
+
+    model: Errors
+    guess: Errors
+    at_median: float | None
+    at_tenth: float | None
+
+    @classmethod
+    def of(cls, cells: Iterable[PredictedCell], guess: Literal["naive", "null"]) -> Skill:
+        """How much better than a guess the predictions of cells are."""
+        pairs = [
+            (abs(cell.error), abs(guessed / cell.published - 1))
+            for cell in cells
+            if cell.error is not None and (guessed := getattr(cell, guess)) is not None
+        ]
+        model, other = (Errors.among([pair[side] for pair in pairs]) for side in (0, 1))
+        shares = [
+            1 - own / others if own is not None and others else None
+            for own, others in ((model.median, other.median), (model.tenth, other.tenth))
+        ]
+        return cls(model, other, *shares)

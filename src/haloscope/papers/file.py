@@ -64,6 +64,16 @@ class Form:
     split: str | None = None
 
 
+@dataclass(frozen=True)
+class Speedups:
+    """Where a table's times stand with more digits: tables of their speedups over serial times."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    serial: str
+    tables: tuple[str, ...]
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -81,6 +91,8 @@ class TableFile(_File):
     resolution_s: PositiveFloat | None = None
     notes: tuple[str, ...] = ()
     omitted: tuple[str, ...] = ()
+    speedups: Speedups | None = None
+    not_predicted: str | None = None
     facts: dict[str, StrictInt | StrictFloat | StrictStr]
 
 
@@ -177,6 +189,11 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
     printed = [column.printed for column in paper.columns.values() if column.printed]
     yield from _unknown(f"{path}: columns", printed, paper.columns)
     for table in paper.tables:
+        if table.speedups:
+            named = [table.speedups.serial, *table.speedups.tables]
+            for name in (name for name in named if name not in ids):
+                mend = nearest(name, ids)
+                yield Problem(f"{path}: table {table.id}", f"there is no table '{name}'", mend)
         where = f"{path}: table {table.id}"
         yield from _unknown(where, table.columns, paper.columns)
         yield from _unknown(where, table.keys, table.columns)

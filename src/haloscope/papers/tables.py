@@ -21,6 +21,7 @@ from haloscope.papers.file import (
     PublishedColumn,
     PublishedValue,
     Scalar,
+    Speedups,
     TableFile,
     read_paper,
     read_rows,
@@ -73,6 +74,8 @@ class PaperTable:
     resolution_s: step in which times were printed; None where none stand in the table.
     form: how it is laid out in print; None for a plain list of rows.
     notes, omitted: what a reader should know; which cells were left out, and why.
+    speedups: the tables that determine its times with more digits; None for none.
+    not_predicted: why no simulation predicts it, where none does.
     rows: values by column; texts: the same rows as they stand in the CSV file.
     """
 
@@ -87,6 +90,8 @@ class PaperTable:
     form: Form | None
     notes: tuple[str, ...]
     omitted: tuple[str, ...]
+    speedups: Speedups | None
+    not_predicted: str | None
     rows: tuple[Mapping[str, PublishedValue], ...]
     texts: tuple[Mapping[str, str], ...]
 
@@ -242,6 +247,8 @@ def _table(
         form=file.form,
         notes=file.notes,
         omitted=file.omitted,
+        speedups=file.speedups,
+        not_predicted=file.not_predicted,
         rows=rows,
         texts=texts,
     )

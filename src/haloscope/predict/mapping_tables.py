@@ -86,6 +86,7 @@ def unpredictable(table: PaperTable, number_of: int, tasks: Sequence[str]) -> st
 def _cells(table: PaperTable, cluster: Cluster, *, alone: bool) -> Iterator[Unpredicted]:
     """Those of each number of tasks but the fastest, which they are set over."""
     times: dict[int, dict[int, float]] = {}
+    rows = {(row["ranks"], row["nodes"]): row for row in table.rows}
     for row in table.rows:
         of_tasks = times.setdefault(int(str(row["ranks"])), {})
         of_tasks[int(str(row["nodes"]))] = float(str(row["time_s"]))
@@ -103,6 +104,7 @@ def _cells(table: PaperTable, cluster: Cluster, *, alone: bool) -> Iterator[Unpr
                     *(table.id, RELATIVE, keys, published[nodes] / published[first]),
                     sets=_sets(table, cluster, ranks),
                     reading=reading,
+                    row=rows[ranks, nodes],
                 )
                 one = _transform(table, cell, ranks, nodes)
                 yield replace(one, over=_transform(table, cell, ranks, first))

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from haloscope.analysis.predictions import JACOBI, SHORTEST_S, WALL_TIME, PredictedCell
+from haloscope.analysis.predictions import COARSEST, JACOBI, WALL_TIME, PredictedCell
+from haloscope.analysis.published import called
 from haloscope.clusters.schema import NodeSpread, Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
-from haloscope.papers.tables import PaperTable
+from haloscope.papers.exact import ExactTime, exact_times
+from haloscope.papers.tables import PaperTable, PublishedValue
 from haloscope.predict import gpu_tables, mapping_tables
+from haloscope.predict.naive import with_guesses
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places import place
 from haloscope.run.progress import RunView, Teller
@@ -29,6 +33,9 @@ from haloscope.toolchains.simgrid import SIMGRID
 
 _MAPPING = "mapping"
 """_MAPPING is the kind of tables of one job on few nodes and on many."""
+_EXCHANGE = "nonblocking"
+"""_EXCHANGE is that of tables that do not say: of one process, which has no neighbours, and of the
+newest program."""
 
 
 def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
@@ -92,7 +99,8 @@ def predicted(
     table: PaperTable, there: SimulatedCluster, tell: Teller, launches: int = 1
 ) -> list[PredictedCell]:
     """The same on another machine, or on the same with another number."""
-    return _answered(table, list(_unpredicted(table, there)), there, tell, launches)
+    cells = _answered(table, list(_unpredicted(table, there)), there, tell, launches)
+    return with_guesses(table, cells)
 
 
 def explained(
@@ -110,6 +118,18 @@ def explained(
     shared = replace(there, cluster=mapping_tables.shared(there.cluster))
     cells = list(mapping_tables.unexplained(table, shared.cluster))
     return _answered(table, cells, shared, tell, replicates.number if replicates else 1)
+
+
+def not_predicted(paper_id: str) -> list[str]:
+    """The tables of a paper that nothing predicts, in words, and why."""
+    tables = papers.load(paper_id).tables.values()
+    why = [(called(one.id), one.not_predicted) for one in tables if one.not_predicted]
+    return [f"Not predicted: {name}: {reason}." for name, reason in why]
+
+
+def unreadable(table: PaperTable) -> list[str]:
+    """Cells of a table that could not be read, in words, with what is known of them."""
+    return [f"Left out of {called(table.id)}: {what}" for what in table.omitted]
 
 
 def left_out(table: PaperTable) -> list[str]:
@@ -179,7 +199,7 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredi
     if table.kind == _MAPPING:
         yield from mapping_tables.unpredicted(table, there.cluster)
         return
-    for row in table.rows:
+    for row, exact in _published(table):
         said = {**table.facts, **row}
         sets = set_by(there.cluster, table, row)
         if said.get("memory") == "gpu":
@@ -187,27 +207,59 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredi
         elif table.kind == JACOBI:
             cells = _sweeps(table.id, said)
         elif isinstance(said["time_s"], int | float):
-            cells = iter([_solve(table, said, there)])
+            cells = iter([_solve(table, said, there, exact)])
         else:
             continue
-        yield from (replace(one, cell=replace(one.cell, sets=sets)) for one in cells)
+        known = exact.row if exact else row
+        yield from (replace(one, cell=replace(one.cell, sets=sets, row=known)) for one in cells)
 
 
-def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) -> Unpredicted:
+def _published(
+    table: PaperTable,
+) -> Iterator[tuple[Mapping[str, PublishedValue], ExactTime | None]]:
+    """Rows of a table, with their times' further digits; then cells that these alone have."""
+    exact = exact_times(table)
+    for row in table.rows:
+        yield row, exact.pop(tuple(row[key] for key in table.keys), None)
+    yield from ((one.row, one) for one in exact.values())
+
+
+@cache
+def _iterations(n: int) -> int:
+    """Of a solve on a mesh, as either paper's table of convergence has it."""
+    for paper in papers.list_papers():
+        for table in paper.tables.values():
+            if table.kind == "convergence" and (found := table.cell("iterations", n=n)):
+                return int(found.value)
+    return 0
+
+
+def _solve(
+    table: PaperTable,
+    said: Mapping[str, Any],
+    there: SimulatedCluster,
+    exact: ExactTime | None,
+) -> Unpredicted:
     """The published program's variant and exchange are facts of the table.
 
     Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
     as by ready studies. OMP_PROC_BIND, which some tables name, places the threads of one process.
     """
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
-    published = float(said["time_s"])
+    published = exact.time_s if exact else float(said["time_s"])
+    step = exact.step_s if exact else table.resolution_s or 0.0
     cell = PredictedCell(
         *(table.id, WALL_TIME, keys, published),
-        telling=published >= SHORTEST_S,
-        step=table.resolution_s or 0.0,
+        telling=step / 2 <= COARSEST * published,
+        step=step,
+        iterations=_iterations(int(keys["n"])),
         whole_nodes=keys["ppn"] * keys["threads"] >= there.cluster.node.cores,
     )
-    given = {"n": keys["n"], "variant": said["variant"], "exchange": said["exchange"]}
+    given = {
+        "n": keys["n"],
+        "variant": said["variant"],
+        "exchange": said.get("exchange", _EXCHANGE),
+    }
     alone = keys["ppn"] == 1 and keys["threads"] != 1  # one process, with threads to be placed
     bind = str(said.get("omp_proc_bind", "spread")) if alone else "spread"
     layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind=bind)

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from haloscope.analysis.predictions import (
     RELATIVE,
-    SHORTEST_S,
     Errors,
     PredictedCell,
     PredictedTime,
@@ -203,8 +202,8 @@ def _short(cells: Sequence[PredictedCell]) -> Iterator[str]:
     if short:
         alike = sum(bool(cell.as_printed) for cell in short)
         yield (
-            f"In no error and no figure: {count(len(short), 'cell')} of less than {SHORTEST_S:g} "
-            f"s, which are printed in whole seconds; {alike} would be printed as published."
+            f"In no error and no figure: {count(len(short), 'cell')} whose last printed digit is "
+            f"too coarse; {alike} would be printed as published."
         )
 
 

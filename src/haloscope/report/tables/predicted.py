@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from haloscope.analysis.predictions import (
     JACOBI,
     LATENCY,
+    METHODS,
     RELATIVE,
-    SHORTEST_S,
     Errors,
     PredictedCell,
     PredictedTime,
+    Skill,
 )
 from haloscope.quantities import MISSING, SECONDS, count, error, number, seconds
 from haloscope.report.tables.model import Cell, CellValue, Column, Table, label, missing, plain
@@ -22,7 +23,26 @@ from haloscope.stats.estimates import Estimate
 NOT_SIMULATED = "not simulated"
 FITTED, ONLY_PREDICTED = "set parameters", "only predicted"
 """What cells are called that set numbers of the cluster file, and all others."""
-_ERRORS = (Column("number", "number"), Column("median", "median"), Column("worst", "worst"))
+_ERRORS = (
+    Column("number", "number"),
+    Column("median", "median"),
+    Column("tenth", "worst tenth"),
+    Column("worst", "worst"),
+)
+_SKILL = (
+    Column("guessed", "guessed"),
+    Column("naive_median", "naive median"),
+    Column("naive_tenth", "naive tenth"),
+    Column("skill_median", "skill, median"),
+    Column("skill_tenth", "skill, tenth"),
+)
+SKILL = (
+    "guessed: cells that have a naive guess, without a simulation. skill: 1 - error / naive error "
+    "of these; 1 is perfect, 0 as good as the guess, below 0 worse."
+)
+"""SKILL is what the columns beside a naive guess mean."""
+TENTH = "worst tenth: the error that a tenth of the cells exceed."
+"""TENTH is what one column of errors means."""
 
 
 def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) -> list[Table]:
@@ -36,7 +56,9 @@ def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) 
             tables = list(_ratios(cells))
         case _:
             tables = list(_times(cells))
-    return [*tables, *errors(cells, cells[0].table, notes)]
+    table = cells[0].table
+    found = [*errors(cells, table, notes), *beside_guesses(cells, table)]
+    return [*tables, *found, *structure(cells, table), *null_model(cells, table)]
 
 
 def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) -> list[Table]:
@@ -49,6 +71,7 @@ def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) ->
         if (found := Errors.of(own)).number
     ]
     notes = [*(note for reading in readings for note in _of_short(cells, reading)), *said]
+    notes += [TENTH] if rows else []
     if not rows and not notes:
         return []
     columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
@@ -66,6 +89,131 @@ def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) ->
     ]
 
 
+def beside_guesses(cells: Sequence[PredictedCell], of: str) -> list[Table]:
+    """Errors of naive guesses, and the skill over them, as `errors`; [] where there are none."""
+    readings = dict.fromkeys(cell.reading for cell in cells)
+    rows = [
+        (label(reading), label(name), *_skill(own))
+        for reading in readings
+        for name, own in _kinds([cell for cell in cells if cell.reading == reading])
+        if Skill.of(own, "naive").guess.number
+    ]
+    columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
+    named = any(readings)
+    kinds = dict.fromkeys(cell.kind for cell in cells)
+    table = Table(
+        id=f"naive-{of}",
+        kind="predicted",
+        title="Beside a naive guess",
+        columns=(*columns[not named :], *_SKILL),
+        rows=tuple(row[not named :] for row in rows),
+        notes=(*(f"naive: {METHODS[kind]}." for kind in kinds), SKILL),
+        stub=1 + named,
+    )
+    return [table] if rows else []
+
+
+def structure(cells: Sequence[PredictedCell], of: str) -> list[Table]:
+    """Errors of cells that set no number, by where they are: distance, size of time, placement."""
+    own = [cell for cell in cells if not cell.fitted and cell.error is not None]
+    rows = [
+        (label(group), label(name), *_errors(Errors.of(some)), *_skill(some)[1::2])
+        for group, parts in groups(own).items()
+        for name, some in parts.items()
+    ]
+    if not rows:
+        return []
+    return [
+        Table(
+            id=f"errors-by-{of}",
+            kind="predicted",
+            title="Errors of cells that are only predicted, by distance and size",
+            columns=(
+                *(Column("by", "by", align="left"), Column("cells", "cells", align="left")),
+                *(*_ERRORS, *_SKILL[1::2]),
+            ),
+            rows=tuple(rows),
+            stub=2,
+        )
+    ]
+
+
+def null_model(cells: Sequence[PredictedCell], of: str) -> list[Table]:
+    """Predictions beside a better guess than the naive one, by placement; [] without any."""
+    own = [one for one in cells if one.error is not None and one.null is not None]
+    if not own:
+        return []
+    parts = {"all": own, **groups(own).get("placement", {})}
+    kinds = {FITTED: True, ONLY_PREDICTED: False}
+    rows = []
+    for kind, fitted in kinds.items():
+        for name, some in parts.items():
+            skill = Skill.of([one for one in some if one.fitted == fitted], "null")
+            if skill.model.number:
+                both = (skill.model.median, skill.guess.median)
+                tenths = (skill.model.tenth, skill.guess.tenth)
+                errors_ = (_share(value) for value in (*both, *tenths))
+                rows.append((label(kind), label(name), plain(skill.model.number), *errors_))
+    columns = (
+        Column("kind", "cells", align="left"),
+        Column("placement", "placement", align="left"),
+        Column("number", "number"),
+        Column("median", "simulated, median"),
+        Column("null_median", "null model, median"),
+        Column("tenth", "simulated, tenth"),
+        Column("null_tenth", "null model, tenth"),
+    )
+    title = "Beside a null model"
+    notes = ("null model: the latency that MPI alone has in table 1, and constants from the text.",)
+    name = f"null-{of}"
+    return [Table(name, "predicted", title, columns, tuple(rows), notes=notes, stub=2)]
+
+
+_DECADES = ((0.0, 1.0, "below 1 s"), (1.0, 10.0, "1 to 10 s"), (10.0, 100.0, "10 to 100 s"))
+_LONGEST = "100 s and more"
+
+
+def groups(cells: Sequence[PredictedCell]) -> dict[str, dict[str, list[PredictedCell]]]:
+    """Cells by each thing that errors may depend on, in its order; things that all share left out.
+
+    Nodes; the published time of a solve; the placement and the size of a message.
+    """
+    found: dict[str, dict[str, list[PredictedCell]]] = {}
+
+    def add(group: str, name: str, cell: PredictedCell) -> None:
+        found.setdefault(group, {}).setdefault(name, []).append(cell)
+
+    for cell in sorted(cells, key=lambda one: float(one.keys.get("nodes", 0))):
+        if "nodes" in cell.keys:
+            add("nodes", count(int(cell.keys["nodes"]), "node"), cell)
+    for cell in sorted(cells, key=lambda one: one.published):
+        if cell.unit == "s" and "placement" not in cell.keys and cell.iterations:
+            names = (name for low, high, name in _DECADES if low <= cell.published < high)
+            add("published time", next(names, _LONGEST), cell)
+    for cell in cells:
+        if "placement" in cell.keys:
+            add("placement", str(cell.keys["placement"]).replace("_", "-"), cell)
+    for cell in sorted(cells, key=lambda one: float(one.keys.get("size_bytes", 0))):
+        if "size_bytes" in cell.keys:
+            small = int(cell.keys["size_bytes"])
+            part = "to 8 kB" if small <= 8192 else "to 128 kB" if small <= 2**17 else "above 128 kB"
+            add("size of a message", part, cell)
+    return {group: parts for group, parts in found.items() if len(parts) > 1}
+
+
+def _skill(cells: Sequence[PredictedCell]) -> tuple[Cell, ...]:
+    """The naive guess beside cells: how many have one, its errors, and the skill over it."""
+    found = Skill.of(cells, "naive")
+    if not found.guess.number:
+        return tuple(missing() for _ in _SKILL)
+    skills = (found.at_median, found.at_tenth)
+    return (
+        plain(found.guess.number),
+        *(_share(value) for value in (found.guess.median, found.guess.tenth)),
+        *(missing() if one is None else plain(one, f"{one:.2f}") for one in skills),
+    )
+
+
 def _kinds(cells: Sequence[PredictedCell]) -> Iterator[tuple[str, list[PredictedCell]]]:
     """What cells are called together: predicted ones apart where some keep whole nodes busy."""
     yield FITTED, [cell for cell in cells if cell.fitted]
@@ -78,7 +226,8 @@ def _kinds(cells: Sequence[PredictedCell]) -> Iterator[tuple[str, list[Predicted
 
 
 def _errors(found: Errors) -> tuple[Cell, ...]:
-    return (plain(found.number), *(_share(value) for value in (found.median, found.worst)))
+    shares = (found.median, found.tenth, found.worst)
+    return (plain(found.number), *(_share(value) for value in shares))
 
 
 def _share(value: float | None, sign: str = "") -> Cell:
@@ -92,7 +241,7 @@ def _of_short(cells: Sequence[PredictedCell], reading: str) -> Iterator[str]:
     if short:
         name = f"{reading}: " if reading else ""
         alike = sum(bool(cell.as_printed) for cell in short)
-        below = f"{count(len(short), 'cell')} below {SHORTEST_S:g} s, which have no error"
+        below = f"{count(len(short), 'cell')} with too few digits for an error"
         yield f"{name}{below}: {alike} would be printed as published"
 
 
@@ -208,7 +357,8 @@ def _latency(cell: PredictedCell | None) -> Cell:
 def _time(cell: PredictedCell | None) -> Cell:
     if cell is None:
         return missing("")
-    return _beside(cell, f"{cell.published:,g}", number(cell.predicted or 0.0), ".2f")
+    published = f"{cell.published:,g}" if cell.step >= 1 else number(cell.published)
+    return _beside(cell, published, number(cell.predicted or 0.0), ".2f")
 
 
 def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) -> Cell:
@@ -275,7 +425,7 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
     keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
     ends = ("low", "high") if any(cell.drawn for cell in cells) else ()  # of replicates
     names = ("table", *keys, "reading", "unit", "published", "predicted")
-    names += (*ends, "error", "sets")
+    names += (*ends, "error", "naive", "null_model", "sets")
     return Table(
         id="cells",
         kind="predicted",
@@ -291,6 +441,8 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
                 _exact(cell.predicted, cell.problem),
                 *(_exact(getattr(cell.drawn, end, None)) for end in ends),
                 _exact(cell.error),
+                _exact(cell.naive),
+                _exact(cell.null),
                 label(" ".join(cell.sets)),
             )
             for cell in cells
