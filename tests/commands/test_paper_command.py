@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`haloscope paper list` and `haloscope paper show`."""
+"""`haloscope paper list`, `show` and `check`."""
 
 from __future__ import annotations
+
+import csv
+from pathlib import Path
 
 import pytest
 
 from haloscope.cli import main
 from haloscope.papers import tables as papers
+from haloscope.papers.statements import statements
 from haloscope.paths import share
 
 STAMPEDE = "hpcf-2018-10"
@@ -57,3 +61,26 @@ def test_csv_is_the_file(capsys: pytest.CaptureFixture[str], paper: papers.Paper
         written = share("papers") / paper.id / f"table-{table_id}.csv"
         printed = run(capsys, "show", paper.id, table_id, "--csv")
         assert printed == written.read_text(encoding="utf-8")
+
+
+def test_check_prints_every_statement_against_the_paper_s_own_cells(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    file = tmp_path / "statements.csv"
+
+    printed = run(capsys, "check", TARA, "--csv", str(file))
+
+    assert "mixed (113 of 135)" in printed
+    rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
+    (row,) = (row for row in rows if row[0] == "Non-blocking is faster for any number of processes")
+    assert row[1:6] == ["section 5", "mixed (113 of 135)", "113", "22", "0"]
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 1 + len(statements(TARA))
+
+
+def test_check_of_a_paper_without_statements_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("haloscope.commands.paper.statements", lambda _: ())
+    assert main(["paper", "check", TARA]) == 2
+    assert "statements.csv" in capsys.readouterr().err

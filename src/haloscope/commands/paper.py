@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+from pathlib import Path
 
 from rich.box import SIMPLE
 from rich.console import Console
@@ -14,8 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.commands.screen import Screen
-from haloscope.errors import printable
+from haloscope.errors import Problem, UserError, printable
+from haloscope.papers.statements import assessed, published_cells, statements
 from haloscope.papers.tables import Grid, Paper, PaperTable, list_papers, load
+from haloscope.report.draw import csv_files, terminal
+from haloscope.report.tables import statements as statement_tables
 
 _DESCRIPTION = """\
 Published performance tables, as data. Reports set them beside your own measurements when a study
@@ -30,6 +34,7 @@ examples:
   haloscope paper list                            the papers and their tables
   haloscope paper show hpcf-2018-10 4.1           wall times on Stampede2, as printed
   haloscope paper show hpcf-2010-6 5.2 --csv      one line a cell, for other programs
+  haloscope paper check hpcf-2010-6               what it says, against its own tables
 """
 _MISSING = "·"
 
@@ -49,20 +54,44 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     show.add_argument("id", metavar="ID", help="the paper, e.g. hpcf-2018-10")
     show.add_argument("table", metavar="TABLE", help="the table's number in it, e.g. 4.1")
     show.add_argument("--csv", action="store_true", help="one line a cell, to standard output")
+    check = actions.add_parser(
+        "check",
+        help="a paper's statements against its own tables",
+        description="Test what a paper says of its figures on its own cells: yes, no, mixed, or no "
+        "cells. Comparisons that printed digits leave open do not count.",
+    )
+    check.add_argument("id", metavar="ID", help="the paper, e.g. hpcf-2018-10")
+    check.add_argument("--csv", metavar="FILE", help="write every statement there")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run `paper list` or `paper show`. Raises UserError for a paper or table that is not there."""
+    """Run `paper list`, `show` or `check`. UserError for a paper or table that is not there."""
     console = Screen()
     if arguments.action == "list":
         for paper in list_papers():
             _list(console, paper)
         return 0
+    if arguments.action == "check":
+        return _check(console, load(arguments.id).id, arguments.csv)
     table = load(arguments.id).table(arguments.table)
     if arguments.csv:
         _write_csv(table)
     else:
         _show(console, table)
+    return 0
+
+
+def _check(console: Console, paper: str, file: str | None) -> int:
+    """Show every statement of a paper with how its own cells bear it out."""
+    found = statements(paper)
+    if not found:
+        mend = "papers with statements have a file statements.csv beside paper.toml"
+        raise UserError(Problem(f"paper check {paper}", "nobody wrote its statements down", mend))
+    checked = [(one, assessed(one, published_cells(paper, one))) for one in found]
+    every, summary = statement_tables.own_cells(checked, paper)
+    if file:
+        csv_files.write_table(every, Path(file))
+    console.print(terminal.tables([every, summary]))
     return 0
 
 

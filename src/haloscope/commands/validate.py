@@ -12,14 +12,17 @@ from pathlib import Path
 from rich.padding import Padding
 from rich.text import Text
 
+from haloscope.analysis import residuals
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.analysis.published import called
+from haloscope.analysis.statements import scored
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
 from haloscope.clusters.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.papers.tables import PaperTable
 from haloscope.paths import in_a_shell
 from haloscope.predict import local_validation, paper_validation
 from haloscope.predict.paper_validation import Replicates
@@ -29,6 +32,8 @@ from haloscope.report import validating, writing
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
 from haloscope.report.tables import Table, predicted
+from haloscope.report.tables import statements as statement_tables
+from haloscope.report.tables.residuals import residual_tables
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
 from haloscope.study.schema import LAUNCHES_LIMIT
@@ -42,10 +47,14 @@ it solves and messages, which that calibration then predicts. How long it takes 
 begins where this machine ran the study before, else after the first launch of each case;
 interrupted, it goes on with run --resume, and what is there is predicted with --from.
 
-Numbers of the cluster files come from data sheets, descriptions, and cells of one node; Jacobi's
-from cells of one rank, one socket, or one whole node. Errors of those cells are shown apart from
-those of all others, which are predicted only. Wall times of less than 5 s, printed in whole
-seconds, have no error.
+Numbers of the cluster files come from data sheets, descriptions, and published cells, which the
+files name (set_by). Errors of those cells are shown apart from those of all others, which are
+predicted only. Where a paper's speedups determine times more exactly than it prints them, these
+are used. A time whose last digit is too coarse has no error.
+
+Beside each error is that of a naive guess: one node's published time divided by the nodes; one
+rank's rate times the ranks; for messages of GPUs, the paper's own latency + size / bandwidth.
+skill = 1 - error / naive error.
 
 Where the processes of a node were is not published for wall times: they are taken to be spread
 over its sockets. Filling one socket first (bind = "close") would predict partly filled nodes to
@@ -66,6 +75,7 @@ examples:
                                                    which assumed number matters most
   haloscope validate hpcf-2018-10 --table 4.1 --replicates 7
                                                    ... on nodes that differ, drawn seven times
+  haloscope validate hpcf-2010-6 --residuals       ... and where the errors are
   haloscope validate task-mapping-drop             transforms on few nodes and on many
   haloscope validate local                         this machine: real runs and predictions
   haloscope validate local --from results/DIR      the same of runs that were made before
@@ -92,6 +102,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help=f"make each number that the cluster file assumes {FACTOR:g} times as large, and say "
         "by how much predictions of cells that have an error move: as many simulations again for "
         "each",
+    )
+    add(
+        "--residuals",
+        action="store_true",
+        help="also show errors, and the time that is missing per iteration, by nodes, processes "
+        "per node, points per node and size of messages, and name what stands out",
     )
     add(
         "--explained",
@@ -130,13 +146,8 @@ def execute(arguments: argparse.Namespace) -> int:
         cells_of_table = paper_validation.validate(table, tell, replicates)
         if arguments.explained:
             cells_of_table += paper_validation.explained(table, tell, replicates)
-        out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
-        if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
-            out.print(f"simulated on {own}", markup=False, soft_wrap=True)
-        out.print("predicted; below it what was published, and the ratio of the two\n")
-        said = paper_validation.said(table, cells_of_table)
-        shown = predicted.published_tables(cells_of_table, said)
-        out.print(terminal.tables(shown))
+        shown = _show(table, cells_of_table, arguments, out)
+        without += paper_validation.unreadable(table)
         if not arguments.explained:
             without += paper_validation.left_out(table)
         cells += cells_of_table
@@ -146,11 +157,28 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.sensitivity:
             there = paper_validation.simulated_place(table).cluster
             _show_sensitivity(sensitivity(table, tell), there, out)
+    if not arguments.table:
+        without += paper_validation.not_predicted(arguments.paper)
     for what in without:
         out.print(f"{what}\n", markup=False)
     clusters = {table.id: str(table.facts["cluster_file"]) for table in chosen}
     _conclude(arguments, cells, tables, without, clusters, out)
     return 1 if any(cell.problem for cell in cells) else 0
+
+
+def _show(
+    table: PaperTable, cells: Sequence[PredictedCell], arguments: argparse.Namespace, out: Screen
+) -> list[Table]:
+    """A published table beside its predictions, their errors, and where these are."""
+    out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
+    if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
+        out.print(f"simulated on {own}", markup=False, soft_wrap=True)
+    out.print("predicted; below it what was published, and the ratio of the two\n")
+    shown = predicted.published_tables(cells, paper_validation.said(table, cells))
+    if arguments.residuals:
+        shown += residual_tables(residuals.of_cells(cells), table.id)
+    out.print(terminal.tables(shown))
+    return shown
 
 
 def _conclude(
@@ -164,7 +192,13 @@ def _conclude(
     """All tables summed up; the files that were asked for. clusters: by table."""
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
-        out.print(terminal.tables(predicted.errors(cells, "all")))
+        every = [*predicted.errors(cells, "all"), *predicted.beside_guesses(cells, "all")]
+        out.print(terminal.tables(every))
+    if judged := scored(arguments.paper, cells):
+        shown = statement_tables.simulated(judged)
+        out.print(Text("What the paper says", style="bold"))
+        out.print(terminal.tables(shown))
+        tables = [*tables, *shown]
     if arguments.csv:
         csv_files.write_table(predicted.every_cell(cells), Path(arguments.csv))
     if arguments.out:
@@ -264,17 +298,21 @@ def _local(arguments: argparse.Namespace) -> int:
     folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
     done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
-    out.print(terminal.tables(predicted.measured_tables(done.predictions)))
+    shown = predicted.measured_tables(done.predictions)
+    if arguments.residuals:
+        for kernel in dict.fromkeys(one.kernel for one in done.predictions):
+            own = [one for one in done.predictions if one.kernel == kernel]
+            shown += residual_tables(residuals.of_times(own), kernel)
+    out.print(terminal.tables(shown))
     out.print(f"predicted from {folder / 'calibrated.toml'}", soft_wrap=True)
     for failure in done.failures:
         out.print(f"not simulated: {failure}", markup=False, soft_wrap=True)
     if arguments.csv:
         csv_files.write_table(predicted.every_time(done.predictions), Path(arguments.csv))
     if arguments.out:
-        tables = predicted.measured_tables(done.predictions)
         found = (("real runs", str(folder)), ("calibration", done.model.source))
         title = "Predicted from this machine's calibration, and measured"
-        document = validating.of_machine(title, done.predictions, tables, done.failures, found)
+        document = validating.of_machine(title, done.predictions, shown, done.failures, found)
         _report(validating.marked(document, done.model.disturbed), arguments.out, out)
     return 1 if done.failures else code
 

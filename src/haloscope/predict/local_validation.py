@@ -19,6 +19,7 @@ from haloscope.analysis.predictions import PredictedTime
 from haloscope.analysis.sweeps import sweep
 from haloscope.clusters.schema import Cluster, missing_for_simulation, require_undisturbed
 from haloscope.errors import Problem, UserError
+from haloscope.papers.tables import Scalar
 from haloscope.predict.calibration import calibrate
 from haloscope.predict.paper_validation import simulated
 from haloscope.quantities import size
@@ -104,9 +105,21 @@ def predictions(
         for point in sweep(case):
             other = points[point.size_bytes]
             times = (point.one_way, other.one_way) if exchanges(case) else (point.time, other.time)
-            yield PredictedTime(case.kernel, size(point.size_bytes), times[0], times[1].value)
+            keys = {**_keys(case), "size_bytes": point.size_bytes}
+            what = size(point.size_bytes)
+            yield PredictedTime(case.kernel, what, times[0], times[1].value, keys)
         if not points:
-            yield PredictedTime(case.kernel, _named(case, real), case.time, twin.time.value)
+            what, cut = _named(case, real), case.settings.get("iterations")
+            predicted, keys = twin.time.value, _keys(case)
+            iterations = int(cut) if isinstance(cut, int) else 0
+            yield PredictedTime(case.kernel, what, case.time, predicted, keys, iterations)
+
+
+def _keys(case: MeasuredCase) -> dict[str, Scalar]:
+    """Settings that errors may depend on."""
+    names = ("nodes", "ppn", "threads", "n", "placement", "bind")
+    told = {name: case.settings.get(name) for name in names}
+    return {name: value for name, value in told.items() if isinstance(value, int | float | str)}
 
 
 def _named(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A paper's statements on simulated cells: right or wrong, by the sentence and by its own table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from haloscope.analysis.predictions import RELATIVE, PredictedCell
+from haloscope.papers.statements import (
+    Assessment,
+    KnownCell,
+    Statement,
+    assessed,
+    keys_of,
+    measure,
+    published_cells,
+    statements,
+)
+from haloscope.papers.tables import PaperTable, load
+
+Score = Literal["right", "wrong", "not decided", "circular"]
+RIGHT: Score = "right"
+WRONG: Score = "wrong"
+NOT_DECIDED: Score = "not decided"
+CIRCULAR: Score = "circular"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A statement, how the paper's own cells bear it out, and how a simulation does.
+
+    Where the paper has cells, the simulation is asked of the comparisons that these decide.
+
+    simulated: None where nothing simulates its cells. by_sentence: whether the simulation says what
+    the sentence says. by_table: whether it says what the paper's own cells say, where these say
+    another thing than the sentence; else None.
+    """
+
+    statement: Statement
+    published: Assessment
+    simulated: Assessment | None
+    by_sentence: Score
+    by_table: Score | None
+
+
+def scored(paper: str, cells: Sequence[PredictedCell]) -> list[Scored]:
+    """Every statement of a paper, on the cells that were simulated of its tables."""
+    known = [*_simulated(load(paper).tables, cells)]
+    there = {str(cell.keys["table"]) for cell in known}
+    return [_scored(paper, one, known, there) for one in statements(paper)]
+
+
+def _scored(paper: str, one: Statement, cells: Sequence[KnownCell], there: set[str]) -> Scored:
+    published = assessed(one, published_cells(paper, one))
+    of_times = all(one.column in ("", measure(load(paper).table(name), "")) for name in one.tables)
+    simulated = None
+    if one.tables and of_times and set(one.tables) <= there:
+        own = [cell for cell in cells if cell.keys["table"] in one.tables]
+        among = published.decided or None
+        simulated = assessed(one, own, among)
+    if simulated is None or simulated.verdict == "no cells":
+        return Scored(one, published, simulated, NOT_DECIDED, None)
+    if one.sets or simulated.fitted:
+        return Scored(one, published, simulated, CIRCULAR, None)
+    differs = published.verdict in ("no", "mixed")
+    same: Score = RIGHT if simulated.verdict == published.verdict else WRONG
+    by_sentence: Score = RIGHT if simulated.verdict == "yes" else WRONG
+    if simulated.verdict == "mixed" and differs:
+        by_sentence = NOT_DECIDED
+    return Scored(one, published, simulated, by_sentence, same if differs else None)
+
+
+def _simulated(
+    tables: Mapping[str, PaperTable], cells: Iterable[PredictedCell]
+) -> Iterator[KnownCell]:
+    """Predicted cells as statements know cells.
+
+    Of several readings of a paper the last counts: the one that the paper's figures look like. Of
+    relative times what they are over is as published.
+    """
+    found: dict[tuple[object, ...], KnownCell] = {}
+    for cell in cells:
+        table = tables[cell.table]
+        if cell.predicted is None or not cell.row:
+            continue
+        keys = keys_of(table, cell.row)
+        value, fitted = cell.predicted, cell.fitted
+        if cell.kind == RELATIVE:
+            first = {**cell.row, "nodes": cell.keys["over"]}
+            over = next(
+                row
+                for row in table.rows
+                if all(row[key] == first[key] for key in ("ranks", "nodes"))
+            )
+            time = float(str(over["time_s"]))
+            base = KnownCell(keys_of(table, over), table.keys, time, time, fitted)
+            found.setdefault(base.identity, base)
+            value *= time
+        one = KnownCell(keys, table.keys, value, value, fitted)
+        found[one.identity] = one
+    yield from found.values()
+
+
+def counts(found: Sequence[Scored]) -> dict[str, dict[Score, int]]:
+    """How many statements are right, wrong, not decided and circular: by sentence, by table."""
+    names = (RIGHT, WRONG, NOT_DECIDED, CIRCULAR)
+    by_sentence = {name: sum(one.by_sentence == name for one in found) for name in names}
+    by_table = {
+        name: sum((one.by_table or one.by_sentence) == name for one in found) for name in names
+    }
+    return {"by the sentence": by_sentence, "by the paper's own cells": by_table}
+
+
+__all__ = ["CIRCULAR", "NOT_DECIDED", "RIGHT", "WRONG", "Score", "Scored", "counts", "scored"]

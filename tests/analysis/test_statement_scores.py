@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Statements of papers on simulated cells: right, wrong, not decided, circular."""
+
+from __future__ import annotations
+
+from haloscope.analysis.predictions import RELATIVE, WALL_TIME, PredictedCell
+from haloscope.analysis.statements import Scored, counts, scored
+from haloscope.papers.exact import exact_times
+from haloscope.papers.tables import load
+from haloscope.report.tables import statements as tables
+
+TARA = "hpcf-2010-6"
+
+
+def as_published(name: str, factor: float, sets: tuple[str, ...] = ()) -> list[PredictedCell]:
+    """Cells of a table of tara that a simulation has so many times as long, from 128 ranks on."""
+    table = load(TARA).table(name)
+    return [
+        PredictedCell(
+            *(name, WALL_TIME, {}, one.time_s, sets),
+            predicted=one.time_s * (factor if int(str(one.row["ranks"])) >= 128 else 1.0),
+            row=one.row,
+        )
+        for one in exact_times(table).values()
+    ]
+
+
+def by_id(found: list[Scored]) -> dict[str, Scored]:
+    return {one.statement.id: one for one in found}
+
+
+def test_a_simulation_as_published_is_right_by_the_paper_s_own_cells() -> None:
+    found = by_id(scored(TARA, as_published("4.1", 1.0) + as_published("5.1", 1.0)))
+
+    assert found["factor-five-512"].by_sentence == "right"
+    assert found["factor-five-512"].by_table is None
+    assert found["nonblocking-any"].published.verdict == "mixed"
+    assert (found["nonblocking-any"].by_sentence, found["nonblocking-any"].by_table) == (
+        *("not decided", "right"),
+    )
+    memory = found["no-memory-bottleneck"]
+    assert (memory.by_sentence, memory.by_table) == ("wrong", "right")
+    told = counts([*found.values()])["by the paper's own cells"]
+    assert told["wrong"] == 0 and told["circular"] == 0
+    assert told["not decided"] == sum(one.simulated is None for one in found.values())
+
+
+def test_a_simulation_without_the_loss_is_wrong_where_the_paper_has_it() -> None:
+    found = by_id(scored(TARA, as_published("4.1", 1.0) + as_published("5.1", 0.1)))
+    assert found["factor-five-512"].by_sentence == "wrong"
+    assert found["nonblocking-beats-any-arrangement"].by_sentence == "wrong"
+    assert found["all-cores"].by_sentence == "right"
+
+
+def test_cells_that_were_not_simulated_decide_nothing() -> None:
+    found = by_id(scored(TARA, as_published("4.1", 1.0)))
+    assert (found["factor-five-512"].simulated, found["factor-five-512"].by_sentence) == (
+        *(None, "not decided"),
+    )
+    assert found["second-order"].by_sentence == "not decided"
+    assert found["serial-jobs-share"].by_sentence == "not decided"
+
+
+def test_cells_that_set_numbers_make_a_statement_circular() -> None:
+    found = by_id(scored(TARA, as_published("4.1", 1.0, ("node.memory",))))
+    assert found["no-memory-bottleneck"].by_sentence == "circular"
+    assert {one.by_sentence for one in found.values()} == {"circular", "not decided"}
+
+
+def test_a_statement_whose_number_a_cluster_file_has_is_circular() -> None:
+    rows = load("anl-petsc-summit-part2").table("3").rows
+    cells = [
+        PredictedCell(
+            "3", "latency", {}, time := float(str(row["latency_s"])), predicted=time, row=row
+        )
+        for row in rows
+    ]
+    found = by_id(scored("anl-petsc-summit-part2", cells))
+    assert found["launch-12"].by_sentence == "circular"
+    assert found["scatter-4mb-longer"].by_sentence == "right"
+
+
+def test_relative_times_are_over_the_published_one() -> None:
+    table = load("task-mapping-drop").table("6")
+    cells = [
+        PredictedCell(
+            *("6", RELATIVE, {"ranks": 16, "nodes": int(str(row["nodes"])), "over": 16}, 1.0),
+            predicted=float(str(row["time_s"])) / 153,
+            row=row,
+        )
+        for row in table.rows
+        if row["ranks"] == 16 and row["nodes"] != 16
+    ]
+    found = by_id(scored("task-mapping-drop", cells))
+    assert found["sixteen-200"].by_sentence == "right"
+    assert found["sixteen-spread-best"].by_sentence == "right"
+    assert found["most-half"].by_sentence == "not decided"
+
+
+def test_a_table_has_what_is_wrong_and_what_differs_and_the_score() -> None:
+    found = scored(TARA, as_published("4.1", 1.0) + as_published("5.1", 1.0))
+    wrong, score = tables.simulated(found)
+    assert len(wrong.rows) == sum(
+        one.by_sentence == "wrong" or one.by_table is not None for one in found
+    )
+    assert [row[1].value for row in score.rows] == [
+        told["right"] for told in counts(found).values()
+    ]
