@@ -49,6 +49,7 @@ void describe(const std::string& name) {
                    .set("summary", kernel.summary)
                    .set("paper", kernel.paper.empty() ? Json() : Json(kernel.paper))
                    .set("sweeps", kernel.sweeps)
+                   .set("least_ranks", kernel.least_ranks)
                    .set("parameters", parameters)
                    .set("results", described(kernel.results))
                    .set("point_results", described(kernel.point_results))

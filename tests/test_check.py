@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from threading import Barrier, Event, Lock
+from threading import Barrier, Event, Lock, Thread
 from time import sleep
 from typing import Any
 
@@ -120,6 +121,48 @@ def test_what_every_step_rests_on_has_all_of_them_run(
     done = subprocess.CompletedProcess([], 0, json.dumps([["requirements.txt"], []]), "")
     monkeypatch.setattr(check.subprocess, "run", lambda *_, **__: done)
     assert check.since(check.STEPS, "HEAD") == [*check.STEPS]
+
+
+def test_tests_with_a_step_of_their_own_are_not_run_twice(
+    check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = ["tests/test_simulated.py", "tests/faults/test_kill_and_disks.py"]
+    answer = json.dumps([["src/haloscope/host/machine.py"], [*own, "tests/host"]])
+    done = subprocess.CompletedProcess([], 0, answer, "")
+    monkeypatch.setattr(check.subprocess, "run", lambda *_, **__: done)
+    (python,) = [one for one in check.since(check.STEPS, "HEAD") if one.name == "tests: Python"]
+    assert python.tests[-1] == "tests/host"
+    assert all(python.tests[python.tests.index(one) - 1] == "--ignore" for one in own)
+    assert all(python.tests.count(one) == 1 for one in own)
+
+
+def test_an_interrupted_check_ends_its_commands_and_begins_no_other(
+    check: Any, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    script = (
+        f"trap 'touch {tmp_path}/tidied; exit 1' INT; touch {begun}; while :; do sleep 0.05; done"
+    )
+    steps = [
+        shell(check, "long", script),
+        shell(check, "after it", f"touch {tmp_path}/late", after=("long",)),
+    ]
+
+    def interrupt() -> None:
+        while not begun.exists():
+            sleep(0.01)
+        check.stop(signal.SIGINT, None)
+
+    striker = Thread(target=interrupt)
+    striker.start()
+    ended = check.side_by_side(steps)
+    striker.join()
+    assert [(one.step.name, one.outcome, one.why) for one in ended] == [
+        ("long", "FAILED", "interrupted")
+    ]
+    assert (tmp_path / "tidied").exists()
+    assert not (tmp_path / "late").exists()
+    assert not check.RUNNING
 
 
 def test_in_ci_a_skipped_step_is_a_failed_one(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:

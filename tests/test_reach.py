@@ -40,5 +40,5 @@ def test_what_anything_may_use_has_all_tests_run(name: str) -> None:
 
 def test_a_page_reaches_those_that_name_it_and_a_test_reaches_itself() -> None:
     assert "tests/records/test_records_page.py" in files_reached(["docs/records.md"])
-    assert files_reached([f"docs/{'x' * 9}.md"]) == []
+    assert "tests/test_repository.py" in files_reached([f"docs/{'x' * 9}.md"])
     assert "tests/stats/test_tails.py" in files_reached(["tests/stats/test_tails.py"])

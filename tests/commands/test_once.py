@@ -11,7 +11,8 @@ from fakes import Laboratory
 from laboratory import Run
 from recorded import poisson
 
-from haloscope.commands.once import _show
+from haloscope.cli import parse
+from haloscope.commands.once import _layout, _show
 from haloscope.commands.screen import Screen
 from haloscope.records.record import Record
 
@@ -28,6 +29,20 @@ def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str])
         "n            16",
     ):
         assert part in out
+
+
+@pytest.mark.parametrize(
+    ("words", "ppn"),
+    [
+        (["loggp"], 2),
+        (["loggp", "--nodes", "2"], 1),
+        (["loggp", "--ranks", "1"], 1),
+        (["ring"], 1),
+        (["of_somebody"], 1),
+    ],
+)
+def test_as_few_ranks_as_the_kernel_needs_where_none_are_named(words: list[str], ppn: int) -> None:
+    assert _layout(parse(["once", *words])).ppn == [ppn]
 
 
 def test_once_prints_the_record_alone_as_json(

@@ -17,6 +17,7 @@ from haloscope.toolchains.build import KernelProgram
 DECLARED: dict[str, Any] = {
     "summary": "round it goes",
     "paper": None,
+    "least_ranks": 1,
     "parameters": [
         {
             **{"name": "n", "type": "integer", "default": 8, "minimum": 1, "maximum": 64},

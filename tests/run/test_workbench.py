@@ -33,6 +33,13 @@ def test_halobench_is_asked_without_a_launch(monkeypatch: pytest.MonkeyPatch) ->
     assert (problem.where, problem.mend) == ("fake ranks=2", "n is 1: give no more ranks than rows")
 
 
+def test_too_few_ranks_are_refused_before_a_program_is_built(tmp_path: Path) -> None:
+    program = Halobench(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
+    (problem,) = program.forecast("loggp", {}, ranks=1, threads=1).problems
+    assert (problem.where, problem.mend) == ("loggp ranks=1", "needs at least 2 ranks")
+    assert list(program.forecast("loggp", {}, ranks=2, threads=1).problems) == []
+
+
 def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Laboratory) -> None:
     bench = workbench.workbench({"one": None, "other": ["fake", "gone", "fak"]}, QUIET)
     assert (list(bench.built), bench.names) == (["fake"], ("fake",))

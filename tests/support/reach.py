@@ -14,6 +14,8 @@ from pathlib import Path
 from imports import SOURCE, imported, rooms_known_to
 
 TESTS = SOURCE.parents[1] / "tests"
+ALL_PAGES = "tests/test_repository.py"
+"""ALL_PAGES is the test of every page and form, which it does not name."""
 COMMAND_LINE = re.compile(r'"-m", "haloscope"')
 """COMMAND_LINE is how a test starts the whole program, whose commands are imported by name."""
 
@@ -63,9 +65,9 @@ def files_reached(changed: Iterable[str]) -> list[str]:
     """Tests that these files can reach, as pytest takes them; the whole folder where all can.
 
     A room reaches the tests in its own folder, and those that know it: by what they and the support
-    that they import know, directly or not. A page reaches those that name it; what is neither nor a
-    test (halobench, studies, support of tests ...), all. Tests beside the rooms' folders run with
-    any of them.
+    that they import know, directly or not. A page reaches those that name it, and that of all
+    pages; what is neither nor a test (halobench, studies, support of tests ...), all. Tests beside
+    the rooms' folders run with any of them.
     """
     rooms: set[str] = set()
     tests: set[str] = set()
@@ -75,8 +77,8 @@ def files_reached(changed: Iterable[str]) -> list[str]:
             rooms.add(parts[2].removesuffix(".py"))
         elif parts[0] == "tests" and parts[-1].startswith("test_"):
             tests |= {name} if (TESTS.parent / name).exists() else set()
-        elif parts[0] in ("docs", ".github") or len(parts) == 1:
-            tests |= _naming(parts[-1])
+        elif (parts[0] in ("docs", ".github") and parts[1] != "examples") or len(parts) == 1:
+            tests |= {ALL_PAGES, *_naming(parts[-1])}
         else:
             return ["tests"]
     if not rooms and not tests:
@@ -116,5 +118,8 @@ def _naming(name: str) -> set[str]:
 
 
 if __name__ == "__main__":
-    found = changed_since(sys.argv[1])
+    try:
+        found = changed_since(sys.argv[1])
+    except subprocess.CalledProcessError:
+        sys.exit("git knows no such commit")
     print(json.dumps([found, files_reached(found)]))

@@ -16,7 +16,7 @@ from haloscope.host import machine
 from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
-from haloscope.run import kernels, places, preparing, workbench
+from haloscope.run import halobench, kernels, places, preparing, workbench
 from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
@@ -64,7 +64,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--ranks",
         metavar="N",
         type=int,
-        help="processes in all, as many on each node (default: one a node)",
+        help="processes in all, as many on each node (default: as few as the kernel takes)",
     )
     add("--ppn", metavar="N", type=int, help="processes per node, in place of --ranks")
     add("--nodes", metavar="N", type=int, default=1, help="nodes of a cluster (default: 1)")
@@ -229,6 +229,7 @@ def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> P
 def _layout(arguments: argparse.Namespace) -> LayoutAxes:
     if arguments.placement:
         return LayoutAxes(placement=[arguments.placement])
-    nodes = arguments.nodes
-    ppn = arguments.ppn or (arguments.ranks or nodes) // nodes
+    nodes, kernel = arguments.nodes, arguments.kernel
+    least = halobench.describe(kernel).least_ranks if kernel in halobench.names() else 1
+    ppn = arguments.ppn or (arguments.ranks // nodes if arguments.ranks else -(-least // nodes))
     return LayoutAxes(nodes=[nodes], ppn=[ppn], threads=[arguments.threads])

@@ -56,7 +56,8 @@ class KernelResult:
 class Kernel:
     """A kernel and all its parameters, those of the measuring protocol last; what it finds.
 
-    results: in a record's `result`. point_results: in that of each of its points.
+    least_ranks: a case of fewer is refused. results: in a record's `result`. point_results: in that
+    of each of its points.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Kernel:
     parameters: tuple[KernelParameter, ...]
     results: tuple[KernelResult, ...]
     point_results: tuple[KernelResult, ...]
+    least_ranks: int = 1
 
 
 def names() -> list[str]:
@@ -90,7 +92,8 @@ def describe(kernel: str) -> Kernel:
         )
         for key in ("results", "point_results")
     )
-    return Kernel(kernel, said["summary"], said["paper"], parameters, results, of_points)
+    found = (said["summary"], said["paper"], parameters, results, of_points)
+    return Kernel(kernel, *found, least_ranks=said["least_ranks"])
 
 
 def programs(kernel: str) -> list[KernelProgram]:

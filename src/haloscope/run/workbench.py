@@ -264,6 +264,9 @@ class Halobench:
             others = [one for one in asked.problems if one.where != f"{kernel} memory=device"]
             if others:
                 return Forecast(resolved, 0, others)
+        if ranks < (least := described.least_ranks):
+            too_few = f"needs at least {least} ranks"
+            return Forecast(resolved, 0, [Problem(f"{kernel} ranks={ranks}", "refused", too_few)])
         return Forecast(resolved, 0, (), unchecked=program)
 
     def _planner(self, program: KernelProgram) -> halobench.Planner | None:
