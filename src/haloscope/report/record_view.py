@@ -98,7 +98,7 @@ def _work(work: Mapping[str, float]) -> list[tuple[str, str]]:
 def _section(title: str, rows: Iterable[tuple[str, str]]) -> RenderableType | None:
     table = Table.grid(padding=(0, 2))
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(word, overflow="fold") for word in row))  # paths stay whole
     return Group(Text(title, style="bold"), Padding(table, (0, 2))) if table.rows else None
 
 
@@ -155,13 +155,15 @@ def _points(points: Sequence[Mapping[str, Any]]) -> RenderableType | None:
     if not points:
         return None
     keys = list(dict.fromkeys(key for point in points for key in point["result"]))
-    table = Table("size", "operation", box=None)
+    operations = any(point.get("operation") for point in points)
+    table = Table("size", *(["operation"] if operations else []), box=None)
     for title in ("time", *map(_title, keys)):
         table.add_column(title, justify="right")
     for point in points:
         results = (named(key, point["result"].get(key))[1] for key in keys)
         time = seconds(median(point["times_s"]))
-        table.add_row(size(point["size_bytes"]), point.get("operation") or MISSING, time, *results)
+        operation = [point.get("operation") or MISSING] if operations else []
+        table.add_row(size(point["size_bytes"]), *operation, time, *results)
     return Group(Text("by size", style="bold"), table)
 
 
