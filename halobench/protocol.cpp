@@ -56,13 +56,13 @@ double run_after_barrier(const Communicator& comm, Meter& meter, std::int64_t st
   return comm.max(seconds);
 }
 
-/// Doubles until a repetition is long against the clock; all ranks agree on the slowest one's view.
-/// The faster of two runs counts: one that was interrupted looks long.
-template <class Body>
-std::int64_t enough_steps(const Communicator& comm, Meter& meter, Body&& body) {
+/// Doubles until a repetition is long against the clock; all ranks agree on the slowest one's view,
+/// which run_s(steps) is. The faster of two runs counts: one that was interrupted looks long.
+template <class Run>
+std::int64_t enough_steps(Run&& run_s) {
   for (std::int64_t steps = 1;; steps *= 2) {
-    const double first_s = run_after_barrier(comm, meter, steps, body);
-    const double second_s = run_after_barrier(comm, meter, steps, body);
+    const double first_s = run_s(steps);
+    const double second_s = run_s(steps);
     if (std::min(first_s, second_s) >= shortest_repetition_s) return steps;
   }
 }
@@ -133,7 +133,9 @@ class Measuring {
     if (instance_.usual_steps() > 0) return instance_.usual_steps();
     if (protocol_.synchronisation == Synchronisation::round_time) return 1;
     instance_.prepare_for(1);  // the others find what these leave
-    return enough_steps(comm_, meter_, steps_of(instance_));
+    return enough_steps([&](std::int64_t steps) {
+      return run_after_barrier(comm_, meter_, steps, steps_of(instance_));
+    });
   }
 
   void repeat(std::size_t point) {
@@ -229,11 +231,15 @@ std::vector<PartTimes> measure_parts(const Communicator& comm, Instance& instanc
       instance.step();  // so that buffers hold values
       instance.complete();
       meter.settle();
-      const auto part = [&](std::int64_t steps) {
-        for (std::int64_t step = 0; step < steps; ++step) instance.run_part(number);
+      const auto run_s = [&](std::int64_t steps) {
+        const double seconds = run_after_barrier(comm, meter, steps, [&](std::int64_t many) {
+          for (std::int64_t step = 0; step < many; ++step) instance.run_part(number);
+        });
+        instance.complete();  // what a part has left to go on is no time of it
+        return seconds;
       };
-      if (repetition == 0) times.steps = simulated() ? 1 : enough_steps(comm, meter, part);
-      const double seconds = run_after_barrier(comm, meter, times.steps, part);
+      if (repetition == 0) times.steps = simulated() ? 1 : enough_steps(run_s);
+      const double seconds = run_s(times.steps);
       times.seconds.push_back(seconds / static_cast<double>(times.steps));
     }
   }

@@ -15,9 +15,12 @@ from typing import Any
 
 import pytest
 from kernel_programs import SMPI, program, program_of
+from recorded import cases
+from recorded_devices import parted_forest
 from test_simulated import GOLDEN, smpirun
 
 from haloscope.analysis.device_kernels import FIGURE_15
+from haloscope.analysis.split_phase import split_phase_model
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster
@@ -193,6 +196,46 @@ def test_messages_between_gpus_take_what_their_placement_says(
 
     assert record["device"] == "simulated"
     assert record["result"]["latency_s"] == pytest.approx(microseconds * 1e-6, rel=2e-3)
+
+
+def test_parts_on_a_device_are_launches_waits_and_messages_apart(
+    smpi: None, tmp_path: Path
+) -> None:
+    """The paper's formula by hand (2 + 12 + 4 + 12 + 12 us), and four receives that it hides."""
+    given: dict[str, Value] = {"n": "4,8,16,128,512", "topology": "3x3", "parts": "yes"}
+    record = on_summit(tmp_path, Layout(nodes=9), "sf_grid", **given)
+
+    parts = {one["name"]: one["times_s"][0] for one in record["parts"] if one["point"] == 0}
+    assert parts.pop("messages") == pytest.approx(2 * (6 + 3 * 0.85) * 1e-6, rel=0.02)
+    assert parts.pop("begin") == pytest.approx(2e-6, rel=1e-6)
+    assert parts.pop("wait") == pytest.approx(4e-6, rel=1e-6)
+    assert len(parts) == 2 * 3 * 2
+    for name, time_s in parts.items():
+        expected = 12e-6 if name.endswith("launch") else 16e-6
+        assert time_s == pytest.approx(expected, rel=2e-3)
+    found = {"points": record["points"], "parts": record["parts"]}
+    (case,) = cases([{**parted_forest(), **found}])
+    model = split_phase_model(case)
+    assert model is not None
+    assert model.composed_s(overlap=True)[0] == pytest.approx(2 * 42e-6, rel=2e-3)
+    assert model.whole_s[0] == pytest.approx(2 * (42 + 4 * 0.85) * 1e-6, rel=2e-3)
+    assert [model.longest(point) for point in range(5)] == ["messages"] * 5
+
+
+def test_on_nine_nodes_messages_take_longer_than_the_scatter_s_kernel(
+    smpi: None, tmp_path: Path
+) -> None:
+    """The paper's figure 10, n = 128: MPI goes on when the scatter has been launched."""
+    given: dict[str, Value] = {"n": 128, "topology": "3x3", "timeline": 40}
+    record = on_summit(tmp_path, Layout(nodes=9), "sf_grid", **given)
+
+    for calls in record["timeline"][0]["ranks"]:
+        host = [call for call in calls if len(call) == 4]
+        kernel = next(call for call in calls if len(call) == 5 and call[0] == "scatter")
+        waits = [call for call in host if call[0] == "wait"][:4]
+        sent = next(call for call in host if call[0] == "send")
+        assert all(end > begin for _, _, begin, end in waits)
+        assert waits[-1][3] - sent[2] > 10 * (kernel[3] - kernel[2])
 
 
 def test_a_rank_receives_from_gpus_of_its_node_one_after_the_other(

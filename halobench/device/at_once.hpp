@@ -30,4 +30,15 @@ HALOBENCH_ANYWHERE void join_at_once(Value& there, Value arrived, const Join& jo
 #endif
 }
 
+/// Adds to a value that others add to at once: on a GPU by what its memory does itself, which tries
+/// nothing again.
+template <class Value>
+HALOBENCH_ANYWHERE void add_at_once(Value& there, Value arrived) {
+#if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 600) || defined(__HIP_DEVICE_COMPILE__)
+  atomicAdd(&there, arrived);
+#else  // GPUs before Pascal add no doubles
+  join_at_once(there, arrived, [](Value one, Value other) { return one + other; });
+#endif
+}
+
 }  // namespace halobench

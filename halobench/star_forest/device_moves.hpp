@@ -17,13 +17,29 @@ struct DeviceIndices {
   Box box;
   const std::int64_t* list;  ///< null for a box
 
-  HALOBENCH_ANYWHERE std::int64_t operator[](std::int64_t i) const {
-    if (list != nullptr) return list[i] + box.start;
-    const auto rows = box.extents[1] * box.extents[2];
-    if (rows == 1) return box.start + i;
-    const auto row = i / box.extents[0];
-    return box.start + i % box.extents[0] + row % box.extents[1] * box.strides[0] +
-           row / box.extents[1] * box.strides[1];
+  /// Index: the type that it is computed in, which holds all of them. A GPU divides numbers of 32
+  /// bits several times as fast as those of 64.
+  template <class Index>
+  HALOBENCH_ANYWHERE Index at(Index i) const {
+    const auto start = static_cast<Index>(box.start);
+    if (list != nullptr) return static_cast<Index>(list[i]) + start;
+    const auto [row_length, rows, planes] = extents<Index>();
+    if (rows * planes == 1) return start + i;
+    const Index row = i / row_length;
+    return start + i % row_length + row % rows * static_cast<Index>(box.strides[0]) +
+           row / rows * static_cast<Index>(box.strides[1]);
+  }
+
+ private:
+  template <class Index>
+  struct Extents {
+    Index row_length, rows, planes;
+  };
+
+  template <class Index>
+  HALOBENCH_ANYWHERE Extents<Index> extents() const {
+    return {static_cast<Index>(box.extents[0]), static_cast<Index>(box.extents[1]),
+            static_cast<Index>(box.extents[2])};
   }
 };
 
@@ -38,8 +54,8 @@ struct DeviceSegment {
 /// Moves value i of the units from `first` on: neighbours lie side by side in rows and in messages,
 /// so that a GPU's neighbouring threads touch neighbouring memory. Values that meet at one place
 /// join it in the order of their numbers where a device takes them in that order, and in any order
-/// where it takes them at once.
-template <class Value>
+/// where it takes them at once. Index: what indices are computed in.
+template <class Value, class Index>
 struct DeviceMove {
   const DeviceSegment* segments;
   std::int64_t segment_count;
@@ -51,17 +67,21 @@ struct DeviceMove {
   const Value* from;
   Value* to;
 
-  HALOBENCH_ANYWHERE void operator()(std::int64_t i) const {
-    const auto unit = first + (width == 1 ? i : i / width);
-    const auto value = width == 1 ? 0 : i % width;
+  HALOBENCH_ANYWHERE void operator()(std::int64_t number) const {
+    const auto i = static_cast<Index>(number);
+    const auto wide = static_cast<Index>(width);
+    const auto unit = static_cast<Index>(first) + (wide == 1 ? i : i / wide);
+    const auto value = wide == 1 ? Index{0} : i % wide;
     const auto& segment = segment_of(unit);
-    const auto place = unit - segment.begin;
-    const auto near = segment.near[place] * width + value;
-    const auto far = segment.far[place] * width + value;
+    const auto place = unit - static_cast<Index>(segment.begin);
+    const auto near = segment.near.at(place) * wide + value;
+    const auto far = segment.far.at(place) * wide + value;
     const auto arrived = from[forth ? near : far];
     auto& there = to[forth ? far : near];
     if (operation == Operation::replace) {
       there = arrived;
+    } else if (meeting && operation == Operation::sum) {
+      add_at_once(there, arrived);
     } else if (meeting) {
       join_at_once(there, arrived, *this);
     } else {
@@ -78,11 +98,11 @@ struct DeviceMove {
 
  private:
   /// The last one that begins there or before.
-  HALOBENCH_ANYWHERE const DeviceSegment& segment_of(std::int64_t unit) const {
-    std::int64_t low = 0;
-    std::int64_t high = segment_count;
+  HALOBENCH_ANYWHERE const DeviceSegment& segment_of(Index unit) const {
+    Index low = 0;
+    auto high = static_cast<Index>(segment_count);
     while (high - low > 1) {
-      const auto middle = (low + high) / 2;
+      const Index middle = (low + high) / 2;
       (segments[middle].begin <= unit ? low : high) = middle;
     }
     return segments[low];

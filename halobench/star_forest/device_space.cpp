@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct DeviceRoutes {
   Buffer<std::byte> segments;
   std::int64_t segment_count = 0;
   std::vector<Before> before;  ///< each route, and then all of them
+  std::int64_t largest = 0;    ///< index at either end, or number of a unit
   bool meeting_forth = false;  ///< some values may go to the same place ...
   bool meeting_back = false;   ///< ... or come back to it
 };
@@ -40,6 +42,7 @@ class Assembly {
       before_.push_back(total_);
       const auto& [near, far] = *route;
       if (near.count == 0) continue;
+      largest_ = std::max({largest_, near.bounds().second, far.bounds().second + place});
       if (near.boxes.empty() || far.boxes.empty()) {
         add({near, 0, 0}, {far, 0, place}, near.count);
         continue;
@@ -49,6 +52,7 @@ class Assembly {
       }
     }
     before_.push_back(total_);
+    largest_ = std::max(largest_, total_.units);
     std::vector<Placed> near, far;
     for (const auto& [route, place] : routes.all) {
       near.push_back({&route->from, 0});
@@ -63,6 +67,7 @@ class Assembly {
                         device.allocate(some(bytes_of(segments_))),
                         std::ssize(segments_),
                         before_,
+                        largest_,
                         meeting_forth_,
                         meeting_back_};
     const void* lists = device.reach(placed.lists.data());
@@ -119,9 +124,15 @@ class Assembly {
   std::vector<DeviceSegment> segments_;
   std::vector<std::array<std::int64_t, 2>> list_begins_;  ///< of each segment, in `numbers_`
   std::vector<std::int64_t> numbers_;
+  std::int64_t largest_ = 0;
   bool meeting_forth_ = false;
   bool meeting_back_ = false;
 };
+
+/// Do indices of values of so many numbers have 32 bits?
+bool are_short(std::int64_t largest, std::int64_t width) {
+  return largest < std::numeric_limits<std::int32_t>::max() / width - 1;
+}
 
 /// As the host's moves are charged.
 Traffic traffic(double units, double listed, const Unit& unit, Operation operation) {
@@ -191,21 +202,25 @@ void DeviceSpace::launch_move(const RouteSpan& routes, Direction direction, cons
   const auto units = last.units - first.units;
   if (units == 0) return;
   const bool forth = direction == Direction::forth;
-  const DeviceMove<Value> body{static_cast<const DeviceSegment*>(static_cast<const void*>(
-                                   device_->reach(placed.segments.data()))),
-                               placed.segment_count,
-                               first.units,
-                               unit.width(),
-                               forth,
-                               forth ? placed.meeting_forth : placed.meeting_back,
-                               operation,
-                               static_cast<const Value*>(device_->reach(from)),
-                               static_cast<Value*>(device_->reach(to))};
+  const auto launch = [&]<class Index>(Index /*type*/) {
+    const DeviceMove<Value, Index> body{static_cast<const DeviceSegment*>(static_cast<const void*>(
+                                            device_->reach(placed.segments.data()))),
+                                        placed.segment_count,
+                                        first.units,
+                                        unit.width(),
+                                        forth,
+                                        forth ? placed.meeting_forth : placed.meeting_back,
+                                        operation,
+                                        static_cast<const Value*>(device_->reach(from)),
+                                        static_cast<Value*>(device_->reach(to))};
+    launch_over(*device_, stream_, units * unit.width(),
+                traffic(static_cast<double>(units), static_cast<double>(last.listed - first.listed),
+                        unit, operation),
+                body);
+  };
   working_ = true;
-  launch_over(*device_, stream_, units * unit.width(),
-              traffic(static_cast<double>(units), static_cast<double>(last.listed - first.listed),
-                      unit, operation),
-              body);
+  if (are_short(placed.largest, unit.width())) return launch(std::int32_t{});
+  launch(std::int64_t{});
 }
 
 void DeviceSpace::copy_in(const void* host, void* to, std::int64_t bytes) {
@@ -247,6 +262,13 @@ void DeviceSpace::before_messages(Event packed) {
   if (setting_.late) return device_->synchronise(packed);
   const bool worked = setting_.ordering == Ordering::general && working_;
   if (worked || setting_.ordering == Ordering::default_stream) synchronise();
+}
+
+std::int64_t DeviceSpace::waits(bool before_messages, bool after_them) const {
+  const bool general = setting_.ordering == Ordering::general;
+  const bool always = setting_.late || setting_.ordering == Ordering::default_stream;
+  const bool first = !by_stream() && (always || (general && before_messages));
+  return (first ? 1 : 0) + (general && after_them ? 1 : 0);
 }
 
 void DeviceSpace::exchange(std::span<const StreamMessages::Message> sent,

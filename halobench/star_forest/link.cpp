@@ -133,22 +133,29 @@ void StarForest::Link::end(Space& space) {
 
 void StarForest::Link::run_part(Space& space, Part part, const Transfer& next) {
   tag_ = tag_of(next);
-  if (part == Part::pack) pack(space, next);
-  if (part == Part::messages && by_stream()) {
-    exchange(next);
-  } else if (part == Part::messages) {
-    if (sent_.staged()) copy_out(next);
-    if (device_ != nullptr) {
-      if (device_->late()) device_->mark_packed(packed_.event());
-      device_->before_messages(packed_.event());
-    }
-    start_receives();
-    send(next);
-    for (std::size_t i = 0; i < in_.size(); ++i) receive(i);
-    if (received_.staged()) copy_in(next);
-    complete_sends();
+  switch (part) {
+    case Part::begin:
+      if (device_ != nullptr) device_->before_pack(next.from, next.to);
+      return;
+    case Part::pack:
+      return pack(space, next);
+    case Part::copy_out:
+      if (sent_.staged()) copy_out(next);
+      return;
+    case Part::messages:
+      if (by_stream()) return exchange(next);
+      start_receives();
+      send(next);
+      for (std::size_t i = 0; i < in_.size(); ++i) receive(i);
+      return complete_sends();
+    case Part::scatter:
+      return;  // the forest's, without messages
+    case Part::copy_in:
+      if (received_.staged()) copy_in(next);
+      return;
+    case Part::unpack:
+      return unpack(space, next, 0, received_.routes.all.size());
   }
-  if (part == Part::unpack) unpack(space, next, 0, received_.routes.all.size());
 }
 
 int StarForest::Link::tag_of(const Transfer& next) {

@@ -174,12 +174,8 @@ void StarForest::scatter(const Transfer& transfer) {
 }
 
 void StarForest::run_part(Part part, const Transfer& transfer) {
-  if (part == Part::scatter) {
-    scatter(transfer);
-  } else {
-    idle_link(transfer).run_part(space_, part, transfer);
-  }
-  space_.synchronise();
+  if (part == Part::scatter) return scatter(transfer);
+  idle_link(transfer).run_part(space_, part, transfer);
 }
 
 void StarForest::run_bcast_part(Part part, const Unit& unit, const void* roots, void* leaves,
@@ -239,6 +235,28 @@ std::int64_t StarForest::moves(Part part, Way way, Operation operation) const {
     sum += buffered(neighbour, packs || operation == Operation::replace);
   }
   return sum;
+}
+
+std::int64_t StarForest::bcast_waits(Operation operation) const {
+  return waits(Way::to_leaves, operation);
+}
+
+std::int64_t StarForest::reduce_waits(Operation operation) const {
+  return waits(Way::to_roots, operation);
+}
+
+std::int64_t StarForest::waits(Way way, Operation operation) const {
+  const auto* device = space_.on_device();
+  if (device == nullptr) return 0;
+  const auto works = [&](Part part) { return moves(part, way, operation) > 0; };
+  const bool copies = device->staged();
+  const auto& out = way == Way::to_leaves ? root_side_ : leaf_side_;
+  const auto& in = way == Way::to_leaves ? leaf_side_ : root_side_;
+  const bool before = works(Part::pack) || (copies && !out.empty());
+  const bool after = works(Part::scatter) || works(Part::unpack) || (copies && !in.empty());
+  if (device->by_stream())
+    return device->waits(false, before || after || !out.empty() || !in.empty());
+  return device->waits(before, after);
 }
 
 std::int64_t StarForest::buffered(const Neighbour& neighbour, bool runs_whole) {

@@ -98,10 +98,12 @@ class StarForest {
   void reduce_begin(const Unit& unit, const void* leaves, void* roots, Operation operation);
   void reduce_end(const Unit& unit, const void* leaves, void* roots, Operation operation);
 
-  /// What an operation consists of.
-  enum class Part { pack, messages, scatter, unpack };
+  /// What an operation consists of. In a device's memory, begin is what the host does before it
+  /// packs, and copy_out and copy_in are of messages that are staged; there, all parts but messages
+  /// of MPI's may go on when they have been launched.
+  enum class Part { begin, pack, copy_out, messages, scatter, copy_in, unpack };
   /// Runs one part by itself, to time it: all ranks, with nothing in flight, after an operation
-  /// like it was run. Messages carry what their buffers hold.
+  /// like it was run. Messages carry what their buffers hold. It waits for nothing on a device.
   void run_bcast_part(Part part, const Unit& unit, const void* roots, void* leaves,
                       Operation operation = Operation::replace);
   void run_reduce_part(Part part, const Unit& unit, const void* leaves, void* roots,
@@ -113,6 +115,10 @@ class StarForest {
   /// come into it.
   std::int64_t bcast_moves(Part part, Operation operation = Operation::replace) const;
   std::int64_t reduce_moves(Part part, Operation operation) const;
+  /// How often an operation waits for a device's stream, after it has begun: never in the host's
+  /// memory.
+  std::int64_t bcast_waits(Operation operation = Operation::replace) const;
+  std::int64_t reduce_waits(Operation operation) const;
   Sent bcast_sent() const { return sent(root_side_); }
   Sent reduce_sent() const { return sent(leaf_side_); }
 
@@ -153,6 +159,7 @@ class StarForest {
   Link& idle_link(const Transfer& transfer);
   Link& link_in_flight(const Transfer& transfer);
   std::int64_t moves(Part part, Way way, Operation operation) const;
+  std::int64_t waits(Way way, Operation operation) const;
   /// Units of a neighbour's message that pass through a buffer; `runs_whole`: runs need none.
   static std::int64_t buffered(const Neighbour& neighbour, bool runs_whole);
   static Sent sent(const Side& side);

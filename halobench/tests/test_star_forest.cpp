@@ -340,8 +340,9 @@ void parts_make_the_whole(const Communicator& comm, const SpaceMaker& make_space
   leaves.write(std::vector<double>(240, -1.0));
   if (auto* space = machine.space->on_device()) space->device().synchronise();  // parts do not
   using enum StarForest::Part;
-  for (const auto part : {pack, messages, scatter, unpack}) {
+  for (const auto part : {begin, pack, copy_out, messages, scatter, copy_in, unpack}) {
     forest->run_bcast_part(part, unit, roots.data(), leaves.data());
+    machine.space->synchronise();
   }
   expect::is_true(leaves.read() == expected, "the parts leave something else");
 }

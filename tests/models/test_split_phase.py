@@ -61,6 +61,22 @@ def test_the_whole_is_its_parts_with_the_longer_of_messages_and_scatter() -> Non
     assert list(split_phase.both(parts, "scatter")) == [9.0, 11.0]
 
 
+def test_a_device_adds_what_an_operation_begins_with_and_waits() -> None:
+    data = made()
+    none = 0 * data.whole_s
+    device = {"begin": none + 4e-6, "synchronise": none + 8e-6}
+    launches = {f"{part} launch": none for part in split_phase.PARTS[1:]}
+    model = fitted(PartTimes(SIZES, data.local_bytes, data.whole_s + 12e-6,
+                             {**data.parts_s, **device, **launches}))  # fmt: skip
+
+    assert model.on_device and not fitted(data).on_device
+    assert model.composed_s(overlap=True) == pytest.approx(model.whole_s)
+    assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
+    lacking = {**data.parts_s, **device}
+    with pytest.raises(ValueError, match="on a device begin, synchronise, bcast pack launch"):
+        PartTimes(SIZES, SIZES, data.whole_s, lacking)
+
+
 def test_exact_parts_give_their_lines_and_the_whole() -> None:
     model = fitted(made())
 

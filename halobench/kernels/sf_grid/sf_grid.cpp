@@ -134,6 +134,7 @@ class GridForest : public Instance {
       : comm_(context.comm),
         meter_(context.meter),
         space_(make_space(context.meter, context.memory)),
+        parts_(*space_),
         to_local_(context.meter.phase("global to local")),
         to_global_(context.meter.phase("local to global")),
         sizes_(context.params.sizes("n")) {
@@ -185,12 +186,11 @@ class GridForest : public Instance {
 
   void complete() override { space_->synchronise(); }
 
-  std::vector<std::string> parts() const override { return part_names(); }
+  std::vector<std::string> parts() const override { return parts_.names(); }
 
   void run_part(std::size_t part) override {
-    halobench::run_part(*forests_[point_], part,
-                        {global_.data(), local_.data(), Operation::replace},
-                        {global_.data(), local_.data(), Operation::sum});
+    parts_.run(*forests_[point_], part, {global_.data(), local_.data(), Operation::replace},
+               {global_.data(), local_.data(), Operation::sum});
   }
 
   /// What the timed steps left; then one step from new values, for sums that grew beyond all
@@ -269,6 +269,7 @@ class GridForest : public Instance {
   const Communicator& comm_;
   Meter& meter_;
   std::unique_ptr<Space> space_;
+  ForestParts parts_;
   Phase& to_local_;
   Phase& to_global_;
   std::vector<std::int64_t> sizes_;

@@ -41,6 +41,7 @@ class PairForest : public Instance {
       : comm_(context.comm),
         meter_(context.meter),
         space_(make_space(context.meter, context.memory)),
+        parts_(*space_),
         test_(test),
         operation_(test.adds ? Operation::sum : Operation::replace),
         sizes_(context.params.sizes("sizes")) {
@@ -100,12 +101,12 @@ class PairForest : public Instance {
 
   void complete() override { space_->synchronise(); }
 
-  std::vector<std::string> parts() const override { return part_names(); }
+  std::vector<std::string> parts() const override { return parts_.names(); }
 
   void run_part(std::size_t part) override {
     double* roots = roots_.data();
     double* leaves = leaves_.data();
-    halobench::run_part(
+    parts_.run(
         *forest_, part, {roots, leaves, operation_},
         test_.two_buffers ? Arrays{leaves, roots, operation_} : Arrays{roots, leaves, operation_});
   }
@@ -193,6 +194,7 @@ class PairForest : public Instance {
   const Communicator& comm_;
   Meter& meter_;
   std::unique_ptr<Space> space_;
+  ForestParts parts_;
   PairTest test_;
   Operation operation_;
   std::vector<std::int64_t> sizes_;

@@ -3,6 +3,10 @@
 // model is made from. Zhang, Mills and Smith 2020, section 6.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "base/record.hpp"
 #include "star_forest/star_forest.hpp"
 
@@ -17,13 +21,35 @@ struct Arrays {
 
 /// "messages": those of both, one after the other, as a rank waits for what it has not sent itself
 /// only in the second; then pack, scatter and unpack of each.
-std::vector<std::string> part_names();
+///
+/// In a device's memory also "begin" (what the host does before it packs), "wait" (for a stream
+/// that is idle), and "copy out" and "copy in" of staged messages. There each move is timed twice:
+/// "bcast pack launch" until the host goes on, and "bcast pack" until it is done, that wait
+/// included.
+class ForestParts {
+ public:
+  explicit ForestParts(Space& space);
 
-/// Runs the part with that place in part_names().
-void run_part(StarForest& forest, std::size_t part, const Arrays& bcast, const Arrays& reduce);
+  std::vector<std::string> names() const;
+  /// Runs the part with that place in names().
+  void run(StarForest& forest, std::size_t number, const Arrays& bcast, const Arrays& reduce) const;
 
-/// What this rank sends in a broadcast, what it keeps, and for each part but the messages the bytes
-/// that the rank with the most moves. Collective.
+ private:
+  enum class Of { both, bcast, reduce };
+
+  struct Timed {
+    std::string name;
+    Of of;
+    std::optional<StarForest::Part> part;  ///< none: the wait at its end alone
+    bool waits;                            ///< for the device
+  };
+
+  Space& space_;
+  std::vector<Timed> timed_;
+};
+
+/// What this rank sends in a broadcast, what it keeps, for each move the bytes that the rank with
+/// the most moves, and how often an operation waits for a device's stream. Collective.
 Json shape_record(const Communicator& comm, const StarForest& forest, Operation bcast,
                   Operation reduce);
 

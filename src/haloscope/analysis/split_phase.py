@@ -14,7 +14,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
 from haloscope.models.round_trip import ONE_WAY
-from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
+from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both, done, launching
 from haloscope.models.sweep import Array
 from haloscope.quantities import listed, size
 
@@ -39,15 +39,43 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
             np.array([shape["remote_bytes"] for shape in shapes], dtype=np.float64),
             np.array([shape["local_bytes"] for shape in shapes], dtype=np.float64),
             np.array(whole),
-            {
-                name: np.array([_of_part(record, name, order) for record in launches])
-                * _happens(name, shapes)
-                for name in split_phase.PARTS
-            },
+            _parts(launches, order, shapes),
         )
         return split_phase.fit(data, Intervals("none") if case.simulated else None)
     except (KeyError, ValueError):  # a part was not timed at all sizes; says what the data lack
         return None
+
+
+def _parts(
+    launches: Sequence[Record], order: Sequence[int], shapes: Sequence[Mapping[str, Any]]
+) -> dict[str, Array]:
+    """Each part's time, launch by launch and point by point, as the model takes it."""
+
+    def timed(name: str) -> Array:
+        return np.array([_of_part(record, name, order) for record in launches])
+
+    names = {part["name"] for part in launches[0].parts}
+    if "wait" not in names:
+        return {name: timed(name) * _happens(name, shapes) for name in split_phase.PARTS}
+    wait = timed("wait")
+
+    def until_done(name: str) -> Array:
+        """A move on a device, without the wait for it: no shorter than its launch."""
+        return np.maximum(timed(name) - wait, timed(f"{name} launch"))
+
+    by_stream = launches[0].params["mpi"] == "nccl"
+    found = {MESSAGES: np.maximum(timed(MESSAGES) - by_stream * wait, 0)}
+    for operation in split_phase.OPERATIONS:
+        for move, copy in (("pack", "copy out"), ("scatter", ""), ("unpack", "copy in")):
+            ends, starts = 0 * wait, 0 * wait
+            for part in (f"{operation} {move}", f"{operation} {copy}"):
+                if part in names and _happens(part, shapes):
+                    ends, starts = ends + until_done(part), starts + timed(f"{part} launch")
+            found[f"{operation} {move}"], found[f"{operation} {move} launch"] = ends, starts
+    waits = np.array([sum(shape["waits"].values()) for shape in shapes])
+    found[split_phase.BEGIN] = len(split_phase.OPERATIONS) * timed("begin")
+    found[split_phase.SYNCHRONISE] = waits * wait
+    return found
 
 
 def _of_part(record: Record, name: str, order: Sequence[int]) -> list[float]:
@@ -68,7 +96,7 @@ def switch_text(model: SplitPhase) -> str:
         return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
     places = model.crossings_bytes
     ends = [
-        both(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
+        done(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
     ]
     longer = "The scatter takes longer than messages", "Messages take longer than the scatter"
     first, last = (longer[0] if end else longer[1] for end in ends)
@@ -108,7 +136,7 @@ def _longest(parts_s: Mapping[str, Array]) -> list[str]:
     for point in range(len(messages)):
         start = min(messages[0], messages[point])
         times = {STARTING: start, BYTES: messages[point] - start}
-        times |= {move: both(parts_s, move)[point] for move in MOVES}
+        times |= {move: done(parts_s, move)[point] for move in MOVES}
         found.append(max(times, key=lambda part: times[part]))
     return [_MOVES_IN_WORDS.get(part, part) for part in found]
 
@@ -122,9 +150,21 @@ _MOVES_IN_WORDS = {
 
 def moving(model: SplitPhase) -> list[float]:
     """Point by point, the share of packing and unpacking in the sum of all parts."""
-    parts = {name: both(model.parts_s, name) for name in (MESSAGES, *MOVES)}
-    total = sum(parts.values())
-    return [float(share) for share in (parts["pack"] + parts["unpack"]) / total]
+    packing = sum((done(model.parts_s, move) for move in ("pack", "unpack")), np.zeros(1))
+    return [float(share) for share in packing / _all_parts(model)]
+
+
+def starting_device_kernels(model: SplitPhase) -> list[float]:
+    """Point by point, the share of launches and of waits for the stream in the sum of all parts."""
+    launches = sum((launching(model.parts_s, move) for move in MOVES), np.zeros(1))
+    waits = model.parts_s.get(split_phase.SYNCHRONISE, 0)
+    return [float(share) for share in (launches + waits) / _all_parts(model)]
+
+
+def _all_parts(model: SplitPhase) -> Array:
+    parts = sum((both(model.parts_s, name) for name in (MESSAGES, *MOVES)), np.zeros(1))
+    own = (split_phase.BEGIN, split_phase.SYNCHRONISE)
+    return sum((model.parts_s[name] for name in own if name in model.parts_s), parts)
 
 
 def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:

@@ -9,8 +9,11 @@ for one operation; a step here is a broadcast and the reduction that follows it,
 with l_MPI half of the time of both one's messages. Pack, scatter (what stays in the rank) and
 unpack are straight lines in the bytes they move, "memory size over bandwidth" with what starting
 them takes; l_MPI = alpha + beta s. All in pieces, as caches and protocols change: see
-piecewise_hockney. T_sync is 0 in ordinary memory, where a move is done when it returns, and
-T(user) is 0 where nothing is computed between begin and end.
+piecewise_hockney. T(user) is 0 where nothing is computed between begin and end.
+
+In ordinary memory a move is done when it returns, and T_sync is 0. In a device's memory the time of
+a move is that of its launch and of what the device then does; T_sync is the wait for its stream;
+and an operation has a part of its own, what the library does before it packs ("begin").
 
 max() supposes that messages travel while the processor copies. A library that moves messages only
 inside its own calls, as those over shared memory do, takes the sum instead of the maximum: both are
@@ -44,6 +47,11 @@ MESSAGES = "messages"
 MOVES = ("pack", "scatter", "unpack")
 OPERATIONS = ("bcast", "reduce")
 PARTS = (MESSAGES, *(f"{operation} {move}" for operation in OPERATIONS for move in MOVES))
+BEGIN, SYNCHRONISE = "begin", "synchronise"
+LAUNCHES = tuple(f"{part} launch" for part in PARTS[1:])
+"""What each of these moves takes the host to launch, which is part of its time."""
+DEVICE_PARTS = (BEGIN, SYNCHRONISE, *LAUNCHES)
+"""Of both operations, what they begin with and their waits for the stream; and launches."""
 FEWEST_POINTS = 4
 
 
@@ -53,7 +61,8 @@ class PartTimes:
 
     remote_bytes: (points,), increasing: what a rank sends in an operation. local_bytes: (points,),
     what it scatters. whole_s: (launches, points), a step. parts_s: for each of PARTS a
-    (launches, points) array, by itself; zeros where there is nothing to do.
+    (launches, points) array, by itself; zeros where there is nothing to do; in a device's memory
+    for each of DEVICE_PARTS, too.
 
     Raises ValueError where shapes or names are none of this.
     """
@@ -67,8 +76,9 @@ class PartTimes:
         """Refuse what is no such measurement."""
         if self.remote_bytes.size < FEWEST_POINTS or np.any(np.diff(self.remote_bytes) <= 0):
             raise ValueError(f"the model needs {FEWEST_POINTS} increasing sizes or more")
-        if set(self.parts_s) != set(PARTS):
-            raise ValueError(f"the parts of a step are {', '.join(PARTS)}")
+        if set(self.parts_s) not in ({*PARTS}, {*PARTS, *DEVICE_PARTS}):
+            more = f"on a device {', '.join(DEVICE_PARTS)}"
+            raise ValueError(f"the parts of a step are {', '.join(PARTS)}; {more}")
         shape = (self.whole_s.shape[0], self.remote_bytes.size)
         for times in (self.whole_s, *self.parts_s.values()):
             if times.shape != shape or not np.all(np.isfinite(times)) or np.any(times < 0):
@@ -118,6 +128,11 @@ class SplitPhase:
         return compose(self.parts_s, overlap=overlap)
 
     @property
+    def on_device(self) -> bool:
+        """Whether its data are in a device's memory, which has launches and waits."""
+        return BEGIN in self.parts_s
+
+    @property
     def scatters(self) -> bool:
         """Whether anything stays in a rank: without, there is nothing that could overlap."""
         return bool(np.any(both(self.parts_s, "scatter") > 0))
@@ -137,8 +152,11 @@ class SplitPhase:
         return float(np.median(np.abs(logs)))
 
     def longest(self, point: int) -> str:
-        """The part that takes longest at a point, over both operations: a move, or messages."""
-        return max((MESSAGES, *MOVES), key=lambda part: both(self.parts_s, part)[point])
+        """The part that takes longest at a point, over both operations: a move, or messages.
+
+        Of moves on a device it is what the device does: launches are the same whatever they move.
+        """
+        return max((MESSAGES, *MOVES), key=lambda part: done(self.parts_s, part)[point])
 
     @property
     def crossings_bytes(self) -> list[float]:
@@ -146,7 +164,7 @@ class SplitPhase:
 
         Between two measured sizes the ratio of the two is taken as a power of the size.
         """
-        ratio = both(self.parts_s, "scatter") / both(self.parts_s, MESSAGES)
+        ratio = done(self.parts_s, "scatter") / both(self.parts_s, MESSAGES)
         places = list(zip(self.data.remote_bytes, ratio, strict=True))
         found = []
         for (below, before), (above, after) in pairwise(places):
@@ -162,13 +180,15 @@ class SplitPhase:
         for part, line in self.lines.items():
             at = local if part.endswith("scatter") else remote
             found[part] = np.zeros_like(remote) if line is None else line.predict(at)
+        for part in (BEGIN, SYNCHRONISE) if self.on_device else ():
+            found[part] = np.interp(remote, self.data.remote_bytes, self.parts_s[part])
         return found
 
 
 def compose(parts_s: Mapping[str, Array], *, overlap: bool) -> Array:
     """Seconds of a step from its parts: with max(), or as a sum where nothing overlaps."""
     message = ONE_WAY * parts_s[MESSAGES]
-    total = np.zeros_like(message)
+    total = sum((parts_s[part] for part in (BEGIN, SYNCHRONISE) if part in parts_s), 0 * message)
     for operation in OPERATIONS:
         pack, scatter, unpack = (parts_s[f"{operation} {move}"] for move in MOVES)
         middle = np.maximum(message, scatter) if overlap else message + scatter
@@ -184,6 +204,17 @@ def both(parts_s: Mapping[str, Array], part: str) -> Array:
     return first + second
 
 
+def launching(parts_s: Mapping[str, Array], move: str) -> Array:
+    """What both operations of a step take to launch a move: nothing in ordinary memory."""
+    names = (f"{operation} {move} launch" for operation in OPERATIONS)
+    return sum((parts_s[name] for name in names if name in parts_s), 0 * parts_s[MESSAGES])
+
+
+def done(parts_s: Mapping[str, Array], part: str) -> Array:
+    """A part's time over both operations of a step, without launches."""
+    return both(parts_s, part) - launching(parts_s, part)
+
+
 def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
     """Fit a line in pieces to every part by itself; nothing is fitted to the whole.
 
@@ -196,6 +227,7 @@ def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
         part: np.zeros_like(whole) if line is None else line.predict(data.bytes_of(part))
         for part, line in lines.items()
     }
+    at_points |= {part: parts[part] for part in DEVICE_PARTS if part in parts}
     predicted = compose(at_points, overlap=True)
     x = data.remote_bytes
     warnings = tuple(

@@ -6,7 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.analysis.split_phase import MOVING, STARTING, dominant, moving, split_phase_model
+from haloscope.analysis.split_phase import (
+    MOVING,
+    STARTING,
+    dominant,
+    moving,
+    split_phase_model,
+    starting_device_kernels,
+)
 from haloscope.models.split_phase import SplitPhase
 from haloscope.quantities import size
 from haloscope.report.context import Context
@@ -52,7 +59,8 @@ def _told(case: MeasuredCase, model: SplitPhase) -> str:
     if None in at:
         told.append(f"at {at[None]} launches differ in which")
     every = "" if case.alike else f" in each of {_launches(model)} launches"
-    return (
-        f"longest of an operation's parts{every}, by bytes sent: {'; '.join(told)}; {MOVING} are "
-        f"{shares_between(moving(model))} of all parts"
-    )
+    shares = f"{MOVING} are {shares_between(moving(model))} of all parts"
+    if model.on_device:
+        starts = shares_between(starting_device_kernels(model))
+        shares += f", launches of device kernels and waits for them {starts}"
+    return f"longest of an operation's parts{every}, by bytes sent: {'; '.join(told)}; {shares}"

@@ -13,7 +13,17 @@ from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
 from haloscope.analysis.split_phase import neighbours_model, split_phase_model, switch_text
 from haloscope.analysis.sweeps import sweep
 from haloscope.models.round_trip import ONE_WAY
-from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
+from haloscope.models.split_phase import (
+    BEGIN,
+    MESSAGES,
+    MOVES,
+    SYNCHRONISE,
+    SplitPhase,
+    both,
+    done,
+    launching,
+)
+from haloscope.models.sweep import Array
 from haloscope.quantities import SECONDS, percent, rate, seconds, signed, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -47,10 +57,7 @@ def _table(part: Facet, context: Context) -> Table:
         columns=(
             Column("remote_bytes", "sent", align="left"),
             Column("whole_s", "whole"),
-            Column("pack_s", "pack", "parts, each by itself"),
-            Column("messages_s", "messages", "parts, each by itself"),
-            Column("scatter_s", "scatter", "parts, each by itself"),
-            Column("unpack_s", "unpack", "parts, each by itself"),
+            *(Column(f"{name}_s", title, _EACH) for name, (title, _) in _parts_of(model).items()),
             *(
                 column
                 for key, name in (("max", "with max()"), ("sum", "as a sum"), ("model", "fitted"))
@@ -63,6 +70,27 @@ def _table(part: Facet, context: Context) -> Table:
     )
 
 
+_EACH = "parts, each by itself"
+
+
+def _parts_of(model: SplitPhase) -> dict[str, tuple[str, Array]]:
+    """The parts of a step in their order, by name: as a column calls them, and seconds of each."""
+    parts = model.parts_s
+    found = {name: (name, both(parts, name)) for name in ("pack", MESSAGES, *MOVES[1:])}
+    if not model.on_device:
+        return found
+    launches = sum((launching(parts, move) for move in MOVES), 0 * parts[MESSAGES])
+    return {
+        "begin": ("begin", parts[BEGIN]),
+        "launches": ("launches", launches),
+        "synchronise": ("T(sync)", parts[SYNCHRONISE]),
+        **{
+            name: (title if name == MESSAGES else f"{title} on the device", done(parts, name))
+            for name, (title, _) in found.items()
+        },
+    }
+
+
 def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
     points = sorted(sweep(case), key=lambda point: point.size_bytes)
     overlapped, summed = model.composed_s(overlap=True), model.composed_s(overlap=False)
@@ -71,7 +99,7 @@ def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator
         yield (
             label(size(model.data.remote_bytes[i]), model.data.remote_bytes[i]),
             notebook.estimate(point.one_way, case, SECONDS),
-            *(_half(both(model.parts_s, name)[i]) for name in ("pack", MESSAGES, *MOVES[1:])),
+            *(_half(times[i]) for _, times in _parts_of(model).values()),
             *_predicted(overlapped[i], measured),
             *_predicted(summed[i], measured),
             *_predicted(model.residuals.predicted_s[i], measured),
@@ -97,7 +125,14 @@ def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
     yield "One way: half of a step, which is a broadcast and a reduction."
-    yield f"{model.source}; T(sync) is 0: in this memory, a move is done when it returns."
+    if model.on_device:
+        yield (
+            f"{model.source}. The time of a move is that of its launch and of what the device "
+            "then does; T(sync) is the wait for its stream, timed by itself, as often as an "
+            "operation waits; begin is what the library does before it packs."
+        )
+    else:
+        yield f"{model.source}; T(sync) is 0: in this memory, a move is done when it returns."
     yield "off: parts added up, with max() or as a sum, and the fitted model, less the whole."
     if case.simulated:
         yield (
