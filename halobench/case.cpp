@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "machine/own_gpu.hpp"
 #include "machine/placement.hpp"
 #include "mpi/agreement.hpp"
 #include "protocol.hpp"
@@ -168,6 +169,13 @@ Json seen_layout(const Communicator& comm) {
   return Json::object().set("seen", seen);
 }
 
+/// The GPU of each rank, by rank, on rank 0.
+Json gpus_record(const Communicator& comm) {
+  Json gpus = Json::array();
+  for (auto& text : comm.gather(own_gpu())) gpus.push(Json::verbatim(std::move(text)));
+  return gpus;
+}
+
 Json toolchain_record(const Environment& environment) {
   return Json::object()
       .set("mpi", library_version())
@@ -242,6 +250,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("memory", memory_record(comm, memory, plan.memory_bytes))
       .set("timer", timer_record());
   if (const auto device = instance->device(); !device.empty()) record.set("device", device);
+  if (!simulated() && comm.all(!own_gpu().empty())) record.set("gpus", gpus_record(comm));
   if (comm.rank() == 0) write(command.out, record);
   return good ? 0 : 1;
 }

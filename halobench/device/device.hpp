@@ -40,6 +40,8 @@ class Device {
 
   /// What it is, as a record says it.
   virtual std::string name() const = 0;
+  /// Which of its node's it is, as a record says it in JSON; empty of one that is no GPU.
+  virtual std::string identity() const { return {}; }
 
   /// Memory of the device, uninitialised, aligned to 64 bytes: of one byte at least, as runtimes of
   /// GPUs differ in what they make of none. To free it waits for all streams.

@@ -11,6 +11,7 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -30,29 +31,69 @@ double now_s() {
 
 }  // namespace
 
-/// A stream: a thread, and what it was given.
+/// A stream: what it was given, in order.
 class EmulatedDevice::Worker {
  public:
-  explicit Worker(Lag lag) : lag_(lag), thread_([this] { work_until_closed(); }) {}
+  /// A work, or a moment of another stream that is waited for.
+  struct Given {
+    std::function<void()> work;
+    const char* name = nullptr;  ///< by which it is traced; null: it is not
+    Moment awaited = {};
+  };
 
-  ~Worker() = default;
+  Worker() = default;
+  virtual ~Worker() = default;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// name: by which it is traced; null: it is not.
-  void give(std::function<void()> work, const char* name = nullptr) {
-    {
-      const std::scoped_lock lock(mutex_);
-      given_.push_back({std::move(work), name});
-      ++works_;
-    }
-    changed_.notify_all();
+  void give(Given given) {
+    ++works_;
+    add(std::move(given));
   }
 
+  /// Given until now; only the host's thread asks.
   std::int64_t works() const { return works_; }
 
+  /// Returns when so many have been done.
+  virtual void wait_for(std::int64_t works) = 0;
   /// It does no more, and nobody waits for it.
-  void close() {
+  virtual void close() {}
+  virtual void join() {}
+
+  /// Works with a name that were done since this was asked, by the clock above.
+  virtual std::vector<Span> take_spans() { return std::exchange(spans_, {}); }
+
+ protected:
+  virtual void add(Given given) = 0;
+
+  static std::optional<Span> done(const Given& given) {
+    if (given.awaited.worker != nullptr) given.awaited.worker->wait_for(given.awaited.works);
+    const double begin_s = given.name != nullptr ? now_s() : 0;
+    if (given.work) given.work();
+    if (given.name == nullptr) return std::nullopt;
+    return Span{given.name, 0, begin_s, now_s()};
+  }
+
+  void keep(const std::optional<Span>& span) {
+    if (span) spans_.push_back(*span);
+  }
+
+ private:
+  std::int64_t works_ = 0;
+  std::vector<Span> spans_;
+};
+
+/// A stream with a thread of its own, which works as soon as it can.
+class EmulatedDevice::Thread : public Worker {
+ public:
+  Thread() : thread_([this] { work_until_closed(); }) {}
+
+  void wait_for(std::int64_t works) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ >= works || closed_; });
+  }
+
+  void close() override {
     {
       const std::scoped_lock lock(mutex_);
       closed_ = true;
@@ -60,60 +101,78 @@ class EmulatedDevice::Worker {
     changed_.notify_all();
   }
 
-  void join() { thread_.join(); }
+  void join() override { thread_.join(); }
 
-  /// Works with a name that were done since this was asked, by the clock above.
-  std::vector<Span> take_spans() {
+  std::vector<Span> take_spans() override {
     const std::scoped_lock lock(mutex_);
-    return std::exchange(spans_, {});
-  }
-
-  /// Returns when so many have been done.
-  void wait_for(std::int64_t works) {
-    std::unique_lock lock(mutex_);
-    if (done_ >= works) return;
-    wanted_ = std::max(wanted_, works);
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return done_ >= works || closed_; });
+    return Worker::take_spans();
   }
 
  private:
+  void add(Given given) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      given_.push_back(std::move(given));
+    }
+    changed_.notify_all();
+  }
+
   void work_until_closed() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [&] { return closed_ || (!given_.empty() && is_due()); });
+      changed_.wait(lock, [&] { return closed_ || !given_.empty(); });
       if (closed_) return;
       {
-        const auto [work, name] = std::move(given_.front());
+        const auto given = std::move(given_.front());
         given_.pop_front();
         lock.unlock();
-        const double begin_s = name != nullptr ? now_s() : 0;
-        work();
-        const double end_s = name != nullptr ? now_s() : 0;
+        const auto span = Worker::done(given);
         lock.lock();
-        if (name != nullptr) spans_.push_back({name, 0, begin_s, end_s});
+        keep(span);
       }
       ++done_;
       changed_.notify_all();
     }
   }
 
-  bool is_due() const { return lag_ == Lag::none || done_ < wanted_; }
-
-  Lag lag_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  struct Work {
-    std::function<void()> work;
-    const char* name;
-  };
-  std::deque<Work> given_;
-  std::int64_t works_ = 0;   ///< given until now; only the host's thread asks
-  std::int64_t done_ = 0;    ///< of these
-  std::int64_t wanted_ = 0;  ///< somebody waits for so many
+  std::deque<Given> given_;
+  std::int64_t done_ = 0;  ///< of these
   bool closed_ = false;
-  std::vector<Span> spans_;
   std::thread thread_;  ///< last, as it uses all the others
+};
+
+/// A stream whose work the host does when the device's schedule says so.
+class EmulatedDevice::Queue : public Worker {
+ public:
+  explicit Queue(EmulatedDevice& device) : device_(device) {}
+
+  /// Has it work that waits for nothing?
+  bool can_work() const {
+    if (given_.empty()) return false;
+    const auto& [worker, works] = given_.front().awaited;
+    return worker == nullptr || static_cast<const Queue*>(worker)->done_ >= works;
+  }
+
+  void work() {
+    const auto given = std::move(given_.front());
+    given_.pop_front();
+    ++done_;  // also where it throws: nobody waits for it then
+    keep(Worker::done(given));
+  }
+
+  void wait_for(std::int64_t works) override {
+    while (done_ < works && device_.work_at_random()) continue;
+    while (done_ < works) work();
+  }
+
+ private:
+  void add(Given given) override { given_.push_back(std::move(given)); }
+
+  EmulatedDevice& device_;
+  std::deque<Given> given_;
+  std::int64_t done_ = 0;
 };
 
 namespace {
@@ -135,7 +194,9 @@ void release(void* memory) {
 
 }  // namespace
 
-EmulatedDevice::EmulatedDevice(Lag lag) : lag_(lag) { devices().push_back(this); }
+EmulatedDevice::EmulatedDevice(Lag lag, unsigned seed) : lag_(lag), random_(seed) {
+  devices().push_back(this);
+}
 
 EmulatedDevice::~EmulatedDevice() {
   std::erase(devices(), this);
@@ -165,7 +226,11 @@ bool EmulatedDevice::has(const void* address) const { return is_guarded(address)
 void* EmulatedDevice::reach(void* address) const { return open_address(address); }
 
 Stream EmulatedDevice::new_stream() {
-  workers_.push_back(std::make_unique<Worker>(lag_));
+  if (lag_ == Lag::none) {
+    workers_.push_back(std::make_unique<Thread>());
+  } else {
+    workers_.push_back(std::make_unique<Queue>(*this));
+  }
   return {static_cast<int>(workers_.size()) - 1};
 }
 
@@ -174,17 +239,24 @@ Event EmulatedDevice::new_event() {
   return {static_cast<int>(moments_.size()) - 1};
 }
 
+void EmulatedDevice::give(Stream stream, std::function<void()> work, const char* name) {
+  worker(stream).give({std::move(work), name});
+  go_on();
+}
+
 void EmulatedDevice::launch(Stream stream, const Traffic& /*traffic*/, std::function<void()> work) {
-  worker(stream).give(std::move(work), traced_call());
+  give(stream, std::move(work), traced_call());
 }
 
 void EmulatedDevice::copy_in(Stream stream, const void* host, void* to, std::int64_t bytes) {
-  worker(stream).give([host, bytes, into = reach(to)] { std::memcpy(into, host, as_size(bytes)); },
-                      traced_call());
+  give(
+      stream, [host, bytes, into = reach(to)] { std::memcpy(into, host, as_size(bytes)); },
+      traced_call());
 }
 
 void EmulatedDevice::copy_out(Stream stream, const void* from, void* host, std::int64_t bytes) {
-  worker(stream).give(
+  give(
+      stream,
       [host, bytes, out_of = open_address(from)] { std::memcpy(host, out_of, as_size(bytes)); },
       traced_call());
 }
@@ -192,7 +264,7 @@ void EmulatedDevice::copy_out(Stream stream, const void* from, void* host, std::
 void EmulatedDevice::upload(Stream stream, const void* host, void* to, std::int64_t bytes) {
   if (bytes == 0) return;
   const auto* begin = static_cast<const std::byte*>(host);
-  worker(stream).give([values = std::vector<std::byte>(begin, begin + bytes), into = reach(to)] {
+  give(stream, [values = std::vector<std::byte>(begin, begin + bytes), into = reach(to)] {
     std::memcpy(into, values.data(), values.size());
   });
 }
@@ -210,7 +282,27 @@ void EmulatedDevice::record(Event event, Stream stream) {
 void EmulatedDevice::wait(Stream stream, Event event) {
   const auto then = moment(event);
   if (then.worker == nullptr) return;
-  worker(stream).give([then] { then.worker->wait_for(then.works); });
+  worker(stream).give({{}, nullptr, then});
+  go_on();
+}
+
+bool EmulatedDevice::work_at_random() {
+  if (lag_ != Lag::random) return false;
+  std::vector<Queue*> able;
+  for (const auto& worker : workers_) {
+    auto* queue = static_cast<Queue*>(worker.get());
+    if (queue->can_work()) able.push_back(queue);
+  }
+  if (able.empty()) return false;
+  able[random_() % able.size()]->work();
+  return true;
+}
+
+void EmulatedDevice::go_on() {
+  if (lag_ == Lag::eager) {
+    for (const auto& worker : workers_) worker->wait_for(worker->works());
+  }
+  while (lag_ == Lag::random && random_() % 2 == 0 && work_at_random()) continue;
 }
 
 void EmulatedDevice::synchronise(Event event) {

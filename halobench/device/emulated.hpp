@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "device/device.hpp"
@@ -10,15 +11,19 @@
 namespace halobench {
 
 /// Shows whether a program for a device is right, not how fast: its memory is guarded (see
-/// guarded_memory.hpp), a stream does its work on a thread of its own. With Lag::until_waited, it
-/// does none before the host waits for it, so that what lacks a synchronisation finds nothing done,
-/// every time; of memory of no bytes it throws std::logic_error. Work touches memory of the host,
-/// too, if it has its addresses: nobody notices.
+/// guarded_memory.hpp), a stream does its work on a thread of its own, or the host does it, when
+/// Lag says: no schedule shows all that is missing. Of memory of no bytes it throws
+/// std::logic_error. Work touches memory of the host, too, if it has its addresses: nobody notices.
 class EmulatedDevice : public Device {
  public:
-  enum class Lag { none, until_waited };
+  /// none: at once, on a thread of the stream's. until_waited: not before the host waits for it,
+  /// which shows where a wait of the host's is missing. eager: in the call that gives the work,
+  /// which shows what was given before it may be done. random: some of it in each call, of any
+  /// stream, by numbers that follow from a seed: which shows, with some seed, also where a stream
+  /// does not wait for another.
+  enum class Lag { none, until_waited, eager, random };
 
-  explicit EmulatedDevice(Lag lag);
+  explicit EmulatedDevice(Lag lag, unsigned seed = 1);
   /// What was not done yet is left.
   ~EmulatedDevice() override;
 
@@ -47,6 +52,8 @@ class EmulatedDevice : public Device {
 
  private:
   class Worker;
+  class Thread;
+  class Queue;
   /// So much of a stream's work.
   struct Moment {
     Worker* worker = nullptr;
@@ -55,8 +62,14 @@ class EmulatedDevice : public Device {
 
   Worker& worker(Stream stream) const;
   Moment& moment(Event event);
+  void give(Stream stream, std::function<void()> work, const char* name = nullptr);
+  /// What streams do in a call of the host's.
+  void go_on();
+  /// One work of any stream; false where none can go on, or the schedule is another.
+  bool work_at_random();
 
   Lag lag_;
+  std::mt19937 random_;
   std::vector<std::unique_ptr<Worker>> workers_;  ///< one a stream
   std::vector<Moment> moments_;                   ///< one an event
 };

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/gpu.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <exception>
+#include <fstream>
 
 #include "base/as_size.hpp"
+#include "base/record.hpp"
 #include "device/gpu_runtime.hpp"
 
 namespace halobench {
@@ -52,6 +57,29 @@ int visible_gpus() {
   return count;
 }
 
+GpuIdentity gpu_identity(int number) {
+  GpuIdentity found;
+  constexpr int longest = 32;
+  std::array<char, longest> address{};
+  require(GPU_RUNTIME(DeviceGetPCIBusId)(address.data(), longest, number),
+          "asking for a GPU's address");
+  found.pci = address.data();
+#if !defined(HALOBENCH_HIP)
+  cudaDeviceProp properties;
+  require(cudaGetDeviceProperties(&properties, number), "asking for a GPU's number");
+  found.uuid = "GPU";
+  constexpr std::array groups{0, 4, 6, 8, 10};  // of bytes, between dashes
+  for (int i = 0; i < 16; ++i) {
+    constexpr const char* digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(properties.uuid.bytes[i]);
+    if (std::ranges::find(groups, i) != groups.end()) found.uuid += '-';
+    found.uuid += digits[byte / 16];
+    found.uuid += digits[byte % 16];
+  }
+#endif
+  return found;
+}
+
 Gpu::Gpu(int number) : number_(number) {
   require(GPU_RUNTIME(SetDevice)(number), "choosing a GPU");
 }
@@ -75,6 +103,21 @@ std::string Gpu::name() const {
 #endif
   require(GPU_RUNTIME(GetDeviceProperties)(&found, number_), "asking for a GPU's name");
   return std::string(found.name) + " (" + version() + ")";
+}
+
+/// As a record has it; which memory of the node it is next to, the system tells.
+std::string Gpu::identity() const {
+  const auto [uuid, pci] = gpu_identity(number_);
+  auto address = pci;
+  for (auto& letter : address) letter = static_cast<char>(std::tolower(letter));
+  std::ifstream file("/sys/bus/pci/devices/" + address + "/numa_node");
+  int numa = -1;
+  file >> numa;
+  return Json::object()
+      .set("uuid", uuid.empty() ? Json() : Json(uuid))
+      .set("pci", pci)
+      .set("numa", numa < 0 ? Json() : Json(numa))
+      .dump();
 }
 
 Buffer<std::byte> Gpu::allocate(std::int64_t bytes) {

@@ -14,6 +14,14 @@ namespace halobench {
 /// is no number: without a driver, or with one that is older than the runtime.
 int visible_gpus();
 
+/// By which a GPU is known to others: its own number as nvidia-smi prints it, which the runtime of
+/// AMD's does not tell, and its PCI address.
+struct GpuIdentity {
+  std::string uuid;
+  std::string pci;
+};
+GpuIdentity gpu_identity(int number);
+
 /// The GPU of a number that visible_gpus() is above. Its memory may be touched by no host: who does
 /// ends by a fault of the system's. Its streams don't wait for each other.
 class Gpu : public Device {
@@ -24,6 +32,7 @@ class Gpu : public Device {
 
   /// As the maker calls it, with the runtime: "NVIDIA H200 (CUDA 13.0)".
   std::string name() const override;
+  std::string identity() const override;
   Buffer<std::byte> allocate(std::int64_t bytes) override;
   Buffer<std::byte> allocate_on_host(std::int64_t bytes) override;
   /// Asks the runtime, which costs what it costs a program.

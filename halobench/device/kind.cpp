@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/kind.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #if defined(HALOBENCH_CUDA) || defined(HALOBENCH_HIP)
@@ -21,27 +22,29 @@ std::string device_missing() {
   }
 }
 
-std::string crowded(const Sharing& sharing) {
-  const int gpus = visible_gpus();
-  if (sharing.ranks <= gpus * sharing.of_a_gpu) return {};
-  return std::to_string(sharing.ranks) + " ranks on a node, of whose GPUs each is to see all and " +
-         "sees " + std::to_string(gpus) + "; give fewer, or let them share one: gpus_shared=" +
-         std::to_string((sharing.ranks + gpus - 1) / gpus);
+std::vector<std::string> visible_devices() {
+  std::vector<std::string> names;
+  for (int number = 0; number < visible_gpus(); ++number) {
+    const auto [uuid, pci] = gpu_identity(number);
+    names.push_back(pci + " " + uuid);
+  }
+  return names;
 }
 
-std::unique_ptr<Device> make_device(const Sharing& sharing, bool /*lags*/) {
-  return std::make_unique<Gpu>(sharing.rank / sharing.of_a_gpu);
+std::unique_ptr<Device> make_device(int number, const std::string& /*schedule*/,
+                                    unsigned /*seed*/) {
+  return std::make_unique<Gpu>(number);
 }
 
 #else
 
 std::string device_missing() { return {}; }
 
-std::string crowded(const Sharing& /*sharing*/) { return {}; }
+std::vector<std::string> visible_devices() { return {}; }
 
-std::unique_ptr<Device> make_device(const Sharing& /*sharing*/, bool lags) {
-  using Lag = EmulatedDevice::Lag;
-  return std::make_unique<EmulatedDevice>(lags ? Lag::until_waited : Lag::none);
+std::unique_ptr<Device> make_device(int /*number*/, const std::string& schedule, unsigned seed) {
+  const auto lag = std::ranges::find(device_schedules, schedule) - device_schedules.begin();
+  return std::make_unique<EmulatedDevice>(static_cast<EmulatedDevice::Lag>(lag), seed);
 }
 
 #endif

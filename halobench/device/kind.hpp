@@ -2,19 +2,14 @@
 // What devices of this build are.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "device/device.hpp"
 
 namespace halobench {
-
-/// Ranks that share the devices of a node, which of them this is, and how many may have the same.
-struct Sharing {
-  int rank = 0;
-  int ranks = 1;
-  int of_a_gpu = 1;
-};
 
 /// emulated, cuda or hip: what CMake was told by HALOBENCH_DEVICE.
 inline std::string device_kind() {
@@ -30,12 +25,16 @@ inline std::string device_kind() {
 /// Why this machine has no device of that kind, in the words of its runtime; empty if it has one.
 std::string device_missing();
 
-/// What is wrong with so many ranks on the devices of a node, and what to do; empty if there is
-/// room for all, as of emulated ones, of which there are as many as are asked for.
-std::string crowded(const Sharing& sharing);
+/// The names of the GPUs that this process sees, by their numbers: their PCI addresses and, of
+/// NVIDIA's, the numbers that they have of their own. None of an emulated device.
+std::vector<std::string> visible_devices();
 
-/// A device for this rank; ranks that follow each other share a GPU, where they are to. `lags`: an
-/// emulated one does nothing before it is waited for. Only in programs that have devices.
-[[gnu::weak]] std::unique_ptr<Device> make_device(const Sharing& sharing, bool lags);
+/// A device for this rank: the GPU of that number. `schedule`: when an emulated one works, one of
+/// `device_schedules`; `seed`: of what is random there. Only in programs that have devices.
+[[gnu::weak]] std::unique_ptr<Device> make_device(int number, const std::string& schedule,
+                                                  unsigned seed);
+
+/// When streams of an emulated device work: EmulatedDevice::Lag, in its order.
+inline constexpr std::array device_schedules{"none", "until_waited", "eager", "random"};
 
 }  // namespace halobench

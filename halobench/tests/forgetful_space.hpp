@@ -13,13 +13,13 @@ namespace halobench {
 /// The waits of a DeviceSpace.
 enum class Wait { none, before_pack, before_messages, after_unpack, after_copy_in };
 
-/// Its streams do nothing before they are waited for.
+/// Its streams do nothing before they are waited for, unless another schedule is given.
 class ForgetfulSpace : public DeviceSpace {
  public:
   ForgetfulSpace(Meter& meter, Memory& memory, Setting setting, Wait left_out = Wait::none,
-                 std::unique_ptr<StreamMessages> messages = nullptr)
-      : DeviceSpace(meter, memory,
-                    std::make_unique<EmulatedDevice>(EmulatedDevice::Lag::until_waited), setting,
+                 std::unique_ptr<StreamMessages> messages = nullptr,
+                 EmulatedDevice::Lag lag = EmulatedDevice::Lag::until_waited, unsigned seed = 1)
+      : DeviceSpace(meter, memory, std::make_unique<EmulatedDevice>(lag, seed), setting,
                     std::move(messages)),
         left_out_(left_out) {}
 

@@ -7,12 +7,14 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "base/as_size.hpp"
 #include "device/emulated.hpp"
 #include "device/guarded_memory.hpp"
 #include "device/message_buffer.hpp"
+#include "device/sharing.hpp"
 #include "expect.hpp"
 
 using namespace halobench;
@@ -109,6 +111,46 @@ void lagging_streams_wait_to_be_waited_for() {
   expect::equal(done[0], 3);
   device.synchronise();
   expect::equal(done[0], 4);
+}
+
+/// What is given is done when the call returns, that of all streams.
+void an_eager_device_waits_for_nobody() {
+  EmulatedDevice device(Lag::eager);
+  const std::array streams{device.new_stream(), device.new_stream()};
+  int done = 0;
+  device.launch(streams[0], {}, [&done] { ++done; });
+  expect::equal(done, 1);
+  const auto event = device.new_event();
+  device.record(event, streams[0]);
+  device.wait(streams[1], event);
+  device.launch(streams[1], {}, [&done] { ++done; });
+  expect::equal(done, 2);
+}
+
+/// What 40 works of two streams do when they have been given: in which order, and how many.
+std::vector<int> done_at_random(unsigned seed) {
+  EmulatedDevice device(Lag::random, seed);
+  const std::array streams{device.new_stream(), device.new_stream()};
+  std::vector<int> done;
+  for (int i = 0; i < 40; ++i) {
+    device.launch(streams[as_size(i % 2)], {}, [&done, i] { done.push_back(i); });
+  }
+  return done;
+}
+
+void a_seed_gives_an_order() {
+  const auto first = done_at_random(1);
+  expect::is_true(first == done_at_random(1), "a seed gives two orders");
+  expect::is_true(first != done_at_random(2), "two seeds give one order");
+  expect::is_true(!first.empty() && first.size() < 40, "all or nothing was done");
+  for (const int parity : {0, 1}) {
+    int last = -1;
+    for (const int i : first) {
+      if (i % 2 != parity) continue;
+      expect::is_true(i > last, "a stream does not keep its order");
+      last = i;
+    }
+  }
 }
 
 /// What nobody waited for is left, also where one stream waits for another.
@@ -258,19 +300,48 @@ void a_staged_message_is_the_devices_when_it_has_arrived() {
   expect::equal(static_cast<int>(host[as_size(7)]), 1);
 }
 
+using Seen = std::vector<std::vector<std::string>>;
+
+std::string numbers(const Seen& seen, int of_a_gpu) {
+  std::string found;
+  for (const auto& [number, problem] : chosen_gpus(seen, of_a_gpu)) {
+    found += problem.empty() ? std::to_string(number) : "x";
+  }
+  return found;
+}
+
+/// Ranks see all GPUs of their node, or one each, as a batch system has it.
+void ranks_share_the_gpus_that_they_see() {
+  const std::vector<std::string> both{"a", "b"};
+  expect::equal(numbers({both, both}, 1), std::string("01"));
+  expect::equal(numbers({both, both, both}, 1), std::string("01x"));
+  expect::equal(numbers({both, both, both, both}, 2), std::string("0011"));
+  expect::equal(numbers({{"a"}, {"b"}, {"c"}}, 1), std::string("000"));
+  expect::equal(numbers({{"a"}, {"a"}}, 2), std::string("00"));
+  expect::equal(numbers({{"a"}, {"a"}}, 1), std::string("0x"));
+  expect::equal(numbers({both, {"a"}}, 1), std::string("xx"));  // both of them have a
+  expect::equal(numbers({{}, {"a"}}, 1), std::string("x0"));
+  const Seen all{both, both, both, both, both};
+  expect::contains(chosen_gpus(all, 1)[4].problem, "5 ranks on a node share 2 GPUs");
+  expect::contains(chosen_gpus(all, 1)[4].problem, "gpus_shared=3");
+}
+
 }  // namespace
 
 int main() {
   whoever_touches_it_is_told_of();  // first: a process is copied before it has threads
   other_faults_are_not_ours();
-  for (const auto lag : {Lag::none, Lag::until_waited}) {
+  for (const auto lag : {Lag::none, Lag::until_waited, Lag::eager, Lag::random}) {
     a_stream_keeps_its_order(lag);
     copies_go_through_memory_of_the_host(lag);
     an_event_orders_two_streams(lag);
   }
   lagging_streams_wait_to_be_waited_for();
+  an_eager_device_waits_for_nobody();
+  a_seed_gives_an_order();
   a_device_may_end_with_work_left();
   memory_is_the_devices_alone();
+  ranks_share_the_gpus_that_they_see();
   a_staged_message_is_the_devices_when_it_has_arrived();
   return expect::exit_code();
 }

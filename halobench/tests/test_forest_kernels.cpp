@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The star forest's kernels in a device's memory that lags: right with every wait, and wrong, as
-// they say themselves, without any one of those that they need.
+// they say themselves, without any one of those that they need. And right where it works as early
+// as it may, or at random, with messages that arrive as late as they may.
 #include <algorithm>
 
 #include "expect.hpp"
@@ -10,6 +11,7 @@
 #include "kernels/sf_grid/sf_grid.hpp"
 #include "kernels/spmv/spmv.hpp"
 #include "kernels/star_forest/pair.hpp"
+#include "late_mpi.hpp"
 #include "mpi_on_stream.hpp"
 
 using namespace halobench;
@@ -146,20 +148,50 @@ void every_wait_counts(const Communicator& comm, const Tested& kernel, DeviceSpa
 /// Streams that do not wait for each other's events.
 class DeafDevice : public EmulatedDevice {
  public:
-  DeafDevice() : EmulatedDevice(Lag::until_waited) {}
+  using EmulatedDevice::EmulatedDevice;
   void wait(Stream /*stream*/, Event /*event*/) override {}
 };
 
 /// Two products on a stream each, whose sum needs both.
 void events_count(const Communicator& comm) {
   if (comm.size() == 1) return;
-  const auto deaf = [](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
-    const DeviceSpace::Setting setting{Ordering::default_stream, false, true};
-    return std::make_unique<DeviceSpace>(meter, memory, std::make_unique<DeafDevice>(), setting);
+  using Lag = EmulatedDevice::Lag;
+  const auto is_wrong = [&](Lag lag, bool staged) {
+    const auto deaf = [&](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
+      const DeviceSpace::Setting setting{Ordering::default_stream, staged, true};
+      return std::make_unique<DeviceSpace>(meter, memory, std::make_unique<DeafDevice>(lag),
+                                           setting);
+    };
+    const auto reasons = verdicts(comm, spmv_in(deaf), products("split_temporary"));
+    return std::ranges::none_of(reasons, &std::string::empty);
   };
-  for (const auto& reason : verdicts(comm, spmv_in(deaf), products("split_temporary"))) {
-    expect::contains(reason, "values of y are wrong");
+  for (const bool staged : {false, true}) {
+    expect::is_true(is_wrong(Lag::until_waited, staged), "late streams need no events");
+    expect::is_true(is_wrong(Lag::random, staged), "streams at random need no events");
+    expect::is_true(!is_wrong(Lag::eager, staged), "eager streams need events");
   }
+}
+
+constexpr unsigned seeds = 4;
+
+/// Whatever streams do first, and however late messages come.
+void every_schedule_is_right(const Communicator& comm, const Tested& kernel,
+                             DeviceSpace::Setting setting) {
+  using Lag = EmulatedDevice::Lag;
+  setting.late = kernel.late;
+  const auto right = [&](Lag lag, unsigned seed) {
+    const auto made = kernel.make([&](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
+      return std::make_unique<ForgetfulSpace>(meter, memory, setting, Wait::none, nullptr, lag,
+                                              seed + static_cast<unsigned>(comm.rank()));
+    });
+    for (const auto& reason : verdicts(comm, made, kernel.small, kernel.steps)) {
+      const std::string how = lag == Lag::eager ? "eager" : "seed " + std::to_string(seed);
+      expect::is_true(reason.empty(), kernel.name + (setting.staged ? ", staged, " : ", ") + how +
+                                          ": '" + reason + "'");
+    }
+  };
+  right(Lag::eager, 1);
+  for (unsigned seed = 1; seed <= seeds; ++seed) right(Lag::random, 100 * seed);
 }
 
 /// By name, before anything is launched, as no GPU of a rank's own is here.
@@ -192,6 +224,8 @@ int main(int argc, char** argv) {
     for (const bool staged : {false, true}) {
       every_wait_counts(comm, kernel, {Ordering::general, staged});
       every_wait_counts(comm, kernel, {Ordering::default_stream, staged});
+      every_schedule_is_right(comm, kernel, {Ordering::general, staged});
+      every_schedule_is_right(comm, kernel, {Ordering::default_stream, staged});
     }
     if (kernel.by_stream) {
       every_wait_counts(comm, kernel, {Ordering::general}, By::stream);

@@ -116,6 +116,22 @@ void values_that_meet_are_all_joined() {
   expect::is_true(std::isnan(none), "a sum with what is no number is none");
 }
 
+/// A GPU's memory adds by itself what it can.
+void sums_that_meet_are_added_by_the_memory() {
+  double there = 1;
+  add_at_once(there, 2.0);
+  expect::equal(there, 3.0);
+  expect_calls({"atomicAdd"});
+}
+
+void a_gpu_is_known_by_its_number_and_its_address() {
+  const auto [uuid, pci] = gpu_identity(1);
+  expect::equal(uuid, std::string("GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff"));
+  expect::equal(pci, std::string("0000:3B:01.0"));
+  expect::contains(Gpu(1).identity(), R"("pci":"0000:3B:01.0")");
+  stand_in::take_calls();
+}
+
 void memory_of_the_host_is_read_and_written_when_a_call_returns() {
   Gpu gpu(1);
   const auto stream = gpu.new_stream();
@@ -175,6 +191,8 @@ int main() {
   sums_are_those_of_their_terms_in_an_order_of_their_own();
   a_launch_is_blamed_for_its_own_error_alone();
   values_that_meet_are_all_joined();
+  sums_that_meet_are_added_by_the_memory();
+  a_gpu_is_known_by_its_number_and_its_address();
   memory_of_the_host_is_read_and_written_when_a_call_returns();
   what_is_freed_is_waited_for_unless_an_exception_ends_all();
   return expect::exit_code();

@@ -64,6 +64,7 @@ def test_records_have_the_keys_of_the_page_alone(
         "allocation",
         "program",
         "device",
+        "gpus",
         "rounds",
         "parts",
         "timeline",

@@ -37,9 +37,11 @@ constexpr const char* devices =
 std::vector<Parameter> of_any_device() {
   return {Parameter::one_of(
               "device_lag", "none",
-              "of an emulated device: streams work at once, or not before they are waited for, "
-              "so that a missing wait gives a wrong answer every time",
-              {"none", "until_waited"}),
+              "of an emulated device, when streams work, so that what is missing gives a wrong "
+              "answer. none: at once, beside the host; until_waited: not before the host waits "
+              "for them, as late as may be; eager: in the call that gives the work, as early as "
+              "may be; random: some of it in each call, of any stream, the same in every launch",
+              std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
           {"gpus_shared", Parameter::Type::integer, "1",
            "of GPUs, how many ranks of a node may share one: those that follow each other, on a "
            "simulated node those of a socket that do",
@@ -108,8 +110,8 @@ void plan_messages(const Params& params, Plan& plan) {
   const bool may_lag = !simulated() && device_kind() == "emulated";
   if (!is_on_device(params) || may_lag || params.choice("device_lag") == "none") return;
   const std::string what = simulated() ? "simulated" : "a GPU";
-  plan.absent = "device_lag=until_waited: only an emulated device lags, and this one is " + what +
-                "; give none";
+  plan.absent = "device_lag=" + params.choice("device_lag") +
+                ": only an emulated device lags, and this one is " + what + "; give none";
 }
 
 void plan_memory(const Params& params, Plan& plan) {
@@ -166,6 +168,12 @@ std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,
   }
   for (const auto& name : ordering_names(false)) {
     add(on_device, {"memory=device", "mpi=staged", "sync=" + name, "device_lag=until_waited"});
+  }
+  for (const std::string schedule : {"eager", "random"}) {
+    for (const std::string mpi : {"gpu_aware", "staged"}) {
+      add(on_device,
+          {"memory=device", "mpi=" + mpi, "sync=default_stream", "device_lag=" + schedule});
+    }
   }
   return all;
 }

@@ -1,36 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <sstream>
 #include <string>
+#include <vector>
 
+#include "base/as_size.hpp"
 #include "base/simulation.hpp"
 #include "device/guarded_memory.hpp"
 #include "device/kind.hpp"
+#include "device/sharing.hpp"
 #include "device/simulated.hpp"
 #include "kernels/memory/memory.hpp"
+#include "machine/own_gpu.hpp"
 #include "mpi/agreement.hpp"
-#include "mpi/awareness.hpp"
+#include "mpi/on_node.hpp"
 
 namespace halobench {
 namespace {
 
-/// Is MPI given addresses of a device's memory?
-bool takes_device_memory(const Params& params) {
-  const bool says = !params.resolved({}).at("mpi").is_null();
-  return says && params.choice("mpi") == "gpu_aware";
+/// What each rank of this rank's node sees of its GPUs, in their order. Collective.
+std::vector<std::vector<std::string>> seen_on_node(const Communicator& comm) {
+  std::string own;
+  for (const auto& name : visible_devices()) own += name + "\t";
+  std::vector<std::vector<std::string>> seen;
+  for (const auto& text : gathered_on_node(comm, own)) {
+    std::istringstream names(text);
+    auto& one = seen.emplace_back();
+    for (std::string name; std::getline(names, name, '\t');) one.push_back(name);
+  }
+  return seen;
 }
 
-/// What is wrong with the GPUs of a rank's node, or with what MPI is to be given of them.
-std::string problem_of_gpus(const Context& context, const Sharing& sharing) {
-  const auto& params = context.params;
-  if (const auto missing = device_missing(); !missing.empty()) {
-    return "memory=device: no GPU by " + device_kind() + " here: " + missing;
-  }
-  if (const auto crowd = crowded(sharing); !crowd.empty()) {
-    return "gpus_shared=" + std::to_string(sharing.of_a_gpu) + ": " + crowd;
-  }
-  const bool takes = takes_device_memory(params) && context.comm.size() > 1;
-  if (!takes || mpi_says_aware(device_kind()).value_or(true)) return {};
-  return "mpi=gpu_aware: " + library_version() + " says that it takes no addresses of a GPU's " +
-         "memory (" + device_kind() + "): give mpi=staged, or load an MPI library that does";
+/// Refused on all ranks where one has none. Collective.
+int number_of_gpu(const Context& context) {
+  const auto missing = device_missing();
+  refuse_together(
+      context.comm,
+      missing.empty() ? "" : "memory=device: no GPU by " + device_kind() + " here: " + missing);
+  const int shared = static_cast<int>(context.params.integer("gpus_shared"));
+  const auto [number, problem] =
+      chosen_gpus(seen_on_node(context.comm), shared)[as_size(context.comm.rank_on_node())];
+  refuse_together(context.comm,
+                  problem.empty() ? "" : "gpus_shared=" + std::to_string(shared) + ": " + problem);
+  return number;
 }
 
 std::unique_ptr<Device> new_device(const Context& context) {
@@ -39,13 +50,9 @@ std::unique_ptr<Device> new_device(const Context& context) {
                                              context.meter.executes());
   }
   name_in_faults("rank " + std::to_string(context.comm.rank()));
-  Sharing sharing;
-  if (device_kind() != "emulated") {
-    sharing = {context.comm.rank_on_node(), context.comm.ranks_on_node(),
-               static_cast<int>(context.params.integer("gpus_shared"))};
-    refuse_together(context.comm, problem_of_gpus(context, sharing));
-  }
-  return make_device(sharing, context.params.choice("device_lag") == "until_waited");
+  const int number = device_kind() == "emulated" ? 0 : number_of_gpu(context);
+  return make_device(number, context.params.choice("device_lag"),
+                     static_cast<unsigned>(context.comm.rank()));
 }
 
 }  // namespace
@@ -53,6 +60,7 @@ std::unique_ptr<Device> new_device(const Context& context) {
 std::unique_ptr<Device> made_device(const Context& context) {
   auto device = new_device(context);
   device->trace_by(context.meter);
+  own_gpu() = device->identity();
   return device;
 }
 

@@ -35,8 +35,13 @@ enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 using cudaStream_t = int*;
 using cudaEvent_t = long*;
 
+struct cudaUUID_t {
+  char bytes[16];
+};
+
 struct cudaDeviceProp {
   char name[64];
+  cudaUUID_t uuid;
 };
 
 struct cudaPointerAttributes {
@@ -124,7 +129,12 @@ inline cudaError_t cudaSetDevice(int number) {
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* found, int) {
   std::strcpy(found->name, "Stand-in");
+  for (int i = 0; i < 16; ++i) found->uuid.bytes[i] = static_cast<char>(0xf0 + i);
   return stand_in::answer("GetDeviceProperties");
+}
+inline cudaError_t cudaDeviceGetPCIBusId(char* address, int, int number) {
+  std::strcpy(address, ("0000:3B:0" + std::to_string(number) + ".0").c_str());
+  return stand_in::answer("DeviceGetPCIBusId");
 }
 inline cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = 13020;
@@ -222,4 +232,11 @@ inline unsigned long long atomicCAS(unsigned long long* place, unsigned long lon
 inline unsigned atomicCAS(unsigned* place, unsigned expected, unsigned wanted) {
   __atomic_compare_exchange_n(place, &expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return expected;
+}
+
+/// As a GPU's memory adds: nobody else's change comes in between.
+template <class Value>
+Value atomicAdd(Value* place, Value more) {
+  stand_in::calls.push_back("atomicAdd");
+  return std::exchange(*place, *place + more);
 }

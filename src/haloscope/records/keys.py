@@ -232,6 +232,15 @@ class Shape(TypedDict):
         dict[str, float],
         Key("by part, what the rank with the most moves in its memory", unit="bytes"),
     ]
+    waits: NotRequired[
+        Annotated[
+            dict[str, int],
+            Key(
+                "for a device's stream, in a broadcast and in a reduction after it has begun",
+                absent="not there in older records",
+            ),
+        ]
+    ]
 
 
 class Point(TypedDict):
@@ -425,6 +434,16 @@ class RecordedGpu(TypedDict):
     device: Annotated[str, Key("what it is programmed by: cuda, hip")]
     uuid: Annotated[str | None, Key("its own number", absent="null where the driver hides it")]
     pci: Annotated[str | None, Key("its PCI address", absent="null where it is not told")]
+    numa: Annotated[
+        int | None, Key("the memory (NUMA node) that it is next to", absent="null where not told")
+    ]
+
+
+class GpuOfRank(TypedDict):
+    """Which of its node's GPUs a rank had."""
+
+    uuid: Annotated[str | None, Key("its own number", absent="null where the runtime hides it")]
+    pci: Annotated[str, Key("its PCI address")]
     numa: Annotated[
         int | None, Key("the memory (NUMA node) that it is next to", absent="null where not told")
     ]

@@ -161,6 +161,15 @@ class Record:
             absent="not there where that was the host's memory",
         ),
     ] = None
+    gpus: Annotated[
+        list[dict[str, Any]] | None,
+        Key(
+            "the GPU of each rank, by rank",
+            by="halobench",
+            absent="not there where none was real, nor in older records",
+            keys=keys.GpuOfRank,
+        ),
+    ] = None
     simulation: Annotated[
         dict[str, Any] | None,
         Key(

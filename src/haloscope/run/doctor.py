@@ -395,7 +395,10 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
     what = f"{patient.toolchain.version}: {', '.join(said) or 'could not be asked'}"
     there = {one.device for one in gpus.gpus(patient.root)}
     if any(answers.get(device) is False for device in there):
-        mend = "give mpi=staged, or load your cluster's MPI library that takes a GPU's memory"
+        mend = (
+            "a study tries an exchange before it believes that; where this fails, give mpi=staged, "
+            "or load your cluster's MPI library that takes a GPU's memory"
+        )
         return CheckResult("GPU-aware MPI", "note", what, mend)
     return CheckResult("GPU-aware MPI", "ok" if answers else "note", what)
 
