@@ -190,6 +190,7 @@ def test_every_ready_study_is_valid() -> None:
         "cg-variants",
         "collectives",
         "fft",
+        "gpu-messages",
         "heat",
         "jacobi",
         "launches",

@@ -257,6 +257,51 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
     return found
 
 
+@dataclass(frozen=True)
+class BetweenGpus:
+    """Plain messages from a device's memory between two ranks, and what a star forest adds to them.
+
+    of: what sets the place apart from others, in words. smallest_s: one way, of the least size.
+    bandwidth_bytes_per_s: by two points, the least size and the largest (section 3 of the report).
+    added_s: by size, one way; empty without a star forest that sends as PETSc does.
+    """
+
+    case: MeasuredCase
+    of: str
+    sizes: tuple[int, int]
+    smallest_s: float
+    bandwidth_bytes_per_s: float
+    added_s: Mapping[int, float]
+
+
+_PLACE = (*_ALIKE, "gpus_shared", "memory", "mpi")
+
+
+def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
+    """Of each ping-pong in a device's memory with two sizes or more; of no emulated device."""
+    forests = {
+        tuple(case.settings.get(name) for name in _PLACE): case
+        for case in cases
+        if case.kernel == "sf_pingpong" and case.launches
+        if all(case.settings.get(name) == way for name, way in WAYS_OF_A_DEVICE.items())
+    }
+    own = [case for case in cases if exchanges(case) and (case.on_gpus or case.on_real_gpus)]
+    found = []
+    for part in facets(own, ()):
+        case = part.cases[0]
+        points = {at: point.one_way.value for at, point in there_and_back(case).items() if at}
+        least, most = min(points, default=0), max(points, default=0)
+        if least == most or points[most] <= points[least]:
+            continue
+        forest = forests.get(tuple(case.settings.get(name) for name in _PLACE))
+        beside = there_and_back(forest) if forest else {}
+        added = {at: beside[at].one_way.value - points[at] for at in points if at in beside}
+        speed = most / (points[most] - points[least])
+        of = _apart(case, part.label)
+        found.append(BetweenGpus(case, of, (least, most), points[least], speed, added))
+    return found
+
+
 def _shared(first: MeasuredCase, other: MeasuredCase) -> dict[int, tuple[Measure, Measure]]:
     """Two cases at the sizes that both have."""
     points = there_and_back(first)
@@ -280,9 +325,24 @@ def placement_of(case: MeasuredCase) -> str | None:
         return "inter_node"
     if not (case.on_gpus or case.on_real_gpus):
         return "intra_socket"
+    if found := _of_real_gpus(case):
+        return found
     if case.on_gpus and case.settings.get("bind") == "spread":  # real ones are taken by number
         return "inter_socket"
     return "intra_gpu" if case.settings.get("gpus_shared") else "intra_socket"
+
+
+def _of_real_gpus(case: MeasuredCase) -> str | None:
+    """Of two ranks of a node, by the GPUs that they had; None where records do not say."""
+    said = [record.raw.get("gpus") for record in case.launches]
+    first, second = (said[0] or [None, None])[:2] if said and case.ranks == 2 else (None, None)
+    if first is None or second is None:
+        return None
+    if (first["pci"], first["uuid"]) == (second["pci"], second["uuid"]):
+        return "intra_gpu"
+    if first["numa"] is None or second["numa"] is None:
+        return None
+    return "intra_socket" if first["numa"] == second["numa"] else "inter_socket"
 
 
 def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import UNTESTABLE, Contrast
-from haloscope.analysis.star_forests import BEYOND, More, more_done
+from haloscope.analysis.published import Library
+from haloscope.analysis.star_forests import BEYOND, More, more_done, published_latency
 from haloscope.quantities import listed, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
@@ -31,17 +32,39 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             continue
         every = [one.case for one in own]
         where = f"{on_emulated(*every)}{place(*every)}{few(*every)}"
-        yield Finding(f"{what} ({kernel}), against {less} ({BEYOND[kernel]}){where}: {_told(own)}.")
+        told = _told(own, context.library)
+        yield Finding(f"{what} ({kernel}), against {less} ({BEYOND[kernel]}){where}: {told}.")
 
 
-def _told(own: Sequence[More]) -> str:
+def _told(own: Sequence[More], library: Library) -> str:
     """By places that are told alike, or that launches are too few to tell of any."""
     if all(each.verdict == UNTESTABLE for one in own for each in one.by_size.values()):
         return "launches are too few to tell at any size"
     places: dict[str, list[str]] = {}
     for one in own:
-        places.setdefault(_of_one(one.by_size), []).append(one.of)
+        told = f"{_of_one(one.by_size)}{_published(one.by_size, library)}"
+        places.setdefault(told, []).append(one.of)
     return "; ".join(f"{listed(of)}: {told}" if all(of) else told for told, of in places.items())
+
+
+_APART = 1.01
+"""_APART is the least ratio of two published times that is told where ours do not differ."""
+
+
+def _published(by_size: Mapping[int, Contrast], library: Library) -> str:
+    """Where published times differ and ours do not."""
+    more = {}
+    for at, contrast in by_size.items():
+        first, second = (
+            published_latency(side.case, at, library) for side in (contrast.first, contrast.second)
+        )
+        same = contrast.verdict not in ("slower", "faster")
+        if same and first and second and second.value > _APART * first.value:
+            more[at] = second.value - first.value
+    if not more:
+        return ""
+    told = listed([f"{seconds(round(extra, 9))} at {size(at)}" for at, extra in more.items()])
+    return f" (published: longer by {told})"
 
 
 def _of_one(by_size: Mapping[int, Contrast]) -> str:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reports of messages between GPUs: start-up, bandwidth by two points, what forests add."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import MACHINE, Raw, cases, record, star_forest
+
+from haloscope.analysis.star_forests import gpu_messages, placement_of
+from haloscope.papers import tables as papers
+from haloscope.report.context import Context
+from haloscope.report.findings import gpu_messages as topic
+from haloscope.report.findings import unpacking
+
+SIMULATED = {"device": "simulated", "clock": "simulated", "toolchain": "simgrid"}
+SUMMIT = {"simulation": {"cluster": "summit", "verified": False}}
+
+
+def between_gpus(kernel: str, times_us: dict[int, float], nodes: int = 1, **params: Any) -> Raw:
+    """A launch between two of Summit's GPUs, by the time one way of each size."""
+    given = {"memory": "device", "mpi": "gpu_aware", **params}
+    given |= {"mode": "imb"} if kernel == "pingpong" else {"sync": "default_stream"}
+    points = [
+        {
+            "size_bytes": size,
+            "operation": None,
+            "result": {"latency_s": time_us * 1e-6},
+            "steps": 1,
+            "times_s": [2e-6 * time_us],
+            "bytes": 2.0 * size,
+        }
+        for size, time_us in times_us.items()
+    ]
+    raw = record(kernel, given, [1.0], ranks=2, nodes=nodes, points=points,
+                 result=points[0]["result"])  # fmt: skip
+    return {**raw, **SIMULATED, **SUMMIT}
+
+
+MESSAGES = {8: 17.8, 2**20: 39.4, 2**22: 106.6}
+FORESTS = {8: 23.8, 2**20: 45.1, 2**22: 112.6}
+
+
+def test_a_bandwidth_by_two_points_is_that_of_the_paper() -> None:
+    """Table 1 within a socket, of which section 3 makes 47.2 GB/s."""
+    raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS)]
+
+    (found,) = gpu_messages(cases(raws))
+
+    assert found.bandwidth_bytes_per_s == pytest.approx(47.2e9, rel=2e-3)
+    assert found.sizes == (8, 2**22) and found.smallest_s == pytest.approx(17.8e-6)
+    assert found.added_s == pytest.approx({8: 6.0e-6, 2**20: 5.7e-6, 2**22: 6.0e-6})
+
+
+def test_a_forest_elsewhere_adds_nothing_to_these_messages() -> None:
+    raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS, nodes=2)]
+
+    (found,) = gpu_messages(cases(raws))
+
+    assert found.added_s == {}
+    assert len(list(topic.find(cases(raws), Context(machine=MACHINE)))) == 1
+
+
+def test_messages_of_the_host_and_of_an_emulated_device_are_none_between_gpus() -> None:
+    raw = between_gpus("pingpong", MESSAGES)
+    emulated = {**raw, "device": "emulated", "clock": "wall"}
+    host = {name: value for name, value in raw.items() if name != "device"}
+
+    assert gpu_messages(cases([emulated])) == []
+    assert gpu_messages(cases([host])) == []
+
+
+def test_both_are_told_by_place() -> None:
+    raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS)]
+
+    messages, added = (one.text for one in topic.find(cases(raws), Context(machine=MACHINE)))
+
+    assert "8 B take 17.8 µs, 47.2 GB/s (8 B and 4 MiB)" in messages
+    assert "6.00 µs at 8 B (5.70 µs to 6.00 µs)" in added
+
+
+def test_where_published_times_differ_and_ours_do_not_it_is_told() -> None:
+    """Table 3 between nodes: sf_scatter is 11.4 us longer at 4 MiB, and 0.2 us at 2 MiB."""
+    times = {2**21: 212.0, 2**22: 440.0}
+    raws = [between_gpus(kernel, times, nodes=2) for kernel in ("sf_unpack", "sf_scatter")]
+    context = Context(paper=papers.load("anl-petsc-summit-part2"), machine=MACHINE)
+
+    (said,) = (one.text for one in unpacking.find(cases(raws), context))
+
+    assert "(published: longer by 11.4 µs at 4 MiB)" in said
+
+
+def real(first: dict[str, Any], second: dict[str, Any]) -> str | None:
+    raw = {
+        **star_forest("sf_pingpong", memory="device"),
+        "device": "a GPU",
+        "gpus": [first, second],
+    }
+    (case,) = cases([raw])
+    return placement_of(case)
+
+
+def test_real_gpus_are_placed_by_their_addresses() -> None:
+    def gpu(pci: str, numa: int | None, uuid: str | None = None) -> dict[str, Any]:
+        return {"uuid": uuid, "pci": pci, "numa": numa}
+
+    assert real(gpu("0:1:0.0", 0), gpu("0:1:0.0", 0)) == "intra_gpu"
+    assert real(gpu("0:1:0.0", 0, "a"), gpu("0:1:0.0", 0, "b")) == "intra_socket"  # parts of one
+    assert real(gpu("0:1:0.0", 0), gpu("0:2:0.0", 0)) == "intra_socket"
+    assert real(gpu("0:1:0.0", 0), gpu("0:2:0.0", 1)) == "inter_socket"
+    assert real(gpu("0:1:0.0", None), gpu("0:2:0.0", 1)) == "intra_socket"  # as not known
