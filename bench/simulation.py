@@ -2,6 +2,7 @@
 """Simulated clusters: errors against published wall times, and what a simulation costs.
 
 usage: .venv/bin/python bench/simulation.py [SECTION ...]; a table, orfeo, cases, dynamics, heat
+       .venv/bin/python bench/simulation.py "statements PAPER"    what a paper says, scored
        .venv/bin/python bench/simulation.py local --from DIR     of a run of validate-local
        SIMGRID_ROOT=PREFIX .venv/bin/python bench/simulation.py cases     with another SimGrid
 """
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -26,13 +27,16 @@ from rich.console import Console
 from turns import kept, taken, write_page
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.predictions import Errors, PredictedCell
+from haloscope.analysis.predictions import Errors, PredictedCell, Skill
+from haloscope.analysis.statements import WRONG, counts, scored
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
+from haloscope.papers.tables import list_papers
 from haloscope.paths import cache_path
 from haloscope.predict.local_validation import validate as validate_local
 from haloscope.predict.paper_validation import tables_of, validate
+from haloscope.report.tables.predicted import groups
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains.simgrid import SIMGRID, smpi
@@ -57,6 +61,7 @@ PERIOD = 9
 HEAT_SIZES = MappingProxyType({1024: 2540, 2048: 3200})
 """Elements along an edge of the most tasks of the task-mapping paper's table 2."""
 CASES, DYNAMICS, HEAT, ORFEO = "cases", "dynamics", "heat", "orfeo"
+STATEMENTS = "statements"
 LOCAL, LOCAL_MEDIAN = "local", 0.10
 LOCAL_AIMS = MappingProxyType({"pingpong": "2.7%", "poisson_cg": f"{LOCAL_MEDIAN:.0%}"})
 """Of messages what there was before a node's memory was shared; of solves what was wanted."""
@@ -76,17 +81,75 @@ def table(name: str) -> list[str]:
     predicted = Errors.of(others)
     beyond = [f"- {described(cell)}" for cell in others if abs(cell.error or 0) > most]
     return [
-        f"## {paper}, table {table_id}: cells of 5 s and more",
+        f"## {paper}, table {table_id}: cells with an error",
         "",
         f"{taken()} {len(cells)} cells simulated in {wall:.0f} s, none of them kept from before.",
         "",
-        "| cells | number | median | aim | worst | aim |",
-        "|---|---|---|---|---|---|",
-        f"| set a number | {errors(fitted, '', '')} |",
-        f"| only predicted | {errors(predicted, f'{median:.0%}', f'{most:.0%}')} |",
+        "| cells | number | median | aim | worst | aim | worst tenth | naive | naive, tenth "
+        "| skill | skill, tenth |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+        f"| set a number | {errors(fitted, '', '')} | {beside([])} |",
+        f"| only predicted | {errors(predicted, f'{median:.0%}', f'{most:.0%}')} "
+        f"| {beside(others)} |",
         "",
+        "naive: one node's published time divided by the nodes; skill: 1 - error / naive error.",
+        "",
+        *structure(others),
         *(["Beyond the aim:", "", *beyond, ""] if beyond else []),
     ]
+
+
+def beside(cells: Sequence[PredictedCell]) -> str:
+    """The worst tenth of predictions, and the naive guess of those that have one."""
+    found = Skill.of(cells, "naive")
+    if not found.guess.number:
+        return " | | | | "
+    figures = (Errors.of(cells).tenth, found.guess.median, found.guess.tenth)
+    skills = (found.at_median, found.at_tenth)
+    shares = [f"{one:.1%}" if one is not None else "" for one in figures]
+    return " | ".join([*shares, *(f"{one:.2f}" if one is not None else "" for one in skills)])
+
+
+def structure(cells: Sequence[PredictedCell]) -> list[str]:
+    """Errors and skill by distance and by size of time."""
+    lines = [
+        "| by | cells | number | median | worst tenth | naive | naive, tenth | skill "
+        "| skill, tenth |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for group, parts in groups(cells).items():
+        for name, own in parts.items():
+            middle = Errors.of(own).median
+            number_of = f"{len(own)} | {middle or 0.0:.1%}"
+            lines.append(f"| {group} | {name} | {number_of} | {beside(own)} |")
+    return [*lines, ""]
+
+
+def statements(paper: str) -> list[str]:
+    """A paper's statements, by its own cells and by the simulation of all its tables."""
+    tell, cells = Teller(Console(stderr=True)), []
+    for published in tables_of(paper, []):
+        cells += validate(published, tell)
+    found = scored(paper, cells)
+    names = list(dict.fromkeys(one.published.verdict for one in found))
+    own = ", ".join(f"{sum(o.published.verdict == name for o in found)} {name}" for name in names)
+    lines = [
+        f"## {paper}: statements",
+        "",
+        f"{taken()} {len(found)} statements; by the paper's own cells: {own}.",
+        "",
+        "| simulated | right | wrong | not decided | circular |",
+        "|---|---|---|---|---|",
+    ]
+    for side, told in counts(found).items():
+        lines.append(f"| {side} | {' | '.join(str(number) for number in told.values())} |")
+    wrong = [
+        f"- {one.statement.says} ({one.statement.place}): "
+        f"{one.simulated.holds} of {one.simulated.holds + one.simulated.fails} comparisons hold"
+        for one in found
+        if (one.by_table or one.by_sentence) == WRONG and one.simulated is not None
+    ]
+    return [*lines, "", *(["Wrong by the paper's own cells:", "", *wrong, ""] if wrong else [])]
 
 
 def errors(of: Errors, median: str, most: str) -> str:
@@ -307,6 +370,8 @@ def section(name: str, folder: Path) -> list[str]:
     """One section's lines."""
     if name == LOCAL:
         return local(folder)
+    if name.startswith(STATEMENTS):
+        return statements(name.removeprefix(f"{STATEMENTS} "))
     if name == ORFEO:
         return orfeo()
     if name == DYNAMICS:
@@ -320,6 +385,7 @@ def main() -> None:
     """Run what is asked for, write docs/bench/simulation.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT]
+    names += [f"{STATEMENTS} {paper.id}" for paper in list_papers()]
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="; ".join([*names, LOCAL]))
     parser.add_argument("--from", type=Path, dest="folder", help="local: the folder of real runs")
     given = parser.parse_args()
@@ -333,8 +399,11 @@ def main() -> None:
         kept_builds = cache_path()
         for name in ("builds", "toolchains"):
             (Path(empty) / name).symlink_to(kept_builds / name)
-        os.environ["HALOSCOPE_CACHE"] = empty  # what was simulated before is not to be found
         for name in asked or names:
+            if name.startswith(STATEMENTS):  # nothing of them is timed
+                os.environ.pop("HALOSCOPE_CACHE", None)
+            else:
+                os.environ["HALOSCOPE_CACHE"] = empty  # what was simulated before is not found
             lines = section(name, given.folder)
             sections[lines[0]] = lines
             page = [*chain(*sections.values())]

@@ -106,3 +106,19 @@ def test_a_table_has_what_is_wrong_and_what_differs_and_the_score() -> None:
     assert [row[1].value for row in score.rows] == [
         told["right"] for told in counts(found).values()
     ]
+
+
+def test_comparisons_that_printed_digits_leave_open_decide_nothing() -> None:
+    """Times below half a second are printed as 0: which layout was faster there is not known."""
+    table = load("hpcf-2018-10").table("4.1")
+    cells = [
+        PredictedCell(
+            *("4.1", WALL_TIME, {}, time := float(str(row["time_s"]))),
+            predicted=time or 0.01 * float(str(row["ppn"])),
+            row=row,
+        )
+        for row in table.rows
+    ]
+    found = by_id(scored("hpcf-2018-10", cells))
+    assert found["all-cores"].published.open > 0
+    assert found["all-cores"].by_sentence == "right"
