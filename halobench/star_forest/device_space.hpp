@@ -60,7 +60,7 @@ class DeviceSpace : public Space {
   virtual void after_unpack();
   /// How often an operation waits for the stream after before_pack(), which was given work before
   /// its messages, and after them.
-  std::int64_t waits(bool before_messages, bool after_them) const;
+  virtual std::int64_t waits(bool before_messages, bool after_them) const;
   /// After copy_in(), where nothing is waited for later.
   virtual void after_copy_in();
 
