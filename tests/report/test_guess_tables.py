@@ -57,7 +57,10 @@ def test_errors_stand_by_nodes_and_by_published_time() -> None:
 def test_messages_stand_by_placement_beside_the_null_model() -> None:
     cells = [
         PredictedCell(
-            *("2", LATENCY, {"size_bytes": 8, "placement": placement}, 2e-5),
+            "2",
+            LATENCY,
+            {"size_bytes": 8, "placement": placement},
+            2e-5,
             predicted=2e-5 * (1 + error),
             null=2e-5 * 1.1,
         )
