@@ -458,6 +458,29 @@ def test_a_launcher_that_is_not_there_is_told_from_a_program_that_is_not_there(
         launcher.toolchain_of(["mpiexec", "-n", "2", "x"])
 
 
+@pytest.mark.parametrize(
+    ("words", "family"),
+    [
+        (["env", "A=1", "mpirun", "-n", "2", "true"], "openmpi"),
+        (["timeout", "100", "nice", "mpirun.mpich", "-n", "2", "true"], "mpich"),
+        (["sh", "two.sh"], "openmpi"),
+    ],
+)
+def test_the_launcher_is_found_behind_others_and_a_script_takes_the_one_in_path(
+    words: list[str], family: str
+) -> None:
+    if any(shutil.which(word) is None for word in ("mpirun.mpich", "mpirun")):
+        pytest.skip("no mpirun.mpich: apt install openmpi-bin mpich")
+    assert launcher.toolchain_of(words).family == family
+
+
+def test_a_program_by_itself_is_of_the_library_that_it_is_linked_with(tmp_path: Path) -> None:
+    toolchain = toolchain_called(DEBIAN)
+    program = compiled(toolchain, "sends.cpp", tmp_path)
+    assert launcher.toolchain_of([str(program)]).version == toolchain.version
+    assert launcher.toolchain_of(["time", str(program)]).version == toolchain.version
+
+
 OURS = {"LD_PRELOAD": "counter.so", "HALOSCOPE_PROFILE": "/out"}
 NAMED = ["-x", "LD_PRELOAD", "-x", "HALOSCOPE_PROFILE"]
 
@@ -481,6 +504,8 @@ def openmpi() -> Toolchain:
             ["mpirun", "--mca", "mca_base_env_list", "A;LD_PRELOAD;HALOSCOPE_PROFILE", "x"],
         ),
         (["sh", "-c", "mpirun x"], ["sh", "-c", "mpirun x"]),
+        (["env", "A=1", "mpirun", "x"], ["env", "A=1", "mpirun", *NAMED, "x"]),
+        (["./own", "mpirun", "x"], ["./own", "mpirun", "x"]),
     ],
 )
 def test_open_mpi_is_told_to_pass_the_counter_on(words: list[str], told: list[str]) -> None:

@@ -350,15 +350,26 @@ def test_a_library_that_has_no_launcher_here_is_refused_by_name_and_not_replaced
     assert library.ensure("openmpi", say=silent).name == "openmpi"  # named, it is added
 
 
-@pytest.mark.parametrize(("macros", "code"), [("", 0), (MACROS["mpich"], 1)])
-def test_another_program_called_cc_is_none_of_mpi(
-    programs: Path, index: list[str], macros: str, code: int
-) -> None:
-    """One without an mpi.h, and one that can't link with the library."""
-    compiler(programs / "CC", macros, code)
+def test_another_program_called_cc_is_none_of_mpi(programs: Path, index: list[str]) -> None:
+    compiler(programs / "CC", "")
     script(programs / "srun", "exit 0")
 
     assert library.ensure(say=silent).name == "openmpi"
+
+
+@pytest.mark.parametrize(("name", "macros"), [("CC", MACROS["mpich"]), ("mpicxx", "")])
+def test_a_wrapper_that_links_nothing_is_refused_by_name_and_not_replaced(
+    programs: Path, index: list[str], name: str, macros: str
+) -> None:
+    compiler(programs / name, macros, 1)
+    script(programs / "srun", "exit 0")
+
+    with pytest.raises(UserError) as caught:
+        library.ensure(say=silent)
+
+    assert str(programs / name) in caught.value.problems[0].what
+    assert "--toolchain openmpi" in caught.value.problems[0].mend
+    assert index == []
 
 
 def test_a_launcher_without_a_wrapper_is_named_before_another_library_is_added(

@@ -15,22 +15,30 @@ from haloscope.toolchains import library
 from haloscope.toolchains.library import Toolchain
 
 _NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun)\b")
+_BEFORE = {
+    *("chrt", "env", "ionice", "nice", "nohup", "numactl", "setsid", "stdbuf", "taskset", "time"),
+    "timeout",
+}
+"""_BEFORE are programs that run the command behind their own options, and change its surroundings
+alone."""
 _EXAMPLE = "for example: haloscope profile -- mpirun -n 2 ./program"
 
 
 def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
     """The MPI library of a command: the named one, its launcher's, or, with srun, its program's.
 
-    UserError where that is not known, or where launcher and program are of different libraries: the
-    counter would call one with what belongs to the other, and ranks would each be alone.
+    Of a script, which may start several: that of the program, or else of mpirun in PATH. UserError
+    where that is not known, or where launcher and program are of different libraries: the counter
+    would call one with what belongs to the other, and ranks would each be alone.
     """
     toolchain = library.find(named) if named else None
     path = os.environ.get("PATH", os.defpath)
     if toolchain and toolchain.prefix:
         path = os.pathsep.join((str(toolchain.prefix / "bin"), path))
-    found = shutil.which(command[0], path=path)
-    if found is None:
-        raise UserError(_not_there(command[0]))
+    for word in dict.fromkeys((command[0], command[at := _launcher_at(command)])):
+        if (found := shutil.which(word, path=path)) is None:
+            raise UserError(_not_there(word))
+    assert found is not None
     launcher = _of_launcher(Path(found))
     if toolchain and launcher and not needs.is_same_abi(toolchain, launcher):
         what = (
@@ -40,12 +48,14 @@ def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
     toolchain = toolchain or launcher
     if toolchain is None and Path(found).name == "srun":
         toolchain = _of_program(command)
+    elif toolchain is None and not _NAMES.match(Path(found).name):
+        toolchain = _of_program(["", *command]) or _of_mpirun()
     if toolchain is None:
         mend = "say which it belongs to: --toolchain NAME (haloscope toolchain list)"
         raise UserError(
             Problem(found, "it is no launcher of an MPI library that is known here", mend)
         )
-    for program in _programs(command):
+    for program in _programs(command[at:]):
         if (other := needs.other_library(program, toolchain)) is not None:
             what, families = other
             mend = f"begin the command with the launcher of an MPI library of family {families}"
@@ -56,6 +66,20 @@ def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
 def _programs(command: Sequence[str]) -> Iterator[Path]:
     """What a command may run, besides its first word."""
     yield from (Path(found) for word in command[1:] if (found := shutil.which(word)))
+
+
+def _launcher_at(command: Sequence[str]) -> int:
+    """Where a command's launcher stands: the first word, or behind env, time and their like."""
+    if Path(command[0]).name not in _BEFORE:
+        return 0
+    names = [Path(word).name for word in command]
+    return next((at for at, name in enumerate(names) if _NAMES.match(name) or name == "srun"), 0)
+
+
+def _of_mpirun() -> Toolchain | None:
+    """The MPI library of mpirun in PATH, if it is known here."""
+    found = shutil.which("mpirun")
+    return _of_launcher(Path(found)) if found else None
 
 
 def _not_there(word: str) -> Problem:
@@ -110,11 +134,11 @@ def passed_on(
     It does not unless they are named: by -x, or in a list, which can't be mixed with -x. A list
     that the user has is made longer; else -x is given. Other launchers pass on all of them.
     """
-    words, own = [*command], dict(variables)
+    words, own, first = [*command], dict(variables), _launcher_at(command)
     names = [name for name in _PASSED if own.get(name) != os.environ.get(name)]
-    if toolchain.family != "openmpi" or not _NAMES.match(Path(command[0]).name):
+    if toolchain.family != "openmpi" or not _NAMES.match(Path(command[first]).name):
         return words, own
-    for at, word in enumerate(words[1:], 1):
+    for at, word in enumerate(words[first + 1 :], first + 1):
         if word.startswith("LD_PRELOAD=") and words[at - 1].lstrip("-") == "x":
             words[at] = f"LD_PRELOAD={own['LD_PRELOAD']}:{word.partition('=')[2]}"
             names = [name for name in names if name != "LD_PRELOAD"]
@@ -124,7 +148,7 @@ def passed_on(
     if variable := own.get(f"OMPI_MCA_{_LIST}"):
         own[f"OMPI_MCA_{_LIST}"] = _longer(variable, names, own)
         return words, own
-    for at in reversed([0, *(at for at, word in enumerate(words) if word == ":")]):
+    for at in reversed([first, *(at for at, word in enumerate(words) if word == ":")]):
         words[at + 1 : at + 1] = [part for name in names for part in ("-x", name)]
     return words, own
 

@@ -282,6 +282,10 @@ def unusable() -> Unusable | None:
             by = f"{mpirun} is of {launcher[2]}"
         mend = "load the module that has its mpirun or srun, or name another: --toolchain openmpi"
         return Unusable(f"{wrapper} is of {compiled[1]}, and {by}", mend, refused=True)
+    if wrapper is not None and (Path(wrapper).name == "mpicxx" or _family(_macros(wrapper))):
+        mend = "load the module of its compiler (haloscope doctor), or name another library: "
+        mend += "--toolchain openmpi"
+        return Unusable(f"{wrapper} compiles no program with MPI", mend, refused=True)
     if launcher is not None:
         mend = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev)"
         return Unusable(f"{mpirun} is of {launcher[2]}, and no mpicxx is in PATH", mend, False)
