@@ -81,8 +81,9 @@ void kernels_are_described() {
   const auto described = ask({"--describe", "empty"});
   expect::equal(described.code.value_or(-1), 0);
   expect::contains(described.text, R"({"name":"empty","summary":")");
-  expect::contains(described.text,
-                   R"("paper":null,"sweeps":false,"parameters":[{"name":"repetitions",)");
+  expect::contains(
+      described.text,
+      R"("paper":null,"sweeps":false,"least_ranks":1,"parameters":[{"name":"repetitions",)");
   expect::contains(described.text, R"({"name":"steps",)");
   expect::throws<UsageError>([] { ask({"--describe", "streem"}); },
                              "no kernel 'streem'; known: empty, ");
