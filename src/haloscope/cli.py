@@ -29,36 +29,36 @@ from haloscope.paths import share
 from haloscope.verbosity import Verbosity, verbosity
 
 COMMANDS = {
-    "run": "measure a study and report",
-    "once": "one case right now",
-    "status": "how the jobs of a result folder stand in a batch system",
-    "collect": "summarise and report what jobs have measured until now",
-    "cancel": "cancel the jobs of a result folder",
-    "drive": "what a batch job runs: the launches of a result folder, on its own nodes",
+    "run": "run all cases of a study and write a report",
+    "once": "run one case and print its result",
+    "status": "show the batch jobs of a result folder",
+    "collect": "write a report from the launches that batch jobs have finished",
+    "cancel": "cancel the batch jobs of a result folder",
+    "drive": "run launches inside a batch job (called by job scripts)",
     "report": "write the report of a result folder",
-    "show": "show the tables of a result folder",
+    "show": "print the tables of a result folder",
     "compare": "compare two result folders case by case",
-    "list": "the studies, kernels, papers and toolchains that are there",
-    "describe": "what a kernel does and the parameters it takes",
-    "profile": "who sends how much to whom in any MPI program",
-    "calibrate": "measure this machine for the models",
-    "doctor": "what on this machine would spoil a measurement or a run, and the mend",
-    "toolchain": "the MPI libraries that are there; add, remove or build with one",
-    "paper": "published tables: list them, show one",
-    "validate": "predict published tables by simulation, and show the errors",
-    "cluster": "what a cluster file says of a machine",
-    "site": "clusters with a batch system, as files: written, shown, checked",
-    "schema": "what a study's, cluster's or other file may say, as a JSON Schema",
-    "lab": "a cluster in a box: hosts, network and Slurm on this machine, for tests",
+    "list": "list studies, kernels, papers, clusters, and toolchains",
+    "describe": "describe a kernel: parameters and results",
+    "profile": "count messages and bytes between ranks of any MPI program",
+    "calibrate": "measure this machine and write a cluster file of it",
+    "doctor": "check this machine for sources of noise and suggest fixes",
+    "toolchain": "list, add, remove, and build with MPI libraries",
+    "paper": "show published tables, and check a paper's statements against them",
+    "validate": "simulate published tables and report the errors",
+    "cluster": "list cluster files, show one",
+    "site": "write, show, and check the description of a batch system",
+    "schema": "print the JSON Schema of a kind of file",
+    "lab": "start a test cluster with Slurm on this machine",
 }
-"""What `--help` says of each command: a module of `commands`, imported when it is named."""
+"""COMMANDS has the help of each command, a module of `commands` that is imported when named."""
 
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
 _EPILOG = """\
 first steps:
-  haloscope run quick             how this machine does on communication-bound work
-  haloscope list                  the studies, kernels and papers that are there
-  haloscope doctor                what on this machine would spoil a measurement
+  haloscope run quick             measure this machine for about a minute
+  haloscope list                  list studies, kernels, papers, and clusters
+  haloscope doctor                check this machine for sources of noise
   haloscope once poisson_cg n=512 --ranks 2
 """
 
@@ -129,13 +129,13 @@ def _no_command(named: str, words: Sequence[str]) -> Problem:
     ):
         files = share(folder).glob(names)
         if named in {file.parent.name if "/" in names else file.stem for file in files}:
-            return Problem(named, "is no command", f"did you mean: haloscope {command} {rest}")
+            return Problem(named, "unknown command", f"did you mean: haloscope {command} {rest}")
     if named.endswith(".toml"):
         mend = f"to run a study: haloscope run {rest}"
     else:
         hint = guess(named, [*COMMANDS])
         mend = f"{hint}commands: {', '.join(COMMANDS)}\n    {_KERNELS}"
-    return Problem(named, "is no command", mend)
+    return Problem(named, "unknown command", mend)
 
 
 _KERNELS = "a kernel: haloscope once KERNEL; all names: haloscope list"

@@ -188,7 +188,7 @@ def test_every_kind_of_file_is_written_as_what_it_means(
 def test_a_file_is_known_by_its_content(tmp_path: Path, cache: Path) -> None:
     path = written(tmp_path, SMALL)
     name = matrices.prepared({"matrix": str(path)}, "matrix", 1)
-    assert name == {"matrix": f"small-{matrices._hash(path)}", "n": 3}
+    assert name == {"matrix": f"small-{matrices._hash(path)}", "n": 3, "row_length": 1}
     (kept,) = cache.glob("*.csr")
     before = kept.stat().st_mtime_ns
     assert matrices.prepared({"matrix": str(path)}, "matrix", 4)["matrix"] == name["matrix"]
@@ -304,6 +304,15 @@ def test_an_archive_without_one_matrix_is_refused(
     with pytest.raises(UserError, match=told) as error:
         matrices.prepared({"matrix": str(path)}, "matrix", 1)
     assert error.value.problems[0].where == str(path)
+
+
+def test_an_archive_with_a_matrix_file_s_name_is_told(tmp_path: Path) -> None:
+    for name, mode in (("x.mtx", "w:"), ("x.mtx.gz", "w:gz")):
+        path = archive(tmp_path / name, mode, **{"x/x.mtx": SMALL})
+        with pytest.raises(UserError) as error:
+            matrices.prepared({"matrix": str(path)}, "matrix", 1)
+        (problem,) = error.value.problems
+        assert (problem.where, problem.what) == (str(path), "is a tar archive")
 
 
 def test_damaged_archives_are_refused(tmp_path: Path) -> None:

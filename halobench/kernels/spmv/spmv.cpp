@@ -339,7 +339,8 @@ Kernel spmv_in(const SpaceMaker& make_space) {
        "what the file says",
        "", 1, 1e15},
       {"row_length", integer, "27",
-       "nonzeros of a row, of random and power_law: all columns within reach where these are fewer",
+       "nonzeros of a row, of random and power_law: all columns within reach where these are fewer; "
+       "of a file it is their mean, rounded",
        "", 1, 1e9},
       {"bandwidth", integer, "0",
        "of random: columns are no further than this from the diagonal; 0 sets no limit", "", 0,

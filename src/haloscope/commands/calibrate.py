@@ -19,22 +19,22 @@ from haloscope.run import campaign
 from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
-Measure this machine (arithmetic, bandwidth by cores and cache level, latency and bandwidth of
-messages by placement and protocol, overheads) with the study `calibrate`, fit the models, and write
-clusters/NAME.toml: every number with its interval and source. How long it takes is said before it
-begins where this machine ran the study before, else after the first launch of each case. A file
-from a machine that something else disturbed says so, and validate does not take it.
+Measure this machine with the study `calibrate` (arithmetic, bandwidth by cores and cache level,
+latency and bandwidth of messages by placement and protocol, overheads), fit the models, and write
+clusters/NAME.toml, with an interval and a source for every number. The expected duration is printed
+first if this machine ran the study before, else after the first launch of each case. A file
+measured on a disturbed machine is marked as such, and validate refuses it.
 
-With that file, studies run here on a simulation of this machine (run STUDY --on NAME). Records of
-real runs take what each phase should cost from the one with this host's name.
+With this file, run STUDY --on NAME simulates this machine, and records of real runs include the
+expected time of each phase.
 """
 _EPILOG = """\
 examples:
-  haloscope calibrate                             measure, and write clusters/HOST.toml
+  haloscope calibrate                             measure and write clusters/HOST.toml
   haloscope calibrate --name laptop
-  haloscope calibrate --from results/calibrate-20261121-010203     fit again, measure nothing
+  haloscope calibrate --from results/calibrate-20261121-010203     fit again without measuring
 
-exit codes: 0 written, 1 some case failed, 2 usage, 130 interrupted
+exit codes: 0 success, 1 a case failed, 2 usage error, 130 interrupted
 """
 
 
@@ -42,13 +42,18 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `calibrate`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("--name", metavar="NAME", help="of the cluster file (default: this host's)")
-    add("--from", metavar="DIR", dest="folder", help="take the records of this calibration")
+    add("--name", metavar="NAME", help="name of the cluster file (default: the host's)")
+    add(
+        "--from",
+        metavar="DIR",
+        dest="folder",
+        help="fit the records of an earlier calibration; measure nothing",
+    )
     add(
         "--launches",
         metavar="N",
         type=int,
-        help="whole launches of each case (default: the study's)",
+        help="launches per case (default: the study's)",
     )
 
 
@@ -77,7 +82,9 @@ def _file_to_write(name: str) -> Path:
     """Where it will stand; UserError for what is no name, or a described machine's."""
     if not re.fullmatch(r"\w[\w.-]*", name):
         mend = "letters, digits, dots, dashes, underscores"
-        raise UserError(Problem(f"--name {name}", "is no name of a cluster file", mend))
+        raise UserError(
+            Problem(f"--name {name}", "not a valid name of a cluster file", f"use {mend}")
+        )
     known = cluster_file.ready().get(name)
     if known and not cluster_file.load(known).source.startswith(SOURCE):
         what = f"the machine of {known} is described there, not calibrated"

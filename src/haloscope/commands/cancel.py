@@ -14,8 +14,8 @@ from haloscope.run import following, submission
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `cancel`, and add its argument."""
     parser.description = (
-        "Cancel the jobs of DIR that wait or are at work. What they measured stays, and "
-        "haloscope run --resume DIR submits what is left."
+        "Cancel the waiting and running jobs of DIR. Finished launches are kept; haloscope run "
+        "--resume DIR submits the remaining ones."
     )
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
 
@@ -30,5 +30,5 @@ def execute(arguments: argparse.Namespace) -> int:
     out = Screen()
     out.print(f"{count(len(waiting), 'job')} cancelled")
     if left := following.tidy(jobs):
-        out.print(f"{count(left, 'folder')} that killed launches left: removed")
+        out.print(f"removed {count(left, 'folder')} of killed launches")
     return 0

@@ -30,11 +30,12 @@ from haloscope.errors import UserError
 from haloscope.quantities import count, flops, listed, percent, rate, seconds, size
 
 _DESCRIPTION = """\
-What a cluster file says: the node, its caches and memory, the network level by level, the MPI
-library, where each number is from, and what is missing for a simulation (run STUDY --on NAME).
+Show a cluster file: the node, its caches and memory, each level of the network, the MPI library,
+the source of every number, and what is missing for a simulation (run STUDY --on NAME).
 
-The files lie in clusters/ of haloscope, and in ./clusters: one of yours comes first. To describe a
-machine, copy the file of one that is like it: what is missing or can't be is named, key by key.
+Cluster files are in clusters/ of haloscope and in ./clusters, which takes precedence. To describe
+a machine, copy the file of a similar one; missing or impossible values are reported by key
+(docs/clusters.md).
 """
 
 
@@ -42,14 +43,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `cluster list` and `cluster show`, and add their arguments."""
     parser.description = _DESCRIPTION
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    actions.add_parser("list", help="all of them: nodes, cores, memory, network")
-    show = actions.add_parser("show", help="one of them", description=_DESCRIPTION)
-    show.add_argument("name", metavar="NAME", help="its name (haloscope list), or a TOML file")
+    actions.add_parser("list", help="list clusters with nodes, cores, memory, and network")
+    show = actions.add_parser("show", help="show one cluster", description=_DESCRIPTION)
+    show.add_argument("name", metavar="NAME", help="name of a cluster, or a TOML file")
     show.add_argument(
         "--assumed",
         action="store_true",
-        help="only what no data sheet, paper or calibration says, key by key, and why; and what "
-        "simulations take where the file says nothing",
+        help="show only assumed values, each with its reason, and the defaults of missing keys",
     )
 
 

@@ -18,7 +18,8 @@ from haloscope.run import following, job_notes, submission
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `collect`, and add its argument."""
     parser.description = (
-        "Summarise and report what the jobs of DIR have measured, and say what is missing."
+        "Write a report from the launches that the jobs of DIR have finished, and list the "
+        "missing ones."
     )
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
 

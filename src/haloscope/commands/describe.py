@@ -19,19 +19,19 @@ from haloscope.run import halobench, kernels
 from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
 
 _DESCRIPTION = """\
-What a kernel does, and its parameters: the default, what is allowed, the unit, the meaning.
-The parameters go into a study's params = { key = value }, or after haloscope once KERNEL.
-The last ones belong to the measuring protocol, and every kernel has them. Then what it finds
-beside its times, by the names that stand in records: of a launch, and of each of its sizes.
+Describe a kernel: its parameters with default, allowed values, unit, and meaning, and the results
+it reports besides times, per launch and per size. Set parameters in a study with params = { key =
+value }, or on the command line after haloscope once KERNEL. The last parameters control the
+measurement; all kernels have them.
 """
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `describe`, and add its arguments."""
     parser.description = _DESCRIPTION
-    parser.add_argument("kernel", metavar="KERNEL", help="its name: see haloscope list")
+    parser.add_argument("kernel", metavar="KERNEL", help="name of a kernel (see haloscope list)")
     placeoptions.add_programs_to(parser)
-    parser.add_argument("--json", action="store_true", help="as JSON, as halobench describes it")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -18,12 +18,12 @@ from haloscope.run import doctor
 from haloscope.run.doctor import CheckResult
 
 _DESCRIPTION = """\
-Examine this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits.
-Each finding is ok; a note, to know; a warning: measurements would be spoilt; or a failure: runs
-would not work. What can be mended comes with its mend. Nothing is changed.
+Check this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits. Each
+result is ok, a note, a warning (measurements would be disturbed), or a failure (runs would not
+work), with a remedy where one exists. Nothing is changed.
 """
 _EPILOG = """\
-exit code: 0 when nothing failed, 1 otherwise
+exit code: 0 if no check failed, else 1
 
 examples:
   haloscope doctor

@@ -15,9 +15,9 @@ from haloscope.run.progress import Teller
 from haloscope.sites.schema import COUNT_LIMIT
 
 _DESCRIPTION = """\
-What the job scripts of haloscope call, inside a job of a batch system: runs the launches of DIR
-that are left and that take so many nodes, in random order, until none is left or the job's time is
-over. Each record is on disk before the next launch starts.
+Run the remaining launches of DIR inside a batch job, in random order, until none is left or the job
+reaches its time limit. Job scripts written by haloscope call this command. Each record is written
+before the next launch starts.
 """
 
 
@@ -26,10 +26,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--nodes", metavar="N", type=int, help="run the cases on so many nodes")
-    what.add_argument("--check", action="store_true", help="only find out what nodes can't do")
+    what.add_argument("--nodes", metavar="N", type=int, help="run the cases of N nodes")
+    what.add_argument(
+        "--check", action="store_true", help="only check that the nodes can run the cases"
+    )
     placeoptions.add_programs_to(parser)
-    parser.add_argument("--minutes", metavar="N", type=int, default=60, help="the job's time")
+    parser.add_argument(
+        "--minutes", metavar="N", type=int, default=60, help="time limit of the job"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -17,14 +17,14 @@ from haloscope.quantities import count
 from haloscope.verbosity import note
 
 _DESCRIPTION = """\
-A cluster in a box: hosts with names, addresses and processes of their own, joined by switches, with
-Slurm on them, all on this machine. What runs there goes through a network and a batch system as on
-a cluster; it shares this machine's cores, and so its times say nothing of a cluster's.
+Start a test cluster on this machine: hosts with their own names, addresses, and processes,
+connected by switches, and managed by Slurm. Jobs pass through a network and a batch system as on a
+cluster. The hosts share this machine's cores, so timings are not representative of a cluster.
 
-It needs root, and Slurm and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2); with
---accounting also apt install slurmdbd mariadb-server-core mariadb-client-core: sacct has nothing to
-say without. Without libpmix2 ranks of Open MPI are started by its mpirun, not by srun. There is one
-lab at a time. Hosts share all files but /dev/shm and /etc/hosts.
+Requires root, Slurm, and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2). --accounting
+also requires apt install slurmdbd mariadb-server-core mariadb-client-core; without it sacct reports
+nothing. Without libpmix2, Open MPI programs are started with mpirun instead of srun. Only one lab
+can run at a time. Hosts share all files except /dev/shm and /etc/hosts.
 """
 _EPILOG = """\
 examples:
@@ -40,21 +40,37 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `lab`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="up|status|shell|down", required=True)
-    up = actions.add_parser("up", help="bring one up", description="Bring a lab up.")
-    up.add_argument("--nodes", metavar="N", type=int, required=True, help="how many hosts")
-    up.add_argument("--cores", metavar="N", type=int, default=1, help="of each host (default: 1)")
+    up = actions.add_parser("up", help="start a lab", description="Start a lab.")
+    up.add_argument("--nodes", metavar="N", type=int, required=True, help="number of hosts")
+    up.add_argument("--cores", metavar="N", type=int, default=1, help="cores per host (default: 1)")
     up.add_argument(
-        "--switches", metavar="N", type=int, default=1, help="that share the hosts (default: 1)"
+        "--switches",
+        metavar="N",
+        type=int,
+        default=1,
+        help="number of switches that connect the hosts (default: 1)",
     )
-    up.add_argument("--rate", metavar="R", help="of each link: 100mbit, 1gbit (default: any)")
-    up.add_argument("--latency", metavar="T", help="of each link: 50us; needs a kernel with netem")
     up.add_argument(
-        "--accounting", action="store_true", help="with a record of ended jobs: slurmdbd, MariaDB"
+        "--rate",
+        metavar="R",
+        help="bandwidth of each link, e.g. 100mbit or 1gbit (default: no limit)",
     )
-    actions.add_parser("status", help="what there is, and what Slurm says of it")
-    shell = actions.add_parser("shell", help="a shell on one of its hosts")
-    shell.add_argument("node", metavar="NODE", help="its name: lab1, lab2 ...; lab0 is the head")
-    actions.add_parser("down", help="take it down, whatever is there of it")
+    up.add_argument(
+        "--latency",
+        metavar="T",
+        help="added latency of each link, e.g. 50us; needs a kernel with netem",
+    )
+    up.add_argument(
+        "--accounting", action="store_true", help="with job accounting (slurmdbd, MariaDB)"
+    )
+    actions.add_parser("status", help="show hosts and the state that Slurm reports")
+    shell = actions.add_parser("shell", help="open a shell on a host")
+    shell.add_argument(
+        "node",
+        metavar="NODE",
+        help="name of a host: lab1, lab2 ...; lab0 runs the Slurm controller",
+    )
+    actions.add_parser("down", help="stop the lab and remove everything it created")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -69,14 +85,14 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.action == "down":
         number = cluster.down()
-        out.print("taken down" if number else "there was none")
+        out.print("stopped" if number else "no lab is running")
         return 0
     if arguments.action == "shell":
         _become_shell(arguments.node)
     found = cluster.running()
     if found is None:
         left = [one.name for one in cages.there()]
-        out.print(f"a part of a lab is left: {', '.join(left)}" if left else "there is no lab")
+        out.print(f"parts of a lab are left: {', '.join(left)}" if left else "no lab is running")
         return 1
     _show(found.lab, out)
     return 0

@@ -24,11 +24,11 @@ from haloscope.study.plan import expand
 from haloscope.toolchains import library
 
 _DESCRIPTION = """\
-List what there is: ready studies, with the cases they have on this machine (haloscope run STUDY);
-kernels (haloscope describe KERNEL, haloscope once KERNEL) and external programs, as kernels;
-papers whose published tables can stand beside yours (haloscope paper); MPI
-toolchains (haloscope toolchain). Nothing is fetched or built for it: where a kernel's program is
-not built yet, its cases are counted without its limits on memory and ranks.
+List ready studies with the number of their cases on this machine (haloscope run STUDY), kernels and
+external programs (haloscope describe KERNEL, haloscope once KERNEL), papers with published tables
+(haloscope paper), clusters (haloscope cluster), and MPI libraries (haloscope toolchain). Nothing is
+downloaded or built. The limits on memory and ranks of kernels that are not built yet are not
+applied, so their studies may have fewer cases than listed.
 """
 
 

@@ -22,19 +22,18 @@ from haloscope.report.draw import csv_files, terminal
 from haloscope.report.tables import statements as statement_tables
 
 _DESCRIPTION = """\
-Published performance tables, as data. Reports set them beside your own measurements when a study
-names a paper; here you can look at them, or take them elsewhere as CSV.
+Show published performance tables. If a study names a paper, its report compares your measurements
+with these tables.
 
-A dot is a cell with no value: not in the paper, or not readable with certainty in the text we
-have, which is then said below the table. A wall time of 00:00:00 is no such cell: it is a run too
-short for the printed resolution.
+A dot marks a cell without a value: missing in the paper, or not readable with certainty (stated
+below the table). A wall time of 00:00:00 is a run shorter than the printed resolution.
 """
 _EPILOG = """\
 examples:
-  haloscope paper list                            the papers and their tables
+  haloscope paper list                            list papers and their tables
   haloscope paper show hpcf-2018-10 4.1           wall times on Stampede2, as printed
-  haloscope paper show hpcf-2010-6 5.2 --csv      one line a cell, for other programs
-  haloscope paper check hpcf-2010-6               what it says, against its own tables
+  haloscope paper show hpcf-2010-6 5.2 --csv      CSV, one row per cell
+  haloscope paper check hpcf-2010-6               check its statements against its tables
 """
 _MISSING = "·"
 
@@ -43,25 +42,23 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `paper list` and `paper show`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    actions.add_parser(
-        "list", help="the papers, and what is in each of their tables", description=_DESCRIPTION
-    )
+    actions.add_parser("list", help="list papers and their tables", description=_DESCRIPTION)
     show = actions.add_parser(
         "show",
-        help="one table in its published form",
-        description="One table in its published form, what holds for all its cells, and notes.",
+        help="print a table in its published form",
+        description="Print a table in its published form, with its conditions and notes.",
     )
-    show.add_argument("id", metavar="ID", help="the paper, e.g. hpcf-2018-10")
-    show.add_argument("table", metavar="TABLE", help="the table's number in it, e.g. 4.1")
-    show.add_argument("--csv", action="store_true", help="one line a cell, to standard output")
+    show.add_argument("id", metavar="ID", help="id of a paper, e.g. hpcf-2018-10")
+    show.add_argument("table", metavar="TABLE", help="number of a table, e.g. 4.1")
+    show.add_argument("--csv", action="store_true", help="print CSV: one row per cell")
     check = actions.add_parser(
         "check",
-        help="a paper's statements against its own tables",
-        description="Test what a paper says of its figures on its own cells: yes, no, mixed, or no "
-        "cells. Comparisons that printed digits leave open do not count.",
+        help="check a paper's statements against its own tables",
+        description="Check every statement of a paper against the cells of its own tables: yes, "
+        "no, mixed, or no cells. Comparisons that the printed digits leave open are not counted.",
     )
     check.add_argument("id", metavar="ID", help="the paper, e.g. hpcf-2018-10")
-    check.add_argument("--csv", metavar="FILE", help="write every statement there")
+    check.add_argument("--csv", metavar="FILE", help="write all statements to FILE")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -86,7 +83,7 @@ def _check(console: Console, paper: str, file: str | None) -> int:
     found = statements(paper)
     if not found:
         mend = "papers with statements have a file statements.csv beside paper.toml"
-        raise UserError(Problem(f"paper check {paper}", "nobody wrote its statements down", mend))
+        raise UserError(Problem(f"paper check {paper}", "its statements are not recorded", mend))
     checked = [(one, assessed(one, published_cells(paper, one))) for one in found]
     every, summary = statement_tables.own_cells(checked, paper)
     if file:

@@ -18,23 +18,22 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--on",
         metavar="PLACE",
         default="local",
-        help="this machine (local); a site's name: its batch system runs it (haloscope site "
-        "detect); or a cluster file's name (haloscope list): simulated there",
+        help="where to run: local (this machine), a site (its batch system; see haloscope site "
+        "detect), or a cluster (simulated; see haloscope cluster list)",
     )
     add(
         "--execute",
         dest="arithmetic",
         action="store_true",
-        help="have simulated cases do their arithmetic too, all of a solve, and verify the answer; "
-        "a study leaves out those that this machine has no memory for",
+        help="also compute and verify the solution in simulated cases; cases that need more memory "
+        "than this machine has are left out of a study",
     )
-    add("--keep", metavar="DIR", help="keep each simulated case's files there, and the command")
+    add("--keep", metavar="DIR", help="keep the files and command of each simulated case in DIR")
     add(
         "--replicates",
         metavar="N",
         type=int,
-        help="simulate each case so often, its nodes drawn anew by how far the cluster file says "
-        "that they lie apart",
+        help="simulate each case N times with the node-to-node variability of the cluster file",
     )
 
 
@@ -47,7 +46,7 @@ def add_programs_to(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="a program of your own, as a kernel: the folder of its program.toml (may be repeated)",
+        help="folder with the program.toml of a program of your own (repeatable)",
     )
 
 

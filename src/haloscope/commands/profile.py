@@ -24,20 +24,20 @@ from haloscope.report.draw import matrix
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
-Count messages and bytes between ranks of any MPI program, by the function that called MPI; also
-one-sided transfers, collective operations, and MPI files. The program is not changed: a library of
-haloscope's is loaded before it. DIR gets the counts as CSV, and a picture.
+Count messages and bytes between ranks of any MPI program by calling function, and one-sided
+transfers, collective operations, and MPI files. The program is not changed: a library is preloaded.
+DIR receives the counts as CSV and a picture.
 """
 _EPILOG = """\
 examples:
   haloscope profile -- mpirun -n 4 ./program input
   haloscope profile --toolchain mpich --out counts -- srun -n 4 ./program
 
-A program that calls MPI_Pcontrol(1000, "name") names what follows itself. Functions of the program
-have names where it exports them (link with -rdynamic); libraries do. Messages that MPI sends inside
-collective operations are not seen. A failed run shows what was counted until then, marked partial.
+A program can name the section that follows with MPI_Pcontrol(1000, "name"). To see the names of a
+program's functions, link it with -rdynamic. Messages inside collective operations are not counted.
+The counts of a failed run are kept and marked partial.
 
-exit codes: the program's own, 2 usage, 130 interrupted
+exit codes: the program's own, 2 usage error, 130 interrupted
 """
 _GRACE_S = 10.0
 MOST_SHOWN = 16

@@ -31,28 +31,28 @@ _DRAWN = 500
 """_DRAWN is the largest number of cases that are drawn as a table."""
 
 _DESCRIPTION = """\
-Measure every case of a study, launch by launch in random order, and write a report.
+Run every case of a study, with launches in random order, and write a report.
 
-STUDY is the name of a ready study (haloscope list) or a TOML file of your own. Every case is
-checked before anything is launched. Each launch becomes one line of DIR/records.jsonl, on disk
-before the next one starts: an interrupted run loses one launch at most, and --resume goes on.
+STUDY is the name of a ready study (haloscope list) or a TOML file of your own. All cases are
+validated before the first launch. Each launch is written to DIR/records.jsonl before the next one
+starts. After an interruption, --resume DIR continues; at most one launch is lost.
 """
 _EPILOG = """\
 examples:
-  haloscope run quick                               about a minute: how this machine does
-  haloscope run poisson-scaling --dry-run           what would run, and what it needs
+  haloscope run quick                               measure this machine for about a minute
+  haloscope run poisson-scaling --dry-run           show the cases and their memory, run nothing
   haloscope run my-study.toml --launches 10 --out results/before
-  haloscope run network --on lab                    on a site: jobs of its batch system
-  haloscope run network --on lab --allocations 5    ... five of them: compare then decides
-  haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
-  haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
-  haloscope run quick --on stampede2 --replicates 7  ... seven times, on other nodes each time
-  haloscope run my-study.toml --program my_solver   ... with a program of your own as a kernel
-  haloscope run sf-device --device cuda             ... in the memory of real GPUs
-  haloscope run --resume results/before             after an interruption: what is left of it
-  haloscope run --resume results/before --launches 20         more launches of the same cases
+  haloscope run network --on lab                    submit to the batch system of a site
+  haloscope run network --on lab --allocations 5    ... as five jobs, so that compare can decide
+  haloscope run poisson-scaling --on stampede2      simulate the study on a cluster
+  haloscope run my-study.toml --on eagle --execute  ... and verify every result
+  haloscope run quick --on stampede2 --replicates 7  ... with seven random sets of nodes
+  haloscope run my-study.toml --program my_solver   measure a program of your own
+  haloscope run sf-device --device cuda             ... in GPU memory
+  haloscope run --resume results/before             continue after an interruption
+  haloscope run --resume results/before --launches 20         run more launches of each case
 
-exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted
+exit codes: 0 success, 1 a case failed or its result was wrong, 2 usage error, 130 interrupted
 """
 
 
@@ -60,48 +60,57 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `run`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("study", metavar="STUDY", nargs="?", help="a ready study's name, or a TOML file")
+    add("study", metavar="STUDY", nargs="?", help="name of a ready study, or a TOML file")
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
-    add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
+    add("--out", metavar="DIR", help="result folder (default: results/STUDY-DATE-TIME)")
     add(
         "--launches",
         metavar="N",
         type=int,
-        help="whole launches of each case, not the study's number",
+        help="launches per case (default: the study's)",
     )
     add(
         "--allocations",
         metavar="N",
         type=int,
-        help="on a site: measure every case in N jobs, each with all launches",
+        help="on a site: run all launches of every case in each of N jobs",
     )
-    add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
+    add("--resume", metavar="DIR", help="continue a result folder; finished launches are kept")
     add(
         "--accept-change",
         action="store_true",
-        help="with --resume: measure on though library, program or machine changed (marked)",
+        help="with --resume: continue although MPI, code, or host changed; affected records are "
+        "flagged",
     )
     add(
         "--dry-run",
         action="store_true",
-        help="show the cases, their memory and notes; run, fetch and build nothing",
+        help="show the cases, their memory, and notes; run, download, and build nothing",
     )
-    add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
-    add("--toolchain", metavar="NAME", help="measure every run with it, whatever the study says")
-    add("--device", choices=DEVICES, help="build halobench for GPUs, by CUDA or HIP")
+    add(
+        "--oversubscribe",
+        action="store_true",
+        help="allow more ranks and threads than cores (flagged)",
+    )
+    add("--toolchain", metavar="NAME", help="use this MPI library for every run")
+    add("--device", choices=DEVICES, help="build the kernels for GPUs with CUDA or HIP")
     add(
         "--seed",
         metavar="N",
         type=int,
-        help="for the order of launches (default: random, recorded)",
+        help="random seed of the launch order (default: random, recorded)",
     )
-    add("--via", metavar="SITE", help="have a site's jobs simulate the cases, one on each core")
-    add("--nodes", metavar="N", type=int, help="with --via: of each such job (default: 1)")
-    add("--detach", action="store_true", help="on a site: submit the jobs, and return")
-    add("--script-only", action="store_true", help="on a site: write the job scripts, submit none")
-    add("--minutes", metavar="N", type=int, help="on a site: the time limit of each job")
-    add("--no-report", action="store_true", help="measure and summarise, but write no report")
+    add("--via", metavar="SITE", help="simulate the cases in batch jobs of a site, one per core")
+    add("--nodes", metavar="N", type=int, help="with --via: nodes per job (default: 1)")
+    add("--detach", action="store_true", help="on a site: submit the jobs and return")
+    add(
+        "--script-only",
+        action="store_true",
+        help="on a site: write the job scripts, submit nothing",
+    )
+    add("--minutes", metavar="N", type=int, help="on a site: time limit per job")
+    add("--no-report", action="store_true", help="print the summary, but write no report")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -120,7 +129,7 @@ def execute(arguments: argparse.Namespace) -> int:
         measure(campaign, tell)
     except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
         if campaign.folder.plan.exists():
-            tell.warn(f"\nTo go on: haloscope run --resume {in_a_shell(campaign.folder.path)}")
+            tell.warn(f"\nTo continue: haloscope run --resume {in_a_shell(campaign.folder.path)}")
         raise
     return conclude(campaign, Screen(), write=not arguments.no_report)
 
@@ -134,7 +143,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
         for job in (jobs.check_asked(), *jobs.planned()):
             out.print(f"written: {jobs.write(job).script}", soft_wrap=True)
         if jobs.site.described.scheduler != "slurm":  # whose jobs of one name wait for each other
-            tell.say("submit each when the one before it has ended")
+            tell.say("submit them one at a time: each after the previous one has ended")
         return 0
     path = in_a_shell(campaign.folder.path)
     if arguments.detach:
@@ -144,7 +153,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
     try:
         following.follow(jobs, tell)
     except KeyboardInterrupt:
-        tell.warn(f"\nThe jobs go on: haloscope status {path}; cancel {path}")
+        tell.warn(f"\nThe jobs keep running: haloscope status {path}; cancel {path}")
         raise
     from haloscope.commands.conclusion import conclude
 

@@ -22,14 +22,14 @@ from haloscope.sites.schema import BatchSite
 from haloscope.study.schema import Study
 
 _DESCRIPTION = """\
-The JSON Schema (2020-12) of a kind of file: editors complete and check with it, and so do
-check-jsonschema and other programs. What no schema can say, as a key that another one rules out,
-haloscope says when it reads the file.
+Print the JSON Schema (2020-12) of a kind of file, for editors, check-jsonschema, and other
+programs. Rules that a schema cannot express, such as keys that exclude each other, are checked when
+haloscope reads the file.
 """
 _EPILOG = """\
 examples:
-  haloscope schema study > study.json    then '#:schema ./study.json' as a study's first line
-  haloscope schema record                one line of records.jsonl
+  haloscope schema study > study.json    for the line '#:schema ./study.json' of a study
+  haloscope schema record                a line of records.jsonl
 """
 
 

@@ -20,14 +20,14 @@ from haloscope.sites import file as site_file
 from haloscope.sites.schema import ASKED, BatchSite
 
 _DESCRIPTION = """\
-A site is a cluster whose batch system gives out nodes: sites/NAME.toml says which partition,
-account and launcher to use there, and what its partitions allow. `detect` asks Slurm and writes
-such a file; for PBS, LSF and Flux it is written by hand (docs/sites.md). `check` says where one no
-longer agrees with its batch system. A cluster in a box (haloscope lab) is the site `lab`.
+A site is a cluster with a batch system. sites/NAME.toml sets partition, account, and launcher, and
+lists the limits of the partitions. `detect` queries Slurm and writes this file; write it by hand
+for PBS, LSF, and Flux (docs/sites.md). `check` compares a file with the batch system. The test
+cluster of haloscope lab is the site `lab`.
 """
 _EPILOG = """\
 examples:
-  haloscope site detect                  writes sites/NAME.toml, called as the cluster
+  haloscope site detect                  write sites/NAME.toml
   haloscope site check lab
   haloscope run quick --on lab
 """
@@ -37,11 +37,16 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `site`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="detect|show|check", required=True)
-    write = actions.add_parser("detect", help="ask Slurm, and write a site file")
-    write.add_argument("--name", metavar="NAME", help="what to call it (default: Slurm's name)")
-    for action, text in (("show", "what a site file says"), ("check", "whether it is still so")):
+    write = actions.add_parser("detect", help="query Slurm and write a site file")
+    write.add_argument(
+        "--name", metavar="NAME", help="name of the site (default: Slurm's cluster name)"
+    )
+    for action, text in (
+        ("show", "show a site file"),
+        ("check", "compare a site file with its batch system"),
+    ):
         one = actions.add_parser(action, help=text)
-        one.add_argument("name", metavar="NAME", help="its name, or a TOML file")
+        one.add_argument("name", metavar="NAME", help="name of a site, or a TOML file")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -75,11 +80,11 @@ def _detect(name: str | None, out: Screen) -> int:
     conf = os.environ.get("SLURM_CONF")
     site = detect.detected(name, {"SLURM_CONF": conf} if conf else {})
     if what := _unusable(site.name):
-        raise UserError(Problem(f"site {site.name!r}", what, "give another: --name NAME"))
+        raise UserError(Problem(f"site {site.name!r}", what, "choose another: --name NAME"))
     path = site_file.OWN / f"{site.name}.toml"
     if path.exists():
         mend = "move it away, give another --name, or compare: haloscope site check"
-        raise UserError(Problem(str(path), "there is such a file already", mend))
+        raise UserError(Problem(str(path), "the file exists already", mend))
     site_file.write(site, path)
     _show(site_file.load(path), path, out)
     for line in detect.notes(site.environment):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope status: how the jobs of a result folder stand."""
+"""haloscope status: show the batch jobs of a result folder."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from haloscope.run.standing import standing
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `status`, and add its argument."""
     parser.description = (
-        "Show how many launches of DIR are done and left, what its jobs are at, and why those wait "
-        "that wait. Launches are counted in DIR/records.jsonl, so that this works without the "
-        "batch system, too."
+        "Show the progress of a batch run: finished and remaining launches, job states, and "
+        "reasons for waiting. Launches are counted in DIR/records.jsonl, so this also works "
+        "without the batch system."
     )
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
 
@@ -35,9 +35,10 @@ def execute(arguments: argparse.Namespace) -> int:
     submission.require_of_a_site(jobs)
     states, silent = _states(arguments.directory)
     walls = earlier_walls(jobs.folder, jobs.plan)
-    out.print(str(standing(jobs, states, walls)), soft_wrap=True)
     if silent:
         out.print(silent, soft_wrap=True)
+    out.print(str(standing(jobs, states, walls)), soft_wrap=True)
+    if silent:
         _show_noted(jobs, out)
     for job, state in states.items():
         out.print(following.in_words({job: state}), soft_wrap=True)
@@ -47,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
         out.print(following.last_heard(jobs.directory), soft_wrap=True)
         if states and all(state.over for state in states.values()):
             folder = in_a_shell(arguments.directory)
-            out.print(f"to go on: haloscope run --resume {folder}", soft_wrap=True)
+            out.print(f"to continue: haloscope run --resume {folder}", soft_wrap=True)
     return 0
 
 
@@ -59,7 +60,7 @@ def _states(directory: Path) -> tuple[dict[str, JobState], str]:
         return jobs.states(), ""
     except UserError as error:
         problem = error.problems[0]
-        return {}, f"the batch system was not asked: {problem.where}: {problem.what}"
+        return {}, f"batch system not queried: {problem.where}: {problem.what}"
     except (NoAnswerError, RefusedError) as error:
         return {}, f"no answer from the batch system: {error}"
 

