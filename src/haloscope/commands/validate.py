@@ -102,8 +102,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--sensitivity",
         action="store_true",
-        help=f"multiply each assumed number of the cluster file by {FACTOR:g} and report the change "
-        "of the predictions; simulates all cells again for each number",
+        help=f"multiply each assumed number of the cluster file by {FACTOR:g} and report the "
+        "change of the predictions; simulates all cells again for each number",
     )
     add(
         "--residuals",
@@ -127,7 +127,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--spread",
         metavar="SHARE",
         type=float,
-        help="with --replicates: standard deviation of node speeds (default: the file's)",
+        help="with --replicates: standard deviation of node speeds (else the cluster file's)",
     )
 
 
