@@ -17,7 +17,7 @@ FLOORS = (
     {"study", "programs"},
     {"records", "clusters", "batch"},
     {"run", "analysis", "lab", "profiling"},
-    {"report", "predict"},
+    {"report", "predict", "advice"},
     {"commands"},
 )
 """Rooms, the lowest first: each may know those below it, and none on its own floor."""

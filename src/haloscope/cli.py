@@ -31,6 +31,7 @@ from haloscope.verbosity import Verbosity, verbosity
 COMMANDS = {
     "run": "run all cases of a study and write a report",
     "once": "run one case and print its result",
+    "advise": "find the layout to request for a kernel",
     "status": "show the batch jobs of a result folder",
     "collect": "write a report from the launches that batch jobs have finished",
     "cancel": "cancel the batch jobs of a result folder",

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -508,8 +510,15 @@ def _unfit_allocations(
         yield what, f"give {there} or more"
 
 
-def measure(campaign: Campaign, tell: Teller) -> None:
-    """Run what is left of a campaign, saying what happens."""
+def measure(campaign: Campaign, tell: Teller, until: float | None = None) -> None:
+    """Run what is left of a campaign, saying what happens.
+
+    until: start no launch after this time of `time.monotonic`.
+    """
+
+    def in_time(some: Iterable[Launch]) -> Iterator[Launch]:
+        return takewhile(lambda _: until is None or time.monotonic() < until, some)
+
     rule = campaign.plan.rule
     with campaign.folder.alone():
         campaign.check_folder()
@@ -519,7 +528,7 @@ def measure(campaign: Campaign, tell: Teller) -> None:
         most_s = rule.most_s if rule else None
         side_by_side = places.at_once(campaign.place)
         with RunView(tell.console, launches, walls, most_s, side_by_side) as view:
-            for launch, record in campaign.run(launches, view.watch):
+            for launch, record in campaign.run(launches, lambda some: view.watch(in_time(some))):
                 view.ended(launch, record)
 
 

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Layouts worth comparing for a fixed number of tasks, and the studies that compare them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import prod
+
+from haloscope.errors import Problem, UserError
+from haloscope.quantities import count
+from haloscope.study.capacity import Site
+from haloscope.study.case import Layout, Value
+from haloscope.toolchains.job import shares
+
+MOST_SPREAD = 8
+"""MOST_SPREAD is the largest number of nodes among candidates, as a multiple of the fewest nodes,
+because each doubling of nodes doubles the cost of time that does not shrink with it."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A layout of a fixed number of tasks, as the keys of a study's layout.
+
+    bind: spread where cores stay free, so that ranks use the memory bandwidth of every socket;
+    close otherwise. mapping: block, round_robin, random, or the node of every rank.
+    """
+
+    tasks: int
+    nodes: int
+    threads: int
+    bind: str
+    mapping: str = Layout.mapping
+    mapping_seed: int | None = None
+
+    @property
+    def ppn(self) -> int:
+        """Tasks on the fullest nodes."""
+        return shares(self.tasks, self.nodes)[0]
+
+    def keys(self) -> Mapping[str, Value]:
+        """Its keys in a study."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+
+def default(tasks: int, site: Site) -> Candidate:
+    """The layout of a job that asks for tasks alone: fewest nodes, in order, one thread each."""
+    return _shape(tasks, -(-tasks // site.cores), 1, site)
+
+
+def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candidate]:
+    """Nodes and threads per task that fit a place, from few nodes to many, the default first.
+
+    The tasks per node are the cores of a node, and halves of that. Each task has one thread, or all
+    the cores that are free. most_nodes: the largest number of nodes; MOST_SPREAD times the fewest
+    if None. UserError if not even the fewest nodes fit.
+    """
+    fewest = -(-tasks // site.cores)
+    limit = min(site.nodes, tasks, most_nodes or MOST_SPREAD * fewest)
+    if fewest > limit:
+        what = f"needs {count(fewest, 'node')} with {count(site.cores, 'core')} each"
+        allowed = f"{site.name or 'this machine'} allows {count(limit, 'node')}"
+        mend = f"{allowed}: give at most {limit * site.cores} tasks"
+        raise UserError(Problem(f"--tasks {tasks}", what, mend))
+    found = []
+    ppn = site.cores
+    while True:
+        nodes = -(-tasks // ppn)
+        if nodes <= limit:
+            free = site.cores // shares(tasks, nodes)[0]
+            found += [_shape(tasks, nodes, threads, site) for threads in dict.fromkeys((1, free))]
+        if ppn == 1 or nodes > limit:
+            break
+        ppn = -(-ppn // 2)
+    return list(dict.fromkeys(found))
+
+
+def _shape(tasks: int, nodes: int, threads: int, site: Site) -> Candidate:
+    ppn = shares(tasks, nodes)[0]
+    return Candidate(tasks, nodes, threads, "spread" if ppn * threads < site.cores else "close")
+
+
+def remapped(one: Candidate, grid: Sequence[int]) -> Iterator[Candidate]:
+    """A candidate with other ranks sharing a node; nothing on one node.
+
+    grid: ranks along each axis, if the kernel has a Cartesian grid of ranks; else empty.
+    """
+    if one.nodes == 1:
+        return
+    yield replace(one, mapping="round_robin")
+    yield replace(one, mapping="random", mapping_seed=1)
+    if (nodes := bricks(grid, one.tasks, one.nodes)) is not None:
+        yield replace(one, mapping=",".join(map(str, nodes)))
+
+
+def bricks(grid: Sequence[int], ranks: int, nodes: int) -> list[int] | None:
+    """The node of every rank if each node holds a compact brick of a grid of ranks.
+
+    Ranks are numbered as MPI_Cart_create does, the last axis fastest. Among bricks that tile the
+    grid, the one that parts the fewest neighbours is used. None if no brick of that size tiles the
+    grid, or if the best one is what block mapping gives.
+    """
+    if not grid or prod(grid) != ranks or ranks % nodes:
+        return None
+    size = ranks // nodes
+    fitting = [brick for brick in _boxes(size, tuple(grid)) if prod(brick) == size]
+    if not fitting:
+        return None
+    best = min(fitting, key=lambda brick: _cut(brick, grid))
+    along = [extent // part for extent, part in zip(grid, best, strict=True)]
+    found = []
+    for rank in range(ranks):
+        place, rest = 0, rank
+        where = []
+        for extent in reversed(grid):
+            rest, position = divmod(rest, extent)
+            where.append(position)
+        for position, part, number in zip(reversed(where), best, along, strict=True):
+            place = place * number + position // part
+        found.append(place)
+    return None if found == sorted(found) else found
+
+
+def _boxes(size: int, grid: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Extents that divide those of a grid, whose product divides `size`."""
+    if not grid:
+        yield ()
+        return
+    for extent in range(1, grid[0] + 1):
+        if grid[0] % extent == 0 and size % extent == 0:
+            for rest in _boxes(size // extent, grid[1:]):
+                yield (extent, *rest)
+
+
+def _cut(brick: Sequence[int], grid: Sequence[int]) -> int:
+    """Pairs of neighbours in a grid of ranks, not periodic, that lie in different bricks."""
+    ranks = prod(grid)
+    return sum(
+        (extent // part - 1) * ranks // extent for part, extent in zip(brick, grid, strict=True)
+    )
+
+
+def study(
+    title: str,
+    kernel: str,
+    params: Mapping[str, Value],
+    candidates: Sequence[Candidate],
+    launches: int,
+) -> str:
+    """The text of a study that compares candidates."""
+    lines = [f"title = {json.dumps(title)}", f"launches = {launches}"]
+    given = _table(params)
+    for one in candidates:
+        lines += ["", "[[runs]]", f"kernel = {json.dumps(kernel)}", f"params = {given}"]
+        lines += [f"layout = {_table(one.keys())}", "skip_too_large = true"]
+    return "\n".join(lines) + "\n"
+
+
+def _table(values: Mapping[str, Value]) -> str:
+    """An inline table of TOML, whose scalars are written as those of JSON."""
+    pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in values.items())
+    return f"{{ {pairs} }}" if pairs else "{}"

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What to paste for a layout: batch options, launcher lines, and files of ranks and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from haloscope.advice.candidates import Candidate
+from haloscope.study.case import Layout
+
+ORDER_FILE = "MPICH_RANK_ORDER"
+"""ORDER_FILE is the name of the file that Cray MPICH reads the order of ranks from."""
+NODES_FILE = "nodes-of-ranks"
+"""NODES_FILE is the name of the file with the node of every rank, counted from 0."""
+
+
+def _layout(one: Candidate) -> Layout:
+    return Layout(
+        nodes=one.nodes,
+        ppn=one.ppn,
+        threads=one.threads,
+        tasks=one.tasks,
+        mapping=one.mapping,
+        mapping_seed=one.mapping_seed,
+    )
+
+
+def sbatch(one: Candidate) -> list[str]:
+    """Slurm's options of the job."""
+    lines = [f"--nodes={one.nodes}", f"--ntasks={one.tasks}"]
+    if one.nodes > 1 or one.ppn == one.tasks:
+        lines.append(f"--ntasks-per-node={one.ppn}")
+    return [f"#SBATCH {line}" for line in [*lines, f"--cpus-per-task={one.threads}"]]
+
+
+def launchers(one: Candidate) -> Mapping[str, str]:
+    """The command line of each launcher, up to the program."""
+    layout = _layout(one)
+    cores = f" --cpus-per-task={one.threads}"
+    within = "cyclic" if one.bind == "spread" else "block"
+    if one.mapping in ("block", "round_robin"):
+        across = {"block": "block", "round_robin": "cyclic"}[one.mapping]
+        by_node = " --map-by node:PE={0}" if across == "cyclic" else " --map-by ppr:{1}:node:PE={0}"
+        return {
+            "Slurm": f"srun --distribution={across}:{within}{cores} --cpu-bind=cores",
+            "Open MPI": f"mpirun -n {one.tasks}"
+            + by_node.format(one.threads, one.ppn)
+            + " --bind-to core",
+            "MPICH, Intel MPI": f"mpiexec -n {one.tasks} "
+            + (f"-ppn {one.ppn}" if across == "block" else "-ppn 1"),
+            "Cray MPICH": f"MPICH_RANK_REORDER_METHOD={1 if across == 'block' else 0} "
+            f"srun{cores} --cpu-bind=cores",
+        }
+    assert layout.nodes_of_ranks
+    return {
+        "Slurm": f"SLURM_HOSTFILE=hosts srun --distribution=arbitrary{cores} --cpu-bind=cores",
+        "Open MPI": f"mpirun -n {one.tasks} --map-by rankfile:FILE=rankfile",
+        "MPICH, Intel MPI": f"mpiexec -n {one.tasks} -f machines",
+        "Cray MPICH": f"MPICH_RANK_REORDER_METHOD=3 srun{cores} --cpu-bind=cores",
+    }
+
+
+def script(one: Candidate) -> str:
+    """Shell commands for a job script that write the files which its launcher lines read."""
+    if one.mapping in ("block", "round_robin"):
+        return ""
+    return (
+        f"# {NODES_FILE} has the node of every rank, counted from 0.\n"
+        f"scontrol show hostnames > nodes\n"
+        f"awk 'NR == FNR {{ host[FNR - 1] = $1; next }} {{ print host[$1] }}' "
+        f"nodes {NODES_FILE} > hosts\n"
+        f"cp hosts machines\n"
+        f'awk \'{{ print "rank " FNR - 1 "=" $1 " slot=" slot[$1]++ * {one.threads} "-" '
+        f"slot[$1] * {one.threads} - 1 }}' hosts > rankfile\n"
+    )
+
+
+def files(one: Candidate) -> Mapping[str, str]:
+    """Files by name: the node of every rank, and Cray MPICH's order of ranks; {} for the usual
+    mappings.
+
+    Cray MPICH fills nodes in order with the ranks of its file.
+    """
+    if one.mapping in ("block", "round_robin"):
+        return {}
+    nodes = _layout(one).nodes_of_ranks
+    by_node = sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))
+    return {
+        NODES_FILE: "".join(f"{node}\n" for node in nodes),
+        ORDER_FILE: ",".join(map(str, by_node)) + "\n",
+    }
