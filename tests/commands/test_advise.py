@@ -61,3 +61,40 @@ def test_no_candidate_is_begun_after_the_time_is_over(haloscope: Run, tmp_path: 
         haloscope(*asked, "--out", tmp_path / "out")
     (problem,) = error.value.problems
     assert problem.where == "advise fake"
+
+
+def test_a_profile_gets_the_mapping_with_the_fewest_bytes_between_nodes(
+    haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ranks, stride = 96, 2
+    pairs = [(rank, (rank + stride) % ranks) for rank in range(ranks)]  # evens, and odds
+    lines = [f"p,{one},{two},1,100,message,1,1,no\n" for one, two in pairs]
+    head = "phase,from,to,messages,bytes,kind,from_world,to_world,partial\n"
+    (tmp_path / "traffic.csv").write_text(head + "".join(lines))
+    asked = ("advise", "--profile", tmp_path, "--on", "stampede2", "--out", tmp_path / "out")
+    assert haloscope(*asked, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    loads = {one["mapping"]: one["between_nodes"] for one in found["mappings"]}
+    assert (found["ranks"], found["nodes"], found["bytes"]) == (96, 2, 9600)
+    assert loads["block"] == 400
+    assert loads["round_robin"] == loads["graph"] == 0
+    assert found["advised"] in ("round_robin", "graph")
+    assert haloscope(*asked, "--nodes", "4") == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("--on stampede2", ["advise"]),
+        ("fake --profile there --on stampede2", ["advise"]),
+        ("--profile there --tasks 4 --goal node-hours --on stampede2", ["--tasks", "--goal"]),
+        ("fake --nodes 2 --on stampede2", ["advise", "--nodes"]),
+        ("--profile there --on local", ["--profile there"]),
+    ],
+)
+def test_a_kernel_and_a_profile_have_options_of_their_own(
+    haloscope: Run, words: str, where: list[str]
+) -> None:
+    with pytest.raises(UserError) as error:
+        haloscope("advise", *words.split())
+    assert [problem.where for problem in error.value.problems] == where

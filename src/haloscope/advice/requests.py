@@ -14,7 +14,8 @@ NODES_FILE = "nodes-of-ranks"
 """NODES_FILE is the name of the file with the node of every rank, counted from 0."""
 
 
-def _layout(one: Candidate) -> Layout:
+def layout(one: Candidate) -> Layout:
+    """It as a study has it."""
     return Layout(
         nodes=one.nodes,
         ppn=one.ppn,
@@ -35,7 +36,6 @@ def sbatch(one: Candidate) -> list[str]:
 
 def launchers(one: Candidate) -> Mapping[str, str]:
     """The command line of each launcher, up to the program."""
-    layout = _layout(one)
     cores = f" --cpus-per-task={one.threads}"
     within = "cyclic" if one.bind == "spread" else "block"
     if one.mapping in ("block", "round_robin"):
@@ -51,7 +51,6 @@ def launchers(one: Candidate) -> Mapping[str, str]:
             "Cray MPICH": f"MPICH_RANK_REORDER_METHOD={1 if across == 'block' else 0} "
             f"srun{cores} --cpu-bind=cores",
         }
-    assert layout.nodes_of_ranks
     return {
         "Slurm": f"SLURM_HOSTFILE=hosts srun --distribution=arbitrary{cores} --cpu-bind=cores",
         "Open MPI": f"mpirun -n {one.tasks} --map-by rankfile:FILE=rankfile",
@@ -83,7 +82,7 @@ def files(one: Candidate) -> Mapping[str, str]:
     """
     if one.mapping in ("block", "round_robin"):
         return {}
-    nodes = _layout(one).nodes_of_ranks
+    nodes = layout(one).nodes_of_ranks
     by_node = sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))
     return {
         NODES_FILE: "".join(f"{node}\n" for node in nodes),

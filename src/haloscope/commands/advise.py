@@ -21,7 +21,7 @@ from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Advice, Goal, Option, Verdict, advice, band_of
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
-from haloscope.commands import placeoptions
+from haloscope.commands import placeoptions, traffic_advice
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import in_a_shell, write_whole
@@ -46,12 +46,16 @@ nodes and threads are compared, then other mappings of ranks for the best two.
 
 DIR receives advice.json, a study that measures the advised and the default layout on a real
 machine, and the files that launchers read.
+
+With --profile, mappings of the ranks of any profiled program are compared by the bytes between
+nodes: block, round robin, random, and one that METIS makes for its traffic.
 """
 _EPILOG = """\
 examples:
   haloscope advise poisson_cg n=4096 --tasks 512 --on stampede2
   haloscope advise jacobi3d size=256x256x256 --tasks 64 --on eagle --goal node-hours
   haloscope advise fft_pencil --tasks 2 --on local --json
+  haloscope advise --profile profile-20261121-010203 --on eagle
 
 exit codes: 0 success, 1 a candidate failed, 2 usage error, 130 interrupted
 """
@@ -65,9 +69,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `advise`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("kernel", metavar="KERNEL", help="name of a kernel (see haloscope list)")
+    add("kernel", metavar="KERNEL", nargs="?", help="name of a kernel (see haloscope list)")
     add("params", metavar="key=value", nargs="*", help="parameters that differ from their defaults")
-    add("--tasks", metavar="N", type=int, required=True, help="number of MPI ranks")
+    add("--tasks", metavar="N", type=int, help="number of MPI ranks")
+    add("--profile", metavar="DIR", type=Path, help="of haloscope profile, in place of a kernel")
+    add("--nodes", metavar="N", type=int, help="with --profile: nodes (default: the fewest)")
     add("--on", metavar="PLACE", required=True, help="a cluster (simulated), or local (measured)")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add("--most-nodes", metavar="N", type=int, help="largest number of nodes (default: 8 x fewest)")
@@ -100,6 +106,10 @@ def execute(arguments: argparse.Namespace) -> int:
     """Compare, choose, print; the exit code."""
     if problems := [*_problems(arguments)]:
         raise UserError(problems)
+    if arguments.profile is not None:
+        out = arguments.out or _default_folder("profile")
+        asked = (arguments.profile, arguments.on, arguments.nodes, out)
+        return traffic_advice.advise(*asked, as_json=arguments.json, screen=Screen())
     began = time.monotonic()
     tell = Teller(Screen(stderr=True))
     question = _Question(
@@ -145,6 +155,25 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     found = []
+    if (arguments.profile is None) == (arguments.kernel is None):
+        mend = "give one of both: advise KERNEL --tasks N, or advise --profile DIR"
+        return [Problem("advise", "needs a kernel or a profile", mend)]
+    if arguments.profile is not None:
+        others = {"tasks": "has its own", "goal": "is not compared", "most_nodes": "give --nodes"}
+        given = (name for name in others if getattr(arguments, name) not in (None, Goal.TIME))
+        found = [
+            Problem(f"--{name.replace('_', '-')}", "does not apply to --profile", others[name])
+            for name in given
+        ]
+        number = arguments.nodes
+        if number is not None and (what := out_of(number, 1, COUNT_LIMIT)):
+            found.append(Problem(f"--nodes {number}", what, f"give 1 to {COUNT_LIMIT:,}"))
+        return found
+    if arguments.tasks is None:
+        found.append(Problem("advise", "--tasks is missing", "give the number of MPI ranks"))
+    if arguments.nodes is not None:
+        mend = "leave it out; --most-nodes limits the candidates"
+        found.append(Problem("--nodes", "applies to --profile only", mend))
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))
     found += [

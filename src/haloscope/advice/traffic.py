@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counted traffic between ranks, what a mapping makes of it, and a mapping made for it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from haloscope.clusters.schema import Cluster
+from haloscope.errors import Problem, UserError
+from haloscope.toolchains.job import shares
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+_COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes between the ranks of one world, as `haloscope profile` counted them.
+
+    matrix: bytes from row to column, without those that ranks send to themselves. left_out: bytes
+    of other worlds, or between worlds.
+    """
+
+    matrix: csr_matrix
+    left_out: int
+
+    @property
+    def ranks(self) -> int:
+        """Of the world."""
+        return int(self.matrix.shape[0])
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a mapping makes of traffic, in bytes.
+
+    between_nodes: sent from one node to another. between_switches: to a node below another switch
+    of the first level, on neighbouring nodes of a fat tree; None for other networks. busiest:
+    what the node sends or receives, whichever is more, that does most.
+    """
+
+    between_nodes: int
+    between_switches: int | None
+    busiest: int
+
+
+def read(path: Path) -> Traffic:
+    """The traffic of the largest world in a file `traffic.csv`, or in a folder with one.
+
+    UserError for a file that is not one, or in which nothing was sent.
+    """
+    from scipy.sparse import coo_matrix
+
+    file = path / "traffic.csv" if path.is_dir() else path
+    mend = "give the folder that haloscope profile wrote, or its traffic.csv"
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines)
+            missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+            if missing:
+                what = f"no column {', '.join(missing)}"
+                raise UserError(Problem(f"--profile {file}", what, mend))
+            rows = [tuple(int(row[name] or 0) for name in _COLUMNS) for row in reader]
+    except (OSError, ValueError) as error:
+        raise UserError(Problem(f"--profile {file}", f"cannot be read: {error}", mend)) from error
+    sizes: dict[int, int] = {}
+    for _, _, sent, world, to_world in rows:
+        if world == to_world:
+            sizes[world] = sizes.get(world, 0) + sent
+    own = [row for row in rows if row[3] == row[4] == max(sizes, key=sizes.__getitem__, default=0)]
+    own = [row for row in own if row[0] != row[1] and row[2]]
+    if not own:
+        what = "no bytes between two ranks"
+        raise UserError(Problem(f"--profile {file}", what, "profile a run of several ranks"))
+    ranks = 1 + max(max(row[0], row[1]) for row in own)
+    senders, receivers, sent = ([row[k] for row in own] for k in range(3))
+    matrix = coo_matrix((sent, (senders, receivers)), shape=(ranks, ranks)).tocsr()
+    return Traffic(matrix, sum(row[2] for row in rows) - int(matrix.sum()))
+
+
+def load(traffic: Traffic, nodes_of_ranks: Sequence[int], cluster: Cluster) -> Load:
+    """What a mapping makes of it, on the first nodes of a cluster."""
+    import numpy as np
+
+    pairs = traffic.matrix.tocoo()
+    node = np.asarray(nodes_of_ranks)
+    sender, receiver = node[pairs.row], node[pairs.col]
+    apart = sender != receiver
+    sent = pairs.data.astype(np.int64)
+    number = int(node.max()) + 1
+    out = np.bincount(sender[apart], sent[apart], number)
+    into = np.bincount(receiver[apart], sent[apart], number)
+    network = cluster.network
+    switches = None
+    if network is not None and network.topology == "fat_tree":
+        below = network.levels[0].children
+        switches = int(sent[sender // below != receiver // below].sum())
+    return Load(int(sent[apart].sum()), switches, int(max(out.max(), into.max())))
+
+
+def least_seconds(found: Load, cluster: Cluster) -> float | None:
+    """A lower bound on the time of all messages: the busiest node's bytes over its bandwidth."""
+    network = cluster.network
+    if network is None:
+        return None
+    cards = 1
+    if network.levels:
+        cards = prod((network.levels[0].parents, network.levels[0].links))
+    return found.busiest / (cards * network.link_bandwidth_bytes_per_s.value)
+
+
+def by_graph(traffic: Traffic, nodes: int) -> list[int]:
+    """The node of every rank: METIS cuts as few bytes between nodes as it can.
+
+    Each node gets as many ranks as shares() gives it; METIS' parts are evened out by the moves that
+    cut the fewest bytes more.
+    """
+    import numpy as np
+    import pymetis
+
+    both = (traffic.matrix + traffic.matrix.T).tocsr()
+    most = max(1, int(both.data.max()))
+    weights = np.maximum(1, both.data * 1_000_000 // most).astype(np.int64)  # METIS adds them up
+    adjacency = pymetis.CSRAdjacency(both.indptr, both.indices)
+    _, parts = pymetis.part_graph(nodes, adjacency, eweights=weights, recursive=nodes <= 8)
+    return _evened(both, np.asarray(parts), shares(traffic.ranks, nodes))
+
+
+def _evened(both: csr_matrix, parts: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Parts of exactly these sizes, the largest of which go to the largest parts."""
+    import numpy as np
+
+    found = np.asarray(parts).copy()
+    number = len(sizes)
+    there = np.bincount(found, minlength=number)
+    rank = np.empty(number, int)
+    rank[np.argsort(-there, kind="stable")] = np.arange(number)  # the largest part becomes 0
+    found = rank[found]
+    there = np.bincount(found, minlength=number)
+    wanted = np.asarray(sorted(sizes, reverse=True))
+    while (there > wanted).any():
+        over = int(np.argmax(there - wanted))
+        room = np.flatnonzero(there < wanted)
+        best: tuple[int, int, int] | None = None
+        for vertex in np.flatnonzero(found == over):
+            row = slice(both.indptr[vertex], both.indptr[vertex + 1])
+            to = np.bincount(found[both.indices[row]], both.data[row], number)
+            target = int(room[np.argmax(to[room])])
+            loss = int(to[over] - to[target])
+            if best is None or loss < best[0]:
+                best = (loss, int(vertex), target)
+        assert best is not None
+        _, vertex, target = best
+        found[vertex] = target
+        there[over] -= 1
+        there[target] += 1
+    return [int(node) for node in found]

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""advise --profile: which ranks of a profiled program should share a node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from haloscope.advice import requests, traffic
+from haloscope.advice.candidates import Candidate
+from haloscope.advice.traffic import Load, Traffic
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters.schema import Cluster
+from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell, write_whole
+from haloscope.quantities import count, seconds, size
+
+NO_DIFFERENCE = 0.02
+"""NO_DIFFERENCE is the share of bytes by which two mappings must differ, because METIS' cuts of the
+same graph differ by as much."""
+_GRAPH = "graph"
+"""_GRAPH is the name of the mapping that is made for the traffic."""
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    """A mapping by its name, and what it makes of the traffic."""
+
+    name: str
+    candidate: Candidate
+    load: Load
+
+
+def advise(
+    profile: Path, place: str, nodes: int | None, out: Path, *, as_json: bool, screen: Console
+) -> int:
+    """Compare mappings of a profiled program's ranks on nodes of a cluster; 0. UserError for what
+    is no profile, no cluster, or has no room.
+    """
+    found = traffic.read(profile)
+    if place not in cluster_file.ready() and not place.endswith(".toml"):
+        mend = "name a cluster file (haloscope cluster list), or give its path"
+        raise UserError(Problem(f"--on {place}", "is not a cluster", mend))
+    cluster = cluster_file.find(place)
+    number = _nodes(found, cluster, nodes)
+    mapped = [_mapped(name, found, number, cluster) for name in _names(number)]
+    block = mapped[0]
+    best = min(mapped, key=lambda one: (one.load.busiest, one.load.between_nodes))
+    if best.load.busiest >= (1 - NO_DIFFERENCE) * block.load.busiest:
+        best = block
+    answer = _as_data(profile, cluster, found, mapped, best)
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(out / "advice.json", json.dumps(answer, indent=1) + "\n")
+    for name, content in requests.files(best.candidate).items():
+        write_whole(out / name, content)
+    if as_json:
+        print(json.dumps(answer, indent=1))
+    else:
+        _show(cluster, found, mapped, best, out, screen)
+    return 0
+
+
+def _nodes(found: Traffic, cluster: Cluster, asked: int | None) -> int:
+    """The number of nodes: the fewest unless another one is asked for."""
+    fewest = -(-found.ranks // cluster.node.cores)
+    most = min(found.ranks, cluster.nodes)
+    number = asked or fewest
+    if not fewest <= number <= most:
+        what = f"{count(found.ranks, 'rank')} do not fit"
+        if fewest > most:
+            mend = f"{cluster.name} has {count(cluster.nodes * cluster.node.cores, 'core')}"
+        else:
+            mend = f"give a number from {fewest} to {most}"
+        raise UserError(Problem(f"{count(number, 'node')} of {cluster.name}", what, mend))
+    return number
+
+
+def _names(nodes: int) -> tuple[str, ...]:
+    return ("block", "round_robin", "random", _GRAPH) if nodes > 1 else ("block",)
+
+
+def _mapped(name: str, found: Traffic, nodes: int, cluster: Cluster) -> _Mapped:
+    mapping, seed = name, None
+    if name == _GRAPH:
+        mapping = ",".join(map(str, traffic.by_graph(found, nodes)))
+    elif name == "random":
+        seed = 1
+    one = Candidate(found.ranks, nodes, 1, "close", mapping, seed)
+    return _Mapped(name, one, traffic.load(found, requests.layout(one).nodes_of_ranks, cluster))
+
+
+def _as_data(
+    profile: Path, cluster: Cluster, found: Traffic, mapped: list[_Mapped], best: _Mapped
+) -> Mapping[str, Any]:
+    """The advice for programs: bytes of the whole run."""
+    return {
+        "schema": "haloscope.traffic-advice/1",
+        "profile": str(profile),
+        "on": cluster.name,
+        "ranks": found.ranks,
+        "nodes": best.candidate.nodes,
+        "bytes": int(found.matrix.sum()),
+        "bytes_of_other_worlds": found.left_out,
+        "advised": best.name,
+        "request": {
+            "sbatch": requests.sbatch(best.candidate),
+            "launchers": requests.launchers(best.candidate),
+            "script": requests.script(best.candidate),
+        },
+        "mappings": [
+            {
+                "mapping": one.name,
+                **asdict(one.load),
+                "least_time_s": traffic.least_seconds(one.load, cluster),
+            }
+            for one in mapped
+        ],
+    }
+
+
+def _show(
+    cluster: Cluster,
+    found: Traffic,
+    mapped: list[_Mapped],
+    best: _Mapped,
+    out: Path,
+    screen: Console,
+) -> None:
+    """The advice for people."""
+    block, nodes = mapped[0], best.candidate.nodes
+    ranks = f"{count(found.ranks, 'rank')} on {count(nodes, 'node')} of {cluster.name}"
+    total = size(int(found.matrix.sum()))
+    screen.print(f"{ranks}: {total} counted between ranks", markup=False, soft_wrap=True)
+    if best is block:
+        screen.print("request: block mapping (the default). No other one is better.", style="bold")
+    else:
+        name = best.name.replace("_", " ")
+        ratio = block.load.busiest / max(1, best.load.busiest)
+        line = f"request: {name} mapping. The busiest node moves {ratio:.3g}x fewer bytes than with"
+        screen.print(f"{line} block mapping.", style="bold", soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    for title in ("mapping", "between nodes", "between switches", "busiest node", "least time"):
+        table.add_column(title, justify="left" if title == "mapping" else "right")
+    for one in mapped:
+        least = traffic.least_seconds(one.load, cluster)
+        switches = one.load.between_switches
+        table.add_row(
+            one.name.replace("_", " "),
+            size(one.load.between_nodes),
+            "" if switches is None else size(switches),
+            size(one.load.busiest),
+            "" if least is None else seconds(least),
+        )
+    screen.print(table)
+    screen.print(
+        "least time: the busiest node's bytes over the bandwidth of its links. The profile has no "
+        "computing times, so numbers of nodes are not compared.",
+        soft_wrap=True,
+    )
+    if found.left_out:
+        other = size(found.left_out)
+        screen.print(f"not included: {other} of or between other worlds", soft_wrap=True)
+    for line in (*requests.sbatch(best.candidate), requests.launchers(best.candidate)["Slurm"]):
+        screen.print(line, markup=False, soft_wrap=True)
+    screen.print(f"other launchers: {in_a_shell(out)}/advice.json", markup=False, soft_wrap=True)
