@@ -87,6 +87,7 @@ def test_commands_know_no_other_command() -> None:
 
 LATE = {
     "batch/script.py": "jinja2 jinja2.sandbox",
+    "commands/advise.py": "haloscope.commands.traffic_advice",
     "cli.py": "haloscope.host",
     "commands/once.py": "haloscope.commands.launched",
     "commands/run.py": "haloscope.commands.conclusion",

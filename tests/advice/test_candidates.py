@@ -27,7 +27,7 @@ def site(nodes: int, cores: int) -> Site:
         nodes=nodes,
         cores=cores,
         hardware_threads=cores,
-        memory_bytes=None,
+        memory_bytes=2**36,
         oversubscribe=False,
         toolchains=("simgrid",),
         transports={},
@@ -35,7 +35,7 @@ def site(nodes: int, cores: int) -> Site:
         placements=[],
         facts=PlaceFacts(clock="simulated", remote=True, deterministic=True),
         name="there",
-        variants=(),
+        variants={},
         allocations=(),
     )
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Band, Goal, Option, Verdict, advice
+from haloscope.advice.judging import Band, Goal, Option, Sureness, advice
 from haloscope.stats.estimates import Estimate
 
 BAND = Band(median=0.02, worst=0.3, tables=("a paper, table 1",), own=True)
@@ -18,20 +18,20 @@ def option(nodes: int, value: float, low: float | None = None, high: float | Non
 def test_the_fastest_is_advised_and_is_sure_beyond_the_largest_error() -> None:
     few, many = option(2, 1.0), option(4, 0.6)
     found = advice([few, many], few.candidate, Goal.TIME, BAND)
-    assert (found.advised, found.verdict) == (many, Verdict.YES)
+    assert (found.advised, found.verdict) == (many, Sureness.YES)
     assert found.gain == 1 / 0.6
     assert found.front == (many, few)
 
 
 def test_within_the_largest_error_it_is_likely() -> None:
     few, many = option(2, 1.0), option(4, 0.9)
-    assert advice([few, many], few.candidate, Goal.TIME, BAND).verdict is Verdict.LIKELY
+    assert advice([few, many], few.candidate, Goal.TIME, BAND).verdict is Sureness.LIKELY
 
 
 def test_within_the_median_error_the_default_is_advised() -> None:
     few, many = option(2, 1.0), option(4, 0.99)
     found = advice([few, many], few.candidate, Goal.TIME, BAND)
-    assert (found.advised, found.verdict, found.gain) == (few, Verdict.NO_DIFFERENCE, 1.0)
+    assert (found.advised, found.verdict, found.gain) == (few, Sureness.NO_DIFFERENCE, 1.0)
 
 
 def test_among_layouts_that_are_alike_the_cheapest_is_advised() -> None:
@@ -43,13 +43,13 @@ def test_node_hours_are_a_goal_of_their_own() -> None:
     few, many = option(2, 1.0), option(4, 0.6)
     found = advice([few, many], many.candidate, Goal.NODE_HOURS, BAND)
     assert (found.advised, found.gain) == (few, 2.4 / 2.0)
-    assert found.verdict is Verdict.LIKELY
+    assert found.verdict is Sureness.LIKELY
 
 
 def test_what_was_never_validated_says_so() -> None:
     few, many = option(2, 1.0), option(4, 0.2)
     band = Band(0.02, 0.3, (), own=False)
-    assert advice([few, many], few.candidate, Goal.TIME, band).verdict is Verdict.NOT_VALIDATED
+    assert advice([few, many], few.candidate, Goal.TIME, band).verdict is Sureness.NOT_VALIDATED
 
 
 def test_measured_times_need_intervals_apart() -> None:
@@ -60,7 +60,7 @@ def test_measured_times_need_intervals_apart() -> None:
     )
     assert advice([usual, near], usual.candidate, Goal.TIME, None).advised is usual
     found = advice([usual, near, far], usual.candidate, Goal.TIME, None)
-    assert (found.advised, found.verdict) == (far, Verdict.YES)
+    assert (found.advised, found.verdict) == (far, Sureness.YES)
     one_launch = option(1, 0.1)
     assert advice([usual, one_launch], usual.candidate, Goal.TIME, None).advised is usual
 

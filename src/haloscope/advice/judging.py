@@ -20,7 +20,7 @@ class Goal(StrEnum):
     NODE_HOURS = "node-hours"
 
 
-class Verdict(StrEnum):
+class Sureness(StrEnum):
     """How sure it is that the advised layout is better than the default.
 
     yes: by more than the largest validated error, or by intervals that do not overlap. likely: by
@@ -81,7 +81,7 @@ class Advice:
     advised: Option
     front: tuple[Option, ...]
     gain: float
-    verdict: Verdict
+    verdict: Sureness
     band: Band | None
 
 
@@ -143,14 +143,14 @@ def _better(one: Option, other: Option, goal: Goal, band: Band | None) -> bool:
     return high is not None and low is not None and low * scale > high
 
 
-def _verdict(advised: Option, usual: Option, gain: float, band: Band | None) -> Verdict:
+def _verdict(advised: Option, usual: Option, gain: float, band: Band | None) -> Sureness:
     if advised is usual:
-        return Verdict.NO_DIFFERENCE
+        return Sureness.NO_DIFFERENCE
     if band is None:
-        return Verdict.YES
+        return Sureness.YES
     if not band.own:
-        return Verdict.NOT_VALIDATED
-    return Verdict.YES if gain > 1 + band.worst else Verdict.LIKELY
+        return Sureness.NOT_VALIDATED
+    return Sureness.YES if gain > 1 + band.worst else Sureness.LIKELY
 
 
 def _front(by_time: Sequence[Option]) -> tuple[Option, ...]:

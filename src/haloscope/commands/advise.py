@@ -18,10 +18,10 @@ from rich.table import Table
 
 from haloscope.advice import candidates, requests
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Advice, Goal, Option, Verdict, advice, band_of
+from haloscope.advice.judging import Advice, Goal, Option, Sureness, advice, band_of
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
-from haloscope.commands import placeoptions, traffic_advice
+from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import in_a_shell, write_whole
@@ -107,6 +107,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if problems := [*_problems(arguments)]:
         raise UserError(problems)
     if arguments.profile is not None:
+        # a kernel's layouts are compared without the libraries for graphs
+        from haloscope.commands import traffic_advice
+
         out = arguments.out or _default_folder("profile")
         asked = (arguments.profile, arguments.on, arguments.nodes, out)
         return traffic_advice.advise(*asked, as_json=arguments.json, screen=Screen())
@@ -369,7 +372,7 @@ def _sureness(result: Advice) -> str:
     band = result.band
     better = f"{result.gain:.3g}x {'faster' if result.goal is Goal.TIME else 'cheaper'}"
     if band is None:
-        if result.verdict is Verdict.NO_DIFFERENCE:
+        if result.verdict is Sureness.NO_DIFFERENCE:
             return "No interval lies below that of the default."
         return f"{better} than the default; the intervals do not overlap."
     errors = f"median error {100 * band.median:.2g} %, largest {100 * band.worst:.2g} %"
@@ -378,9 +381,9 @@ def _sureness(result: Advice) -> str:
         if band.own
         else f"Not validated for this kernel and cluster; elsewhere: {errors}."
     )
-    if result.verdict is Verdict.NO_DIFFERENCE:
+    if result.verdict is Sureness.NO_DIFFERENCE:
         return f"Differences of less than the median error do not count. {known}"
-    sure = {Verdict.YES: "sure", Verdict.LIKELY: "likely"}.get(result.verdict, "not validated")
+    sure = {Sureness.YES: "sure", Sureness.LIKELY: "likely"}.get(result.verdict, "not validated")
     return f"{better} than the default ({sure}). {known}"
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from haloscope.advice import requests, traffic
+from haloscope.advice import counted_bytes, requests
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.traffic import Load, Traffic
+from haloscope.advice.counted_bytes import CountedBytes, Load
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
@@ -43,7 +43,7 @@ def advise(
     """Compare mappings of a profiled program's ranks on nodes of a cluster; 0. UserError for what
     is no profile, no cluster, or has no room.
     """
-    found = traffic.read(profile)
+    found = counted_bytes.read(profile)
     if place not in cluster_file.ready() and not place.endswith(".toml"):
         mend = "name a cluster file (haloscope cluster list), or give its path"
         raise UserError(Problem(f"--on {place}", "is not a cluster", mend))
@@ -66,7 +66,7 @@ def advise(
     return 0
 
 
-def _nodes(found: Traffic, cluster: Cluster, asked: int | None) -> int:
+def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
     """The number of nodes: the fewest unless another one is asked for."""
     fewest = -(-found.ranks // cluster.node.cores)
     most = min(found.ranks, cluster.nodes)
@@ -85,18 +85,20 @@ def _names(nodes: int) -> tuple[str, ...]:
     return ("block", "round_robin", "random", _GRAPH) if nodes > 1 else ("block",)
 
 
-def _mapped(name: str, found: Traffic, nodes: int, cluster: Cluster) -> _Mapped:
+def _mapped(name: str, found: CountedBytes, nodes: int, cluster: Cluster) -> _Mapped:
     mapping, seed = name, None
     if name == _GRAPH:
-        mapping = ",".join(map(str, traffic.by_graph(found, nodes)))
+        mapping = ",".join(map(str, counted_bytes.by_graph(found, nodes)))
     elif name == "random":
         seed = 1
     one = Candidate(found.ranks, nodes, 1, "close", mapping, seed)
-    return _Mapped(name, one, traffic.load(found, requests.layout(one).nodes_of_ranks, cluster))
+    return _Mapped(
+        name, one, counted_bytes.load(found, requests.layout(one).nodes_of_ranks, cluster)
+    )
 
 
 def _as_data(
-    profile: Path, cluster: Cluster, found: Traffic, mapped: list[_Mapped], best: _Mapped
+    profile: Path, cluster: Cluster, found: CountedBytes, mapped: list[_Mapped], best: _Mapped
 ) -> Mapping[str, Any]:
     """The advice for programs: bytes of the whole run."""
     return {
@@ -117,7 +119,7 @@ def _as_data(
             {
                 "mapping": one.name,
                 **asdict(one.load),
-                "least_time_s": traffic.least_seconds(one.load, cluster),
+                "least_time_s": counted_bytes.least_seconds(one.load, cluster),
             }
             for one in mapped
         ],
@@ -126,7 +128,7 @@ def _as_data(
 
 def _show(
     cluster: Cluster,
-    found: Traffic,
+    found: CountedBytes,
     mapped: list[_Mapped],
     best: _Mapped,
     out: Path,
@@ -148,7 +150,7 @@ def _show(
     for title in ("mapping", "between nodes", "between switches", "busiest node", "least time"):
         table.add_column(title, justify="left" if title == "mapping" else "right")
     for one in mapped:
-        least = traffic.least_seconds(one.load, cluster)
+        least = counted_bytes.least_seconds(one.load, cluster)
         switches = one.load.between_switches
         table.add_row(
             one.name.replace("_", " "),

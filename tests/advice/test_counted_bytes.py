@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.advice import traffic
+from haloscope.advice import counted_bytes
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
 from haloscope.study.case import Layout
@@ -30,39 +30,41 @@ def ring(ranks: int, order: list[int] | None = None) -> list[tuple[int, int, int
 
 
 def test_bytes_between_nodes_and_of_the_busiest_are_counted(tmp_path: Path) -> None:
-    found = traffic.read(written(tmp_path, [(0, 1, 10), (1, 2, 100), (2, 3, 1000), (3, 3, 7)]))
+    found = counted_bytes.read(
+        written(tmp_path, [(0, 1, 10), (1, 2, 100), (2, 3, 1000), (3, 3, 7)])
+    )
     cluster = cluster_file.find("eagle")
-    load = traffic.load(found, [0, 0, 1, 2], cluster)
+    load = counted_bytes.load(found, [0, 0, 1, 2], cluster)
     assert (found.ranks, load.between_nodes, load.busiest) == (4, 1100, 1000)
     assert load.between_switches == 0
     below = cluster.network.levels[0].children if cluster.network else 0
-    far = traffic.load(found, [0, 0, 0, below], cluster)
+    far = counted_bytes.load(found, [0, 0, 0, below], cluster)
     assert (far.between_nodes, far.between_switches) == (1000, 1000)
 
 
 def test_the_least_time_is_that_of_the_busiest_node(tmp_path: Path) -> None:
     cluster = cluster_file.find("stampede2")
     assert cluster.network is not None
-    load = traffic.Load(2000, None, 1000)
+    load = counted_bytes.Load(2000, None, 1000)
     expected = 1000 / cluster.network.link_bandwidth_bytes_per_s.value
-    assert traffic.least_seconds(load, cluster) == pytest.approx(expected)
+    assert counted_bytes.least_seconds(load, cluster) == pytest.approx(expected)
 
 
 def test_a_ring_of_shuffled_ranks_is_put_together_again(tmp_path: Path) -> None:
     order = list(range(64))
     random.Random(3).shuffle(order)
-    found = traffic.read(written(tmp_path, ring(64, order)))
+    found = counted_bytes.read(written(tmp_path, ring(64, order)))
     cluster = cluster_file.find("eagle")
-    block = traffic.load(found, Layout(nodes=8, ppn=8).nodes_of_ranks, cluster)
-    graph = traffic.by_graph(found, 8)
+    block = counted_bytes.load(found, Layout(nodes=8, ppn=8).nodes_of_ranks, cluster)
+    graph = counted_bytes.by_graph(found, 8)
     assert Counter(graph) == dict.fromkeys(range(8), 8)
-    assert traffic.load(found, graph, cluster).between_nodes <= 12 * 100  # 8 is the least
+    assert counted_bytes.load(found, graph, cluster).between_nodes <= 12 * 100  # 8 is the least
     assert block.between_nodes > 40 * 100
 
 
 def test_nodes_of_a_graph_mapping_have_the_ranks_of_every_other(tmp_path: Path) -> None:
-    found = traffic.read(written(tmp_path, ring(50)))
-    graph = traffic.by_graph(found, 8)
+    found = counted_bytes.read(written(tmp_path, ring(50)))
+    graph = counted_bytes.by_graph(found, 8)
     assert [Counter(graph)[node] for node in range(8)] == [7, 7, 6, 6, 6, 6, 6, 6]
 
 
@@ -70,7 +72,7 @@ def test_other_worlds_are_left_out_and_counted(tmp_path: Path) -> None:
     written(tmp_path, ring(4), world=2)
     with (tmp_path / "traffic.csv").open("a") as file:
         file.write("p,0,1,1,5,message,1,1,no\np,0,1,1,6,message,1,2,no\n")
-    found = traffic.read(tmp_path)
+    found = counted_bytes.read(tmp_path)
     assert (found.ranks, found.left_out) == (4, 11)
 
 
@@ -78,7 +80,7 @@ def test_other_worlds_are_left_out_and_counted(tmp_path: Path) -> None:
 def test_what_is_no_traffic_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "traffic.csv").write_text(content)
     with pytest.raises(UserError) as error:
-        traffic.read(tmp_path)
+        counted_bytes.read(tmp_path)
     assert str(tmp_path / "traffic.csv") in error.value.problems[0].where
     with pytest.raises(UserError):
-        traffic.read(tmp_path / "missing")
+        counted_bytes.read(tmp_path / "missing")

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pymetis
+from scipy.sparse import coo_matrix, csr_matrix
 
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
 from haloscope.toolchains.job import shares
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
 _COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
 
 
 @dataclass(frozen=True)
-class Traffic:
+class CountedBytes:
     """Bytes between the ranks of one world, as `haloscope profile` counted them.
 
     matrix: bytes from row to column, without those that ranks send to themselves. left_out: bytes
@@ -51,12 +51,11 @@ class Load:
     busiest: int
 
 
-def read(path: Path) -> Traffic:
+def read(path: Path) -> CountedBytes:
     """The traffic of the largest world in a file `traffic.csv`, or in a folder with one.
 
     UserError for a file that is not one, or in which nothing was sent.
     """
-    from scipy.sparse import coo_matrix
 
     file = path / "traffic.csv" if path.is_dir() else path
     mend = "give the folder that haloscope profile wrote, or its traffic.csv"
@@ -80,14 +79,13 @@ def read(path: Path) -> Traffic:
         what = "no bytes between two ranks"
         raise UserError(Problem(f"--profile {file}", what, "profile a run of several ranks"))
     ranks = 1 + max(max(row[0], row[1]) for row in own)
-    senders, receivers, sent = ([row[k] for row in own] for k in range(3))
-    matrix = coo_matrix((sent, (senders, receivers)), shape=(ranks, ranks)).tocsr()
-    return Traffic(matrix, sum(row[2] for row in rows) - int(matrix.sum()))
+    senders, receivers, amounts = ([row[k] for row in own] for k in range(3))
+    matrix = coo_matrix((amounts, (senders, receivers)), shape=(ranks, ranks)).tocsr()
+    return CountedBytes(matrix, sum(row[2] for row in rows) - int(matrix.sum()))
 
 
-def load(traffic: Traffic, nodes_of_ranks: Sequence[int], cluster: Cluster) -> Load:
+def load(traffic: CountedBytes, nodes_of_ranks: Sequence[int], cluster: Cluster) -> Load:
     """What a mapping makes of it, on the first nodes of a cluster."""
-    import numpy as np
 
     pairs = traffic.matrix.tocoo()
     node = np.asarray(nodes_of_ranks)
@@ -116,26 +114,23 @@ def least_seconds(found: Load, cluster: Cluster) -> float | None:
     return found.busiest / (cards * network.link_bandwidth_bytes_per_s.value)
 
 
-def by_graph(traffic: Traffic, nodes: int) -> list[int]:
+def by_graph(traffic: CountedBytes, nodes: int) -> list[int]:
     """The node of every rank: METIS cuts as few bytes between nodes as it can.
 
     Each node gets as many ranks as shares() gives it; METIS' parts are evened out by the moves that
     cut the fewest bytes more.
     """
-    import numpy as np
-    import pymetis
 
     both = (traffic.matrix + traffic.matrix.T).tocsr()
     most = max(1, int(both.data.max()))
     weights = np.maximum(1, both.data * 1_000_000 // most).astype(np.int64)  # METIS adds them up
     adjacency = pymetis.CSRAdjacency(both.indptr, both.indices)
     _, parts = pymetis.part_graph(nodes, adjacency, eweights=weights, recursive=nodes <= 8)
-    return _evened(both, np.asarray(parts), shares(traffic.ranks, nodes))
+    return _evened(both, parts, shares(traffic.ranks, nodes))
 
 
 def _evened(both: csr_matrix, parts: Sequence[int], sizes: Sequence[int]) -> list[int]:
     """Parts of exactly these sizes, the largest of which go to the largest parts."""
-    import numpy as np
 
     found = np.asarray(parts).copy()
     number = len(sizes)
@@ -157,8 +152,8 @@ def _evened(both: csr_matrix, parts: Sequence[int], sizes: Sequence[int]) -> lis
             if best is None or loss < best[0]:
                 best = (loss, int(vertex), target)
         assert best is not None
-        _, vertex, target = best
-        found[vertex] = target
+        _, moved, to_part = best
+        found[moved] = to_part
         there[over] -= 1
-        there[target] += 1
+        there[to_part] += 1
     return [int(node) for node in found]
