@@ -151,7 +151,7 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
         ),
         (
             "bind = ['Spred']",
-            "runs#1.layout.bind#1: 'Spred' won't do\n    did you mean 'spread'? give 'close' fills",
+            "runs#1.layout.bind#1: 'Spred' won't do\n    did you mean 'spread'? give 'close' to",
         ),
         (
             "ppn = 'core'",
@@ -159,7 +159,7 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
         ),
         (
             "allocation_seed = [1, 0]",
-            "runs#1.layout.allocation_seed#2: 0 won't do\n    give whole numbers from 1, for",
+            "runs#1.layout.allocation_seed#2: 0 won't do\n    give whole numbers from 1",
         ),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/records.md, made from what the code says of a record's keys; and which keys it lacks."""
+"""Generate docs/records.md from the types of a record; find keys that nothing describes."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", di
 START = """\
 # Records
 
-One launch of one case is one record: one line of `records.jsonl`, one JSON object, appended and
-synced to disk before the next launch starts. Nothing that stands there is changed later. Where a
-case and launch come twice, the first did not end well and was tried again: the last one counts.
+This page lists all keys of a record. A record describes one launch of one case. It is a JSON object
+on one line of `records.jsonl`, on disk before the next launch starts and never changed later. If a
+case and launch occur twice, the first failed and was repeated; the last one counts.
 
-A line that is not as this page has it is left out on reading, with a word that names it: a value of
-another type, a measured time that is not above 0, a key that is there twice, an answer that is
-called good and is beyond the bound that stands beside it (`error_max` and `error_max_bound`), a
-parameter or result that is not as its kernel declares it (`haloscope describe KERNEL`), a case
-whose id is not the hash of its settings.
+Reports ignore invalid lines with a warning that names them:
 
-A key is written by halobench (what it measured), by the runner (what was asked, and how the launch
-ended; it also takes over what halobench says of itself), or by the campaign that keeps the record.
-Times are in seconds, sizes in bytes, and end in `_s` and `_bytes`. What is not known is null or not
-there, never 0. `src/haloscope/records/record.py` and `keys.py` say the same to the program, and
-`python tests/support/record_page.py` writes this page from them.
+- a value of another type, or a key that occurs twice;
+- a measured time that is not above 0;
+- an answer with the outcome ok beyond its bound (`error_max` and `error_max_bound`);
+- a parameter or result that differs from the kernel's declaration (`haloscope describe KERNEL`);
+- a case whose id is not the hash of its settings.
+
+The column "by" names the writer: halobench (measurements), the runner (the request, the end of the
+launch, and halobench's description of itself), or the campaign that keeps the records. Names of
+times end in `_s` (seconds), names of sizes in `_bytes`. Unknown values are null or absent, never 0.
+`python tests/support/record_page.py` generates this page from `src/haloscope/records/record.py` and
+`keys.py`.
 """
 
 
@@ -101,10 +103,10 @@ def page() -> str:
     lines = [START]
     for path, owner, by in objects(Record):
         intro = f"## `{path}`\n\n{(owner.__doc__ or '').strip()}" if path else "## The record"
-        lines += [f"{intro}\n", "| key | type | unit | by | what it says | when it says nothing |"]
+        lines += [f"{intro}\n", "| key | type | unit | by | meaning | if there is no value |"]
         lines.append("|---" * 6 + "|")
         for name, (hint, key) in described(owner).items():
-            absent = f"not there but for {', '.join(key.kernels)}" if key.kernels else key.absent
+            absent = f"absent except for {', '.join(key.kernels)}" if key.kernels else key.absent
             cells = (f"`{name}`", in_words(hint), key.unit, key.by or by, key.meaning, absent)
             lines.append("| " + " | ".join(cell or "" for cell in cells) + " |")
         lines.append("")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/studies.md, made from what the code says a study may say, and of each kind of table."""
+"""Generate docs/studies.md from the schema of a study and the kinds of tables and figures."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
 START = """\
 # Studies
 
-A study is a question with the cases that answer it, in a TOML file: `studies/NAME.toml` of this
-repository, or a file of your own. `haloscope run FILE --dry-run` says what is wrong with it, what
-it would measure, and which tables and figures would have nothing to show; nothing is launched.
+This page lists all keys of a study, and all kinds of tables and figures. A study is a TOML file:
+`studies/NAME.toml` in this repository, or a file of your own ([an example](measuring.md#a-study)).
+`haloscope run FILE --dry-run` prints its errors, its cases, and the tables and figures that would
+be empty. It launches nothing.
 
-Every key of `params` and of `layout` is a value or a list of values: an axis. A run's cases are the
-product of its axes. `src/haloscope/study/schema.py` and `kinds.py` say the same to the program, and
-`python tests/support/study_page.py` writes this page from them.
+Each key of `params` and `layout` takes a value or a list of values (an axis). The cases of a run
+are the product of its axes. `python tests/support/study_page.py` generates this page from
+`src/haloscope/study/schema.py` and `kinds.py`.
 """
 MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (
-    ("The study", Study, "The keys at the top of the file."),
-    ("`[[runs]]`", Run, "One kernel over the product of its axes."),
-    ("`layout`", LayoutAxes, "Where the ranks and threads of a run go."),
+    ("The study", Study, "Keys at the top of the file."),
+    ("`[[runs]]`", Run, "One kernel and its axes."),
+    ("`layout`", LayoutAxes, "Where the ranks and threads of a run are placed."),
     (
         "`[[tables]]` and `[[figures]]`",
         TableElement,
-        "What the report is to show, in this order; without any, every kind that the cases suit.",
+        "Contents of the report, in this order. Without any, it has every kind that applies.",
     ),
 )
 
@@ -50,7 +51,7 @@ _KIND = "| `kind` | a kind of the list below | must be given |"
 
 
 def shows(kind: Kind) -> str:
-    """What its table, or else its figure, says of itself."""
+    """The first line of the docstring of its table, or else of its figure."""
     where = "tables" if kind.table else "figures"
     told = import_module(f"haloscope.report.{where}.{kind.name}").__doc__ or ""
     return told.split("\n")[0].rstrip(".")
@@ -75,10 +76,10 @@ def page() -> str:
     for title, model, told in MODELS:
         lines += [f"## {title}\n", f"{told}\n", *HEAD, *keys(model), ""]
     lines += [
-        "`where` chooses by a case's settings: its kernel's parameters (`haloscope describe",
+        "`where` selects cases by their settings: the kernel's parameters (`haloscope describe",
         f"KERNEL`) and {', '.join(f'`{name}`' for name in SETTINGS)}.",
         "\n## Kinds of tables and figures\n",
-        "| kind | is | what it shows | of the kernels | whose cases have |",
+        "| kind | type | shows | kernels | cases need |",
         "|---|---|---|---|---|",
         *map(row_of, kinds.KINDS),
     ]

@@ -19,22 +19,22 @@ RATES = {
 }
 """RATES are those that a program may print its bandwidths in, each in bytes per second."""
 BUILT_IN = {
-    "ranks": "all processes",
-    "nodes": "nodes",
+    "ranks": "the number of processes",
+    "nodes": "the number of nodes",
     "ppn": "processes per node",
-    "threads": "threads of each process",
-    "box_x": "ranks = box_x x box_y x box_z, as alike as can be, box_x the largest",
+    "threads": "threads per process",
+    "box_x": "ranks = box_x x box_y x box_z, as equal as possible, box_x the largest",
     "box_y": "see box_x",
     "box_z": "see box_x",
-    "rectangle_x": "ranks = rectangle_x x rectangle_y, as alike as can be, rectangle_x the larger",
+    "rectangle_x": "ranks = rectangle_x x rectangle_y, as equal as possible, rectangle_x larger",
     "rectangle_y": "see rectangle_x",
-    "folder": "the folder that program.toml lies in",
-    "run": "the folder that a launch runs in: its own, and empty but for its inputs",
+    "folder": "the folder of program.toml",
+    "run": "the folder of the launch, which contains only its inputs",
 }
 """BUILT_IN are the names that stand in braces for what every launch has."""
 NAME = r"[a-z][a-z0-9_]{0,63}"
 """NAME is what a program, a parameter, a result or a need may be called: they stand in records."""
-_WORDS = "a text, in which {name} stands for a parameter, a need or what every launch has"
+_WORDS = "a text with {name} for a parameter, a need, or a built-in name"
 
 
 def _pattern(text: str) -> str:
@@ -83,20 +83,20 @@ class _Table(BaseModel):
 
 
 class ProgramParameter(_Table):
-    """`[parameters.NAME]`: one key = value that a study may give, and list as an axis."""
+    """`[parameters.NAME]`: a parameter that studies set with key = value, or list as an axis."""
 
     type: Literal["integer", "real", "choice", "text"] = Field(
-        description="'integer', 'real', 'choice' (of choices) or 'text' (that matches a pattern)"
+        description="'integer', 'real', 'choice' (see choices), or 'text' (see matches)"
     )
-    default: Any = Field(description="what it is where a study does not give it")
-    minimum: Real | None = Field(None, description="the smallest number: of integer and real")
-    maximum: Real | None = Field(None, description="the largest number: of integer and real")
-    choices: list[str] = Field(default_factory=list, description="of choice: its texts")
+    default: Any = Field(description="the value if a study does not set it")
+    minimum: Real | None = Field(None, description="the smallest value (integer, real)")
+    maximum: Real | None = Field(None, description="the largest value (integer, real)")
+    choices: list[str] = Field(default_factory=list, description="the allowed texts (choice)")
     matches: Pattern | None = Field(
-        None, description="of text: a regular expression that all of the text must match"
+        None, description="a regular expression that the whole text must match (text)"
     )
     unit: str | None = Field(None, description="a text, for people: 's', 'B'")
-    help: str = Field("", description="a text: what it means")
+    help: str = Field("", description="a text for describe: the meaning")
 
     def problem(self, value: object) -> str | None:
         """What such a value must be instead; None where it will do."""
@@ -136,42 +136,44 @@ class ProgramParameter(_Table):
 
 
 class Said(_Table):
-    """One thing that an executable must say of itself, or it can't be used."""
+    """A line that the executable must print, or it is refused."""
 
-    pattern: Pattern = Field(description="a regular expression that must be found in what it says")
-    lacking: str = Field(description="a text: what is wrong where it is not, and what to do")
+    pattern: Pattern = Field(description="a regular expression that its output must contain")
+    lacking: str = Field(description="a text: the error without it, and the remedy")
 
 
 class Need(_Table):
-    """`[needs.NAME]`: an executable, file or folder that is not the program's own; {NAME} is it."""
+    """`[needs.NAME]`: an executable, file, or folder that the program needs; {NAME} is its path."""
 
     kind: Literal["executable", "file", "folder"] = Field(
-        description="'executable', 'file' or 'folder'"
+        description="'executable', 'file', or 'folder'"
     )
-    get: str = Field(description="a text: how to get it, told where it is not there")
+    get: str = Field(description="a text for the error if it is missing: how to get it")
     variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = Field(
-        None, description="a variable of the environment that has its path: looked at first"
+        None, description="an environment variable with its path, tried first"
     )
     added: Called | None = Field(
-        None, description="what `haloscope toolchain add` calls it: looked at next"
+        None, description="its name in `haloscope toolchain add`, tried next"
     )
     below: str | None = Field(
-        None, description="where it is in what was added: a path, * for any part of a name"
+        None, description="the path in the added software, * for any part of a name"
     )
     names: list[str] = Field(
-        default_factory=list, description="of an executable: its names in PATH, looked at last"
+        default_factory=list, description="names of the executable in PATH, tried last"
     )
     holds: list[str] = Field(
-        default_factory=list, description="of a folder: files that it must hold, * as in below"
+        default_factory=list, description="files that the folder must contain, * as in below"
     )
     ask: list[str] = Field(
-        default_factory=list, description="of an executable: words that make it tell of itself"
+        default_factory=list,
+        description="arguments that make the executable print its version or features",
     )
     says: list[Said] = Field(
-        default_factory=list, description="what must be found in what it then says"
+        default_factory=list, description="what the output of ask must contain"
     )
     version: Capture | None = Field(
-        None, description="a regular expression whose group is its version, in what it says"
+        None,
+        description="a regular expression whose group is the version, in the output of ask",
     )
 
     @model_validator(mode="after")
@@ -196,24 +198,22 @@ class Need(_Table):
 
 
 class Replacement(_Table):
-    """A part of an input file that is another one in every case."""
+    """A part of an input file that depends on the case."""
 
-    pattern: Pattern = Field(description="a regular expression that must be found in the file")
-    by: str = Field(description=f"{_WORDS}, in its place")
+    pattern: Pattern = Field(description="a regular expression that the file must contain")
+    by: str = Field(description=f"{_WORDS}: the replacement")
 
 
 class InputFile(_Table):
-    """`[[inputs]]`: a file that lies in a launch's folder before it begins."""
+    """`[[inputs]]`: a file that is put in the folder of each launch."""
 
-    file: str = Field(description=f"{_WORDS}: its path; {{folder}}/ is before a relative one")
+    file: str = Field(description=f"{_WORDS}: its path, relative to {{folder}}")
     name: str | None = Field(
-        None, description="what it is called in the launch's folder; its own name if not said"
+        None, description="its name in the folder of the launch; its own name if omitted"
     )
-    fill: bool = Field(
-        False, description="true: {name} of a parameter, a need or a launch is filled in in it, too"
-    )
+    fill: bool = Field(False, description="true to replace {name} inside the file, too")
     replace: list[Replacement] = Field(
-        default_factory=list, description="parts of it that differ from case to case"
+        default_factory=list, description="parts of the file that depend on the case"
     )
 
     @model_validator(mode="after")
@@ -224,50 +224,53 @@ class InputFile(_Table):
 
 
 class OutputRead(_Table):
-    """`[output]`: what is read when a launch has ended, and what says that it is whole."""
+    """`[output]`: the output that is read after a launch, and how to tell that it is complete."""
 
     file: str | None = Field(
-        None, description="a file that it writes in its folder; if not said, what it prints"
+        None, description="a file that the program writes in its folder; standard output if omitted"
     )
     complete: Pattern | None = Field(
-        None, description="a regular expression: what is at its end if it was not cut off"
+        None, description="a regular expression that matches at the end of complete output"
     )
     ranks: Capture | None = Field(
         None,
-        description="a regular expression whose group is the number of ranks that it says it has",
+        description="a regular expression whose group is the printed number of ranks",
     )
-    threads: Capture | None = Field(None, description="the same of its threads, of each rank")
+    threads: Capture | None = Field(
+        None,
+        description="a regular expression whose group is the printed number of threads per rank",
+    )
 
 
 class TimeRead(_Table):
-    """`[time]`: the time of a step, the slowest rank's; where it stands often, of repetitions."""
+    """`[time]`: the time of a step on the slowest rank; further matches are repetitions."""
 
     pattern: Capture = Field(description="a regular expression whose group is a time")
-    unit: Unit = Field("s", description="'ns', 'us', 'ms', 's', 'min' or 'h'")
+    unit: Unit = Field("s", description="'ns', 'us', 'ms', 's', 'min', or 'h'")
     per: StepsSaid = Field(
-        1, description="the steps that it is of: a whole number, or the parameter that says it"
+        1, description="a whole number, or the name of a parameter: the steps in the printed time"
     )
 
 
 class PointsRead(_Table):
-    """`[points]`: the sizes that one launch sweeps, a line each; a size that comes again is a
-    repetition."""
+    """`[points]`: the sizes of a sweep, one line each; a size printed again is a repetition."""
 
     pattern: Pattern = Field(
-        description="a regular expression that finds each line, with the named groups (?P<size>) "
-        "in bytes, and (?P<time>) or (?P<rate>); other named groups are numbers that records keep "
-        "with the point"
+        description="a regular expression for each line, with the named groups (?P<size>) in "
+        "bytes, and (?P<time>) or (?P<rate>); records also keep the numbers of other named groups"
     )
-    unit: Unit = Field("s", description="of the group time: as of [time]")
-    rate_unit: RateUnit = Field("MB/s", description=f"of the group rate: {', '.join(RATES)}")
-    per: StepsSaid = Field(1, description="of the group time: as of [time]")
+    unit: Unit = Field("s", description="the unit of the group time, as in [time]")
+    rate_unit: RateUnit = Field(
+        "MB/s", description=f"the unit of the group rate: {', '.join(RATES)}"
+    )
+    per: StepsSaid = Field(1, description="the steps in the group time, as in [time]")
     messages: Annotated[int, Field(ge=1)] = Field(
-        1, description="messages of that size in a printed time: 2 where each rank sends one"
+        1, description="the messages of that size in a printed time: 2 if both ranks send one"
     )
     operation: Capture | None = Field(
         None,
-        description="a regular expression whose group names what the lines below it time, until "
-        "it is found again: allreduce",
+        description="a regular expression for headings: its group names the operation of the lines "
+        "below, such as allreduce",
     )
 
     @model_validator(mode="after")
@@ -289,17 +292,17 @@ class PointsRead(_Table):
 
 
 class PhasesRead(_Table):
-    """`[phases]`: what parts of the time went to what."""
+    """`[phases]`: the phases of a step and their times."""
 
     names: Annotated[list[str], Field(min_length=1)] = Field(
-        description="the phases, each of which must be printed"
+        description="the names of the phases; the output must contain each"
     )
     pattern: Pattern = Field(
-        description="a regular expression that finds each one, with the named groups (?P<name>), "
-        "(?P<mean>) over ranks and, where they are printed, (?P<min>) and (?P<max>)"
+        description="a regular expression for each phase, with the named groups (?P<name>) and "
+        "(?P<mean>) (over ranks), and (?P<min>) and (?P<max>) if printed"
     )
-    unit: Unit = Field("s", description="as of the time")
-    per: StepsSaid = Field(1, description="as of the time")
+    unit: Unit = Field("s", description="the unit, as in [time]")
+    per: StepsSaid = Field(1, description="the steps, as in [time]")
 
     @model_validator(mode="after")
     def _has_groups(self) -> PhasesRead:
@@ -315,53 +318,55 @@ class PhasesRead(_Table):
 
 
 class ResultRead(_Table):
-    """`[results.NAME]`: something else that it prints."""
+    """`[results.NAME]`: another printed value."""
 
     type: Literal["integer", "real", "text", "reals"] = Field(
-        description="'integer', 'real', 'text'; 'reals' are all that are found, in their order"
+        description="'integer', 'real', 'text', or 'reals' (all matches, in order)"
     )
     pattern: Capture = Field(description="a regular expression whose group is the value")
     which: Literal["first", "last"] = Field(
-        "last", description="'first' or 'last', where it is found several times"
+        "last", description="'first' or 'last': the match that counts"
     )
     per: Called | None = Field(
-        None, description="a result or a parameter that it is divided by, as atoms or steps"
+        None, description="a result or parameter to divide by, such as atoms or steps"
     )
     unit: str | None = Field(None, description="a text, for people: 's', 'B'")
     absent: str | None = Field(
-        None, description="a text: when it is not printed; if not said, it always must be"
+        None, description="a text: when the program does not print it; required if omitted"
     )
-    help: str = Field("", description="a text: what it means")
+    help: str = Field("", description="a text for describe: the meaning")
 
 
 class Check(_Table):
-    """`[[verify]]`: what must be true of a launch's answer, or it is wrong."""
+    """`[[verify]]`: a condition for a correct answer."""
 
     says: Pattern | None = Field(
-        None, description="a regular expression that must be found in the output"
+        None, description="a regular expression that the output must contain"
     )
-    result: Called | None = Field(None, description="a result: then some of the keys that follow")
+    result: Called | None = Field(None, description="a result to check with one of the keys below")
     least: Real | Called | None = Field(
-        None, description="the smallest that it may be: a number, or the parameter that says it"
+        None, description="a number, or the name of a parameter: the smallest correct value"
     )
     most: Real | Called | None = Field(
-        None, description="the largest that it may be: a number, or the parameter that says it"
+        None, description="a number, or the name of a parameter: the largest correct value"
     )
-    expected: Real | None = Field(None, description="what it should be, within relative + absolute")
+    expected: Real | None = Field(None, description="the correct value, within relative + absolute")
     reference: Annotated[str, Field(min_length=1)] | None = Field(
         None,
-        description=f"{_WORDS}: the path of an output that was good, * for any part of a name; the "
-        "same result is read there",
+        description=f"{_WORDS}: the path of a correct output, * for any part of a name, from which "
+        "the same result is read",
     )
     by: Called | None = Field(
         None,
-        description="of several values beside a reference: the result that says which belong "
-        "together, as the number of a step",
+        description="the result that pairs several values with those of reference, such as the "
+        "number of a step",
     )
     relative: Annotated[Real, Field(ge=0)] = Field(
-        0.0, description="how far off it may be, over what is expected"
+        0.0, description="the largest relative deviation"
     )
-    absolute: Annotated[Real, Field(ge=0)] = Field(0.0, description="the same, by itself")
+    absolute: Annotated[Real, Field(ge=0)] = Field(
+        0.0, description="the largest absolute deviation"
+    )
 
     @model_validator(mode="after")
     def _is_one_check(self) -> Check:
@@ -382,25 +387,25 @@ class Check(_Table):
 
 
 class ProgramFile(_Table):
-    """A whole program.toml. The program is called as the folder that the file lies in."""
+    """The keys at the top of the file. The folder's name is the name of the kernel."""
 
-    summary: str = Field(description="a text: what it does, and what a step is")
+    summary: str = Field(description="a text: what the program does, and what a step is")
     command: Annotated[list[str], Field(min_length=1)] = Field(
-        description="the words that each rank runs, without a launcher and without a shell: in "
-        "each, {name} stands for a parameter, a need or what every launch has"
+        description="the command of each rank as a list of arguments, without launcher or shell, "
+        "with {name} for a parameter, a need, or a built-in name"
     )
-    paper: str | None = Field(None, description="a text: where it was published")
+    paper: str | None = Field(None, description="a text: the publication")
     memory_bytes_a_rank: Annotated[Real, Field(gt=0)] | None = Field(
-        None, description="what a rank takes at most: cases for which there is less are refused"
+        None, description="the most memory of a rank; cases that do not fit are refused"
     )
     environment: dict[Variable, str] = Field(
-        default_factory=dict, description="variables of its own: VARIABLE = text, as in command"
+        default_factory=dict, description="environment variables: VARIABLE = text, as in command"
     )
     time: TimeRead | None = Field(
-        None, description="the table [time]; a file has this one or [points]"
+        None, description="the table [time]; a file has either [time] or [points]"
     )
     points: PointsRead | None = Field(
-        None, description="the table [points], of a program that sweeps sizes in one launch"
+        None, description="the table [points], for a program that sweeps sizes in one launch"
     )
     output: OutputRead = Field(default_factory=OutputRead, description="the table [output]")
     parameters: dict[Called, ProgramParameter] = Field(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The keys of the objects inside a record, and how every key of a record is described.
+"""Keys of the objects inside a record, and the description of a key.
 
-docs/records.md is made from these and from `record.Record`.
+docs/records.md is generated from these and from `record.Record`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 WrittenBy = Literal["halobench", "runner", "campaign"]
-"""Who writes a key: the measured program, what runs it, or what keeps the records."""
+"""Writer of a key: the measured program, its runner, or the campaign."""
 
 SHORTEST_S = 1e-12
 """SHORTEST_S is the smallest time of a step that a record may have, because light itself gets no
@@ -24,22 +24,22 @@ TAKE_TIME = (
     *("stream", "pingpong", "loggp", "poisson_cg", "jacobi3d", "spmv", "fft_pencil", "fe_heat"),
 )
 """TAKE_TIME has the kernels whose every step computes or sends: simulated ones take time, too."""
-_NOT_OURS = "not there of an external program"
-_NOT_TOLD = "not there where an external program tells the mean alone"
+_NOT_OURS = "absent for external programs"
+_NOT_TOLD = "absent if an external program prints only the mean"
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
 
 
 @dataclass(frozen=True)
 class Key:
-    """One key of a record: what it says, who writes it, its unit, and when it says nothing.
+    """One key of a record: its meaning, writer, unit, and when it has no value.
 
-    by: None where that is whoever writes the object that it is in.
-    absent: when the key is not there, or null; None where it always says something.
-    kernels: those whose records always have it, as no other's do; empty where it is not their own.
-    keys: of the object, or of each object in the list, where the type does not name them.
-    least, most: the smallest and largest number that it may be; most is None where no bound but
-    those of all numbers stands. values: all words that it may be.
+    by: None for the writer of the enclosing object.
+    absent: when the key is absent or null; None if it always has a value.
+    kernels: kernels whose records always have the key, and no others; empty if it is common to all.
+    keys: type of the object, or of each object in the list, if the annotation does not name it.
+    least, most: smallest and largest valid number; most is None without a bound of its own.
+    values: all valid words.
     """
 
     meaning: str
@@ -54,113 +54,117 @@ class Key:
 
 
 class SeenRank(TypedDict):
-    """Where one rank found itself."""
+    """Actual place of one rank."""
 
-    rank: Annotated[int, Key("the rank's number")]
-    host: Annotated[str, Key("the node's name")]
-    cpus: Annotated[list[int], Key("the processors it may run on")]
+    rank: Annotated[int, Key("number of the rank")]
+    host: Annotated[str, Key("name of the node")]
+    cpus: Annotated[list[int], Key("processors it may run on")]
     thread_cpus: Annotated[
         list[list[int]],
         Key(
-            "the processors of each of its threads",
-            absent="empty where an external program ran, which does not say",
+            "processors of each thread",
+            absent="empty for external programs",
         ),
     ]
 
 
 class LayoutAsked(TypedDict):
-    """What a record has to say of where ranks and threads were to go."""
+    """Requested places of ranks and threads, which every record has."""
 
-    nodes: Annotated[int, Key("nodes", least=1, most=MOST_RANKS)]
-    ppn: Annotated[int, Key("processes a node", least=1, most=MOST_RANKS)]
-    ranks: Annotated[int, Key("all processes: tasks, or nodes x ppn", least=1, most=MOST_RANKS)]
-    threads: Annotated[int, Key("threads of each process", least=1, most=MOST_RANKS)]
-    places: Annotated[str, Key("what one thread is bound to: cores, threads, sockets")]
+    nodes: Annotated[int, Key("number of nodes", least=1, most=MOST_RANKS)]
+    ppn: Annotated[int, Key("processes per node", least=1, most=MOST_RANKS)]
+    ranks: Annotated[
+        int, Key("number of processes: tasks, or nodes x ppn", least=1, most=MOST_RANKS)
+    ]
+    threads: Annotated[int, Key("threads per process", least=1, most=MOST_RANKS)]
+    places: Annotated[str, Key("what each thread is bound to: cores, threads, sockets")]
     bind: Annotated[
         str,
-        Key("side by side or over all processors: close, spread", values=("close", "spread")),
+        Key("order of binding: close, spread", values=("close", "spread")),
     ]
 
 
 class RecordedLayout(LayoutAsked, total=False):
-    """Where ranks and threads were to go, and where they went."""
+    """Requested and actual places of ranks and threads."""
 
     placement: Annotated[
-        str | None, Key("how two ranks lie to each other", absent="null unless asked for")
+        str | None, Key("relative position of two ranks", absent="null unless requested")
     ]
     mapping: Annotated[
         str,
-        Key("which ranks share a node: block, round_robin, random; or the node of each: 0,1,1,0"),
+        Key("ranks that share a node: block, round_robin, random, or the node of each: 0,1,1,0"),
     ]
     mapping_seed: Annotated[
-        int | None, Key("of a random mapping", absent="null for every other mapping")
+        int | None, Key("seed of a random mapping", absent="null for other mappings")
     ]
     allocation: Annotated[
         str,
         Key(
-            "which nodes of a simulated cluster: by_switch, by_pod, random",
-            absent="not there where they are side by side, or nobody asked",
+            "nodes of a simulated cluster: by_switch, by_pod, random",
+            absent="absent for contiguous nodes",
         ),
     ]
     allocation_seed: Annotated[
-        int | None, Key("of a random allocation", absent="not there for every other allocation")
+        int | None, Key("seed of a random allocation", absent="absent for other allocations")
     ]
     tasks: Annotated[
         int,
         Key(
-            "all processes, where a number of them is shared out over nodes: ppn is what the first "
-            "nodes have, others may have one less",
+            "number of processes, if the study sets it: ppn is then that of the first nodes, and "
+            "others may have one less",
             least=1,
             most=MOST_RANKS,
-            absent="not there unless a study gives a number of tasks",
+            absent="absent unless the study sets tasks",
         ),
     ]
-    oversubscribed: Annotated[bool, Key("more ranks x threads than processors")]
+    oversubscribed: Annotated[bool, Key("whether ranks x threads exceed the processors")]
     seen: Annotated[
         list[SeenRank],
         Key(
-            "what each rank saw of its processors",
+            "actual place of each rank",
             by="halobench",
-            absent="empty where nothing ran, and where simulated",
+            absent="empty if nothing ran, or if simulated",
         ),
     ]
 
 
 class ToolchainUsed(TypedDict):
-    """The MPI library, and how halobench was built with it."""
+    """MPI library and build of halobench."""
 
-    name: Annotated[str, Key("as a study names it")]
+    name: Annotated[str, Key("name in studies")]
     mpi: NotRequired[
         Annotated[
             str,
             Key(
-                "what the library calls itself; simulated, SimGrid's version and the library "
-                "that it stands for",
+                "version string of the library; if simulated, of SimGrid and the simulated library",
                 by="halobench",
-                absent="not there where halobench wrote no record",
+                absent="absent if halobench wrote no record",
             ),
         ]
     ]
     thread_level: NotRequired[
         Annotated[
             str,
-            Key("MPI's thread support", by="halobench", absent="not there unless measured"),
+            Key("thread support level of MPI", by="halobench", absent="absent unless measured"),
         ]
     ]
     compiler: NotRequired[
-        Annotated[str, Key("name and version", by="halobench", absent="not there unless measured")]
+        Annotated[
+            str,
+            Key(
+                "name and version of the compiler", by="halobench", absent="absent unless measured"
+            ),
+        ]
     ]
     flags: NotRequired[
-        Annotated[
-            str, Key("the compiler's flags", by="halobench", absent="not there unless measured")
-        ]
+        Annotated[str, Key("compiler flags", by="halobench", absent="absent unless measured")]
     ]
     source: NotRequired[
         Annotated[
             str,
             Key(
                 "hash of halobench's sources",
-                absent="not there where the case can't run, and of an external program",
+                absent="absent if not supported, and for external programs",
             ),
         ]
     ]
@@ -168,155 +172,153 @@ class ToolchainUsed(TypedDict):
         Annotated[
             str,
             Key(
-                "what started the ranks: srun with its kind, or the library's own launcher",
-                absent="not there where simulated, where the case can't run, and in older records",
+                "what started the ranks: srun with its MPI type, or the library's launcher",
+                absent="absent if simulated or not supported, and in older records",
             ),
         ]
     ]
 
 
 class TuningUsed(TypedDict):
-    """How the MPI library was tuned by its user."""
+    """The user's settings of the MPI library."""
 
     given: Annotated[
         dict[str, str],
         Key(
-            "variables of MPI libraries (OMPI_MCA_*, I_MPI_*, UCX_*, FI_* and their like) and "
-            "parameters in ~/.openmpi/mca-params.conf, by name, as they were set",
+            "values by name, from environment variables (OMPI_MCA_*, I_MPI_*, UCX_*, FI_*, and "
+            "similar) and ~/.openmpi/mca-params.conf",
         ),
     ]
     overridden: Annotated[
         dict[str, str | None],
         Key(
-            "of these, what the launch set in their place, as for a transport",
-            absent="null where it left the library's own choice",
+            "values that the launch replaced, for a transport for example",
+            absent="null: the library's default",
         ),
     ]
 
 
 class ProgramUsed(TypedDict):
-    """The external program that ran."""
+    """External program that ran."""
 
-    file: Annotated[str, Key("its program.toml")]
-    hash: Annotated[str, Key("of that file and of the inputs beside it")]
+    file: Annotated[str, Key("path of its program.toml")]
+    hash: Annotated[str, Key("hash of that file and its inputs")]
     executable: Annotated[
-        str | None, Key("what its command begins with", absent="null where it depends on the case")
+        str | None, Key("executable of its command", absent="null if it depends on the case")
     ]
-    version: Annotated[str | None, Key("as it tells it", absent="null where it does not")]
-    launcher: Annotated[str, Key("the MPI library whose launcher started it")]
-    verified: Annotated[
-        bool, Key("its file says how an answer is verified, and this one was found right")
-    ]
+    version: Annotated[str | None, Key("version that it prints", absent="null if it prints none")]
+    launcher: Annotated[str, Key("MPI library whose launcher started it")]
+    verified: Annotated[bool, Key("whether a check of its file verified the answer")]
     checked: Annotated[
         list[str],
-        Key("what was found true of its output", absent="empty where nothing was looked at"),
+        Key("checks that its output passed", absent="empty without checks"),
     ]
     units: NotRequired[
         Annotated[
             dict[str, str],
             Key(
-                "what its file says that parameters and results are in, by their names",
-                absent="not there in older records",
+                "units of parameters and results by name, from its file",
+                absent="absent in older records",
             ),
         ]
     ]
 
 
 class Shape(TypedDict):
-    """What a star forest's communication moves."""
+    """Data that a star forest moves."""
 
-    messages: Annotated[int, Key("that the rank sends that writes the record")]
-    remote_bytes: Annotated[int, Key("that it sends to other ranks", unit="bytes")]
-    local_bytes: Annotated[int, Key("that stay on it", unit="bytes")]
+    messages: Annotated[int, Key("messages sent by the rank that writes the record")]
+    remote_bytes: Annotated[int, Key("bytes that it sends to other ranks", unit="bytes")]
+    local_bytes: Annotated[int, Key("bytes that stay on it", unit="bytes")]
     moved_bytes: Annotated[
         dict[str, float],
-        Key("by part, what the rank with the most moves in its memory", unit="bytes"),
+        Key("bytes moved in memory by part, on the rank with the most", unit="bytes"),
     ]
     waits: NotRequired[
         Annotated[
             dict[str, int],
             Key(
-                "for a device's stream, in a broadcast and in a reduction after it has begun",
-                absent="not there in older records",
+                "waits for a device's stream in a broadcast and a reduction after their start",
+                absent="absent in older records",
             ),
         ]
     ]
 
 
 class Point(TypedDict):
-    """One size of a kernel that sweeps several inside a launch."""
+    """One size of a sweep."""
 
-    size_bytes: Annotated[int, Key("the message, or the arrays", unit="bytes")]
+    size_bytes: Annotated[int, Key("size of the message or the arrays", unit="bytes")]
     operation: Annotated[
-        str | None, Key("which collective or loop", absent="null where the kernel has one only")
+        str | None, Key("collective or loop", absent="null if the kernel has only one")
     ]
-    n: NotRequired[Annotated[int, Key("edge of the cube", kernels=("sf_grid",))]]
-    passes: NotRequired[Annotated[int, Key("over the arrays in one step", kernels=("stream",))]]
-    messages: NotRequired[Annotated[int, Key("in one step", kernels=("pingpong",))]]
+    n: NotRequired[Annotated[int, Key("edge length of the cube", kernels=("sf_grid",))]]
+    passes: NotRequired[Annotated[int, Key("passes over the arrays per step", kernels=("stream",))]]
+    messages: NotRequired[Annotated[int, Key("messages per step", kernels=("pingpong",))]]
     checked_messages: NotRequired[
-        Annotated[int, Key("whose content was compared", kernels=("pingpong",))]
+        Annotated[int, Key("messages whose content was verified", kernels=("pingpong",))]
     ]
-    shape: NotRequired[Annotated[Shape, Key("what it moves", kernels=STAR_FORESTS)]]
+    shape: NotRequired[Annotated[Shape, Key("data that it moves", kernels=STAR_FORESTS)]]
     result: Annotated[
-        dict[str, Any], Key("medians over the repetitions, by the kernel's own names")
+        dict[str, Any], Key("results that the kernel declares, medians over repetitions")
     ]
-    steps: Annotated[int, Key("steps in one repetition", least=1)]
+    steps: Annotated[int, Key("steps per repetition", least=1)]
     times_s: Annotated[
         list[float],
         Key(
-            "of one step, one a repetition: the slowest rank's",
+            "time per step on the slowest rank, one value per repetition",
             unit="s",
             most=LONGEST_S,
         ),
     ]
-    bytes: Annotated[float, Key("of memory traffic in one step, over all ranks", unit="bytes")]
+    bytes: Annotated[float, Key("memory traffic per step of all ranks", unit="bytes")]
 
 
 class TimeOverRanks(TypedDict):
-    """One time, over all ranks."""
+    """A time on all ranks."""
 
     min: NotRequired[
-        Annotated[float, Key("the fastest rank's", unit="s", most=LONGEST_S, absent=_NOT_TOLD)]
+        Annotated[float, Key("fastest rank", unit="s", most=LONGEST_S, absent=_NOT_TOLD)]
     ]
     mean: Annotated[float, Key("mean over ranks", unit="s", most=LONGEST_S)]
     max: NotRequired[
-        Annotated[float, Key("the slowest rank's", unit="s", most=LONGEST_S, absent=_NOT_TOLD)]
+        Annotated[float, Key("slowest rank", unit="s", most=LONGEST_S, absent=_NOT_TOLD)]
     ]
 
 
 class Phase(TypedDict):
-    """A named part of a step, timed where it happens; mean over all timed steps, and medians."""
+    """A named part of a step, timed inside the step."""
 
-    name: Annotated[str, Key("the phase")]
-    calls: NotRequired[Annotated[int, Key("in one step", absent=_NOT_OURS)]]
-    time_s: Annotated[TimeOverRanks, Key("in one step")]
+    name: Annotated[str, Key("name of the phase")]
+    calls: NotRequired[Annotated[int, Key("calls per step", absent=_NOT_OURS)]]
+    time_s: Annotated[TimeOverRanks, Key("time per step, mean over all timed steps")]
     median_s: NotRequired[
         Annotated[
             TimeOverRanks,
             Key(
-                "in one step too, each number the median over repetitions, as a step's time is",
-                absent="not there in older records",
+                "time per step, median over repetitions",
+                absent="absent in older records",
             ),
         ]
     ]
     bytes: NotRequired[
         Annotated[
             float,
-            Key("of memory traffic in one step, over all ranks", unit="bytes", absent=_NOT_OURS),
+            Key("memory traffic per step of all ranks", unit="bytes", absent=_NOT_OURS),
         ]
     ]
     flops: NotRequired[
         Annotated[
             float,
-            Key("floating-point operations in one step, over all ranks", absent=_NOT_OURS),
+            Key("floating-point operations per step of all ranks", absent=_NOT_OURS),
         ]
     ]
     model_s: Annotated[
         float | None,
         Key(
-            "what one step takes by the node model, on the slowest rank",
+            "time per step by the node model, on the slowest rank",
             unit="s",
-            absent="null without a node model, and where nothing is computed",
+            absent="null without a node model or computation",
             most=LONGEST_S,
         ),
     ]
@@ -324,9 +326,9 @@ class Phase(TypedDict):
         Annotated[
             list[float],
             Key(
-                "of each rank, in one step: what the slowest rank takes longer, others wait for",
+                "time per step of each rank: the others wait for the slowest",
                 unit="s",
-                absent="not there where nothing is computed, on one rank, and where simulated",
+                absent="absent without computation, on one rank, and if simulated",
                 most=LONGEST_S,
             ),
         ]
@@ -334,150 +336,146 @@ class Phase(TypedDict):
 
 
 class Part(TypedDict):
-    """A part of a step that was run by itself."""
+    """A part of a step, timed separately."""
 
-    point: Annotated[int, Key("which of `points`, from 0")]
-    name: Annotated[str, Key("the part")]
-    steps: Annotated[int, Key("steps in one repetition")]
+    point: Annotated[int, Key("index in `points`, from 0")]
+    name: Annotated[str, Key("name of the part")]
+    steps: Annotated[int, Key("steps per repetition")]
     times_s: Annotated[
         list[float],
-        Key("of one step, one a repetition", unit="s", most=LONGEST_S),
+        Key("time per step, one value per repetition", unit="s", most=LONGEST_S),
     ]
 
 
 class Trace(TypedDict):
-    """One step of one point, as each rank saw it."""
+    """Timeline of one step of one point."""
 
     clock_error_s: Annotated[float, Key("largest error of the shared clock", unit="s")]
     ranks: Annotated[
         list[list[list[Any]]],
         Key(
-            "of each rank, its calls: [phase, depth, begin, end], after the start; of its device, "
-            "works by the phase that launched them: [phase, 0, begin, end, stream]",
+            "calls of each rank, in time after the start: [phase, depth, begin, end]; device "
+            "operations, by the phase that launched them: [phase, 0, begin, end, stream]",
             unit="s",
         ),
     ]
 
 
 class Rounds(TypedDict):
-    """How well ranks began together, where they begin at a time of a shared clock."""
+    """Quality of starts at a common time of a shared clock."""
 
     clock_error_s: Annotated[float, Key("largest error of the shared clock", unit="s")]
-    repeated: Annotated[int, Key("rounds run again because a rank began late")]
+    repeated: Annotated[int, Key("rounds repeated because a rank started late")]
     late_s: Annotated[
         list[list[float]],
         Key(
-            "of each point, how late each round began",
+            "delay of each round, by point",
             unit="s",
-            absent="empty where none was",
+            absent="empty if none was late",
             least=-LONGEST_S,
         ),
     ]
 
 
 class Work(TypedDict):
-    """What one step of every point does, over all ranks."""
+    """Work of one step of all points on all ranks."""
 
-    bytes: Annotated[float, Key("of memory traffic", unit="bytes")]
+    bytes: Annotated[float, Key("memory traffic", unit="bytes")]
     flops: Annotated[float, Key("floating-point operations")]
-    messages: Annotated[float, Key("sent, without those inside collectives")]
+    messages: Annotated[float, Key("messages sent, without those inside collectives")]
 
 
 class RecordedMemory(TypedDict):
     """Memory of all ranks together."""
 
-    predicted_bytes: Annotated[int, Key("as the plan had it", unit="bytes")]
-    allocated_bytes: Annotated[int, Key("of the kernel's arrays", unit="bytes")]
+    predicted_bytes: Annotated[int, Key("predicted by the plan", unit="bytes")]
+    allocated_bytes: Annotated[int, Key("allocated for the kernel's arrays", unit="bytes")]
     rss_bytes: Annotated[
-        int | None, Key("resident at the end", unit="bytes", absent="null where simulated")
+        int | None, Key("resident memory at the end", unit="bytes", absent="null if simulated")
     ]
     peak_bytes: Annotated[
-        int | None, Key("most that was resident", unit="bytes", absent="null where simulated")
+        int | None, Key("largest resident memory", unit="bytes", absent="null if simulated")
     ]
 
 
 class Timer(TypedDict):
-    """The clock that took the times."""
+    """Clock used for the times."""
 
-    function: Annotated[str, Key("its name")]
-    resolution_s: Annotated[float, Key("the smallest step", unit="s")]
-    cost_s: Annotated[float, Key("of one reading", unit="s")]
+    function: Annotated[str, Key("name of its function")]
+    resolution_s: Annotated[float, Key("resolution", unit="s")]
+    cost_s: Annotated[float, Key("cost of a reading", unit="s")]
 
 
 class MachineCache(TypedDict):
     """One level of a core's data caches."""
 
     level: Annotated[int, Key("1 is nearest to the core", least=1)]
-    size_bytes: Annotated[int, Key("of one such cache", unit="bytes", least=1)]
-    shared_by: Annotated[int, Key("cores that share one", least=1)]
+    size_bytes: Annotated[int, Key("size of one cache", unit="bytes", least=1)]
+    shared_by: Annotated[int, Key("cores per cache", least=1)]
 
 
 class Topology(TypedDict):
-    """Processors in groups, each in the kernel's list format."""
+    """Groups of processors, each in the list format of Linux."""
 
     core: Annotated[list[str], Key("hardware threads of each core")]
-    cache: Annotated[list[str], Key("processors of each last cache")]
-    numa: Annotated[list[str], Key("processors of each memory")]
+    cache: Annotated[list[str], Key("processors of each last-level cache")]
+    numa: Annotated[list[str], Key("processors of each NUMA node")]
     socket: Annotated[list[str], Key("processors of each socket")]
     kind: NotRequired[
         Annotated[
             list[str],
-            Key("processors of each kind of core, the fastest first", absent="one kind"),
+            Key("processors of each kind of core, fastest first", absent="absent with one kind"),
         ]
     ]
 
 
 class RecordedGpu(TypedDict):
-    """A GPU, as its driver describes it."""
+    """A GPU, as described by its driver."""
 
-    name: Annotated[str, Key("its maker's name of it")]
-    device: Annotated[str, Key("what it is programmed by: cuda, hip")]
-    uuid: Annotated[str | None, Key("its own number", absent="null where the driver hides it")]
-    pci: Annotated[str | None, Key("its PCI address", absent="null where it is not told")]
-    numa: Annotated[
-        int | None, Key("the memory (NUMA node) that it is next to", absent="null where not told")
-    ]
+    name: Annotated[str, Key("product name")]
+    device: Annotated[str, Key("programming model: cuda, hip")]
+    uuid: Annotated[str | None, Key("UUID", absent="null if the driver hides it")]
+    pci: Annotated[str | None, Key("PCI address", absent="null if unknown")]
+    numa: Annotated[int | None, Key("nearest NUMA node", absent="null if unknown")]
 
 
 class GpuOfRank(TypedDict):
-    """Which of its node's GPUs a rank had."""
+    """GPU of a rank."""
 
-    uuid: Annotated[str | None, Key("its own number", absent="null where the runtime hides it")]
-    pci: Annotated[str, Key("its PCI address")]
-    numa: Annotated[
-        int | None, Key("the memory (NUMA node) that it is next to", absent="null where not told")
-    ]
+    uuid: Annotated[str | None, Key("UUID", absent="null if the runtime hides it")]
+    pci: Annotated[str, Key("PCI address")]
+    numa: Annotated[int | None, Key("nearest NUMA node", absent="null if unknown")]
 
 
 class Machine(TypedDict, total=False):
-    """The machine that ran, or the node of the cluster that was simulated."""
+    """Machine that ran, or node of the simulated cluster."""
 
-    host: Annotated[str, Key("its name; simulated, the cluster's")]
-    cpu: Annotated[str | None, Key("the processor", absent="null where it can't be read")]
-    sockets: Annotated[int, Key("of a node", least=1, most=MOST_RANKS)]
-    cores: Annotated[int, Key("of a node", least=1, most=MOST_RANKS)]
-    threads_per_core: Annotated[int, Key("hardware threads", least=1, most=1024)]
-    caches: Annotated[list[MachineCache], Key("from the core outwards")]
+    host: Annotated[str, Key("host name; if simulated, name of the cluster")]
+    cpu: Annotated[str | None, Key("processor model", absent="null if unknown")]
+    sockets: Annotated[int, Key("sockets per node", least=1, most=MOST_RANKS)]
+    cores: Annotated[int, Key("cores per node", least=1, most=MOST_RANKS)]
+    threads_per_core: Annotated[int, Key("hardware threads per core", least=1, most=1024)]
+    caches: Annotated[list[MachineCache], Key("data caches, from the core outwards")]
     memory_bytes: Annotated[
-        int | None, Key("of a node", unit="bytes", absent="null where it can't be read")
+        int | None, Key("memory per node", unit="bytes", absent="null if unknown")
     ]
     governor: Annotated[
-        str | None, Key("of the frequency", absent="null where not visible or simulated")
+        str | None, Key("frequency governor", absent="null if not visible or simulated")
     ]
-    os: Annotated[str | None, Key("operating system", absent="null where simulated")]
+    os: Annotated[str | None, Key("operating system", absent="null if simulated")]
     busy_processors: Annotated[
         float | None,
-        Key("that others kept busy at the start", absent="null where simulated"),
+        Key("processors kept busy by other programs at the start", absent="null if simulated"),
     ]
     topology: NotRequired[
-        Annotated[Topology, Key("what processors share", absent="not there where simulated")]
+        Annotated[Topology, Key("groups of processors", absent="absent if simulated")]
     ]
     allowed: NotRequired[
         Annotated[
             str,
             Key(
-                "processors that haloscope may use, in the kernel's list format: others are online",
-                absent="not there where simulated, and in older records",
+                "processors that haloscope may use, in the list format of Linux",
+                absent="absent if simulated, and in older records",
             ),
         ]
     ]
@@ -486,88 +484,90 @@ class Machine(TypedDict, total=False):
             list[RecordedGpu],
             Key(
                 "GPUs of this machine",
-                absent="empty where there are none; not there where simulated",
+                absent="empty if there are none; absent if simulated",
             ),
         ]
     ]
     source: NotRequired[
         Annotated[
-            str, Key("where a cluster's numbers are from", absent="not there unless simulated")
+            str, Key("sources of the cluster file's numbers", absent="absent unless simulated")
         ]
     ]
     smt_gain: NotRequired[
         Annotated[
             float | None,
             Key(
-                "work of a core with all its hardware threads over that with one",
-                absent="not there unless simulated; null where not known",
+                "throughput of a core with all hardware threads relative to one thread",
+                absent="absent unless simulated; null if unknown",
             ),
         ]
     ]
 
 
 class SpreadDrawn(TypedDict):
-    """How far simulated nodes lie apart, and which of them a replicate has."""
+    """Node-to-node variability of a replicate."""
 
-    nodes: Annotated[float, Key("standard deviation of the logarithm of nodes' times")]
-    phases: Annotated[float, Key("the same of one phase on one node, beside that")]
-    seed: Annotated[int, Key("of the draw: follows from the case and the launch's number")]
+    nodes: Annotated[float, Key("standard deviation of the logarithm of node times")]
+    phases: Annotated[float, Key("additional standard deviation of each phase on a node")]
+    seed: Annotated[int, Key("seed of the draw, from the case and the launch")]
 
 
 class Simulation(TypedDict):
-    """How a simulated time came about."""
+    """Details of the simulation."""
 
-    cluster: Annotated[str, Key("the cluster file's name")]
+    cluster: Annotated[str, Key("name of the cluster file")]
     platform: NotRequired[
-        Annotated[str, Key("hash of all that the file says", absent="not there in older records")]
+        Annotated[
+            str, Key("hash of the contents of the cluster file", absent="absent in older records")
+        ]
     ]
-    verified: Annotated[bool, Key("the arithmetic was done, and the answer checked")]
-    cached: Annotated[bool, Key("taken from an earlier simulation of the same")]
+    verified: Annotated[bool, Key("whether the solution was computed and verified")]
+    cached: Annotated[bool, Key("whether the times are from an earlier, identical simulation")]
     iterations: Annotated[
-        int | None, Key("simulated one by one", absent="null where none were passed over")
+        int | None, Key("iterations simulated one by one", absent="null if all were")
     ]
     of_iterations: Annotated[
-        int | None, Key("that the whole solve has", absent="null where none were passed over")
+        int | None, Key("iterations of the whole solve", absent="null if all were simulated")
     ]
     iterations_from: Annotated[
         str | None,
-        Key("where their number is known from", absent="null where none were passed over"),
+        Key("source of that number", absent="null if all were simulated"),
     ]
     spread: NotRequired[
         Annotated[
             SpreadDrawn,
             Key(
-                "how its nodes were drawn",
-                absent="not there where they are all alike, and in older records",
+                "how node speeds were drawn",
+                absent="absent if all nodes are alike, and in older records",
             ),
         ]
     ]
 
 
 class ModelUsed(TypedDict):
-    """The cluster file of this machine, for what phases should take."""
+    """This machine's cluster file, from which model times are computed."""
 
-    cluster: Annotated[str, Key("its name")]
-    source: Annotated[str, Key("where its numbers are from")]
+    cluster: Annotated[str, Key("name of the cluster file")]
+    source: Annotated[str, Key("sources of its numbers")]
 
 
 class AllocationUsed(TypedDict):
-    """The nodes that a batch system gave to the job in which a launch ran."""
+    """Nodes of the batch job in which the launch ran."""
 
-    site: Annotated[str, Key("the site file's name")]
-    scheduler: Annotated[str, Key("the batch system: slurm, pbs, lsf or flux")]
-    job: Annotated[str, Key("the job's id, as the batch system gave it")]
-    partition: Annotated[str | None, Key("it was given by", absent="null where not told")]
-    nodes: Annotated[list[str], Key("their names, those that no rank ran on among them")]
+    site: Annotated[str, Key("name of the site file")]
+    scheduler: Annotated[str, Key("batch system: slurm, pbs, lsf, or flux")]
+    job: Annotated[str, Key("id of the job in the batch system")]
+    partition: Annotated[str | None, Key("partition or queue", absent="null if unknown")]
+    nodes: Annotated[list[str], Key("names of all nodes of the job, including unused ones")]
     switches: Annotated[
         str | None,
-        Key("that they hang on, joined by commas", absent="null where the network is not known"),
+        Key("switches of the nodes, separated by commas", absent="null if unknown"),
     ]
-    restarts: Annotated[int, Key("how often the job was begun anew before, perhaps on other nodes")]
+    restarts: Annotated[int, Key("number of restarts of the job, possibly on other nodes")]
 
 
 class Checkout(TypedDict):
-    """The state of haloscope's own sources."""
+    """State of haloscope's sources."""
 
-    commit: Annotated[str, Key("hash")]
-    dirty: Annotated[bool, Key("changed since")]
+    commit: Annotated[str, Key("hash of the commit")]
+    dirty: Annotated[bool, Key("whether the sources differ from the commit")]

@@ -23,8 +23,8 @@ from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, Key
 from haloscope.records.sharing import Sharing, case_of
 
 SCHEMA = 1
-_NOTHING = "where nothing was measured"
-_EMPTY = "empty where there are none"
+_NOTHING = "if nothing was measured"
+_EMPTY = "empty if there are none"
 _log = logging.getLogger(__name__)
 
 
@@ -35,31 +35,36 @@ class Record:
     A key that is not there is None, or empty. raw: the JSON object itself.
     """
 
-    schema: Annotated[int, Key("the version of this description: 1", by="runner")]
-    case: Annotated[str, Key("the case's id: a hash of its settings", by="runner")]
-    launch: Annotated[int, Key("the launch's number, from 0", by="runner")]
-    kernel: Annotated[str, Key("the kernel's name", by="runner")]
+    schema: Annotated[int, Key("version of this format: 1", by="runner")]
+    case: Annotated[str, Key("id of the case: a hash of its settings", by="runner")]
+    launch: Annotated[int, Key("number of the launch, from 0", by="runner")]
+    kernel: Annotated[str, Key("name of the kernel", by="runner")]
     params: Annotated[
-        dict[str, Any], Key("all parameters of the kernel, resolved, by its names", by="runner")
+        dict[str, Any], Key("all parameters of the kernel with their resolved values", by="runner")
     ]
     layout: Annotated[
         dict[str, Any],
-        Key("where ranks and threads were to go, and went", by="runner", keys=keys.RecordedLayout),
+        Key(
+            "requested and actual places of ranks and threads",
+            by="runner",
+            keys=keys.RecordedLayout,
+        ),
     ]
     toolchain: Annotated[
-        dict[str, Any], Key("the MPI library and the build", by="runner", keys=keys.ToolchainUsed)
+        dict[str, Any], Key("MPI library and build", by="runner", keys=keys.ToolchainUsed)
     ]
     clock: Annotated[
-        str, Key(f"whose times these are: {', '.join(CLOCKS)}", by="runner", values=CLOCKS)
+        str, Key(f"clock of the times: {', '.join(CLOCKS)}", by="runner", values=CLOCKS)
     ]
     outcome: Annotated[
         str,
-        Key(f"{', '.join(OUTCOMES)} (it can't run here)", by="runner", values=OUTCOMES),
+        Key(f"{', '.join(OUTCOMES)} (not supported here)", by="runner", values=OUTCOMES),
     ]
     times_s: Annotated[
         list[float],
         Key(
-            "of one step, one a repetition: the slowest rank's; of a sweep, sums over its points",
+            "time per step on the slowest rank, one value per repetition; of a sweep, the sum over "
+            "points",
             by="halobench",
             unit="s",
             most=LONGEST_S,
@@ -68,210 +73,215 @@ class Record:
     ]
     raw: dict[str, Any] = field(repr=False)
     reason: Annotated[
-        str | None, Key("why the outcome is what it is", by="runner", absent="null for ok")
+        str | None, Key("reason of the outcome", by="runner", absent="null for ok")
     ] = None
     transport: Annotated[
         str | None,
-        Key("how messages were to travel", by="runner", absent="null: the library's choice"),
+        Key("requested transport", by="runner", absent="null: the library's choice"),
     ] = None
     transport_seen: Annotated[
         str | None,
         Key(
-            "what the library said it uses",
+            "transport that the library reported",
             by="runner",
-            absent="null where it does not tell, and where simulated",
+            absent="null if not reported or simulated",
         ),
     ] = None
-    runner: Annotated[str | None, Key("which runner wrote it", by="runner")] = None
+    runner: Annotated[str | None, Key("runner that wrote the record", by="runner")] = None
     steps: Annotated[
         int | None,
-        Key("in one repetition", by="halobench", absent=f"null for a sweep, and {_NOTHING}"),
+        Key("steps per repetition", by="halobench", absent=f"null for a sweep, and {_NOTHING}"),
     ] = None
     warmup: Annotated[
         int | None,
-        Key("repetitions before those that count", by="halobench", absent=f"null {_NOTHING}"),
+        Key("warm-up repetitions", by="halobench", absent=f"null {_NOTHING}"),
     ] = None
     synchronisation: Annotated[
         str | None,
-        Key("how ranks begin a repetition together", by="halobench", absent=f"null {_NOTHING}"),
+        Key("how ranks start a repetition together", by="halobench", absent=f"null {_NOTHING}"),
     ] = None
     rounds: Annotated[
         dict[str, Any] | None,
         Key(
-            "how well they did, by a shared clock",
+            "quality of the synchronised starts",
             by="halobench",
-            absent=f"null where they begin after a barrier; not there {_NOTHING}",
+            absent=f"null for starts after a barrier; absent {_NOTHING}",
             keys=keys.Rounds,
         ),
     ] = None
     points: Annotated[
         list[dict[str, Any]],
-        Key("the sizes of a sweep", by="halobench", absent=_EMPTY, keys=keys.Point),
+        Key("sizes of a sweep", by="halobench", absent=_EMPTY, keys=keys.Point),
     ] = field(default_factory=list)
     phases: Annotated[
         list[dict[str, Any]],
-        Key("the phases of a step", by="halobench", absent=_EMPTY, keys=keys.Phase),
+        Key("phases of a step", by="halobench", absent=_EMPTY, keys=keys.Phase),
     ] = field(default_factory=list)
     parts: Annotated[
         list[dict[str, Any]],
         Key(
-            "parts of a step, run by themselves",
+            "parts of a step, timed separately",
             by="halobench",
-            absent=f"empty unless asked for; not there {_NOTHING}",
+            absent=f"empty unless requested; absent {_NOTHING}",
             keys=keys.Part,
         ),
     ] = field(default_factory=list)
     timeline: Annotated[
         list[dict[str, Any]],
         Key(
-            "one step of each point, call by call",
+            "all calls of one step of each point",
             by="halobench",
-            absent=f"empty unless asked for; not there {_NOTHING}",
+            absent=f"empty unless requested; absent {_NOTHING}",
             keys=keys.Trace,
         ),
     ] = field(default_factory=list)
     result: Annotated[
         dict[str, Any],
-        Key("what the kernel found, by its own names", by="halobench", absent=_EMPTY),
+        Key("results that the kernel declares", by="halobench", absent=_EMPTY),
     ] = field(default_factory=dict)
     work: Annotated[
         dict[str, Any] | None,
-        Key("of one step", by="halobench", absent=f"null {_NOTHING}", keys=keys.Work),
+        Key("work of one step", by="halobench", absent=f"null {_NOTHING}", keys=keys.Work),
     ] = None
     memory: Annotated[
         dict[str, Any] | None,
-        Key("of all ranks", by="halobench", absent=f"null {_NOTHING}", keys=keys.RecordedMemory),
+        Key(
+            "memory of all ranks",
+            by="halobench",
+            absent=f"null {_NOTHING}",
+            keys=keys.RecordedMemory,
+        ),
     ] = None
     timer: Annotated[
         dict[str, Any] | None,
         Key(
-            "the clock that took the times",
+            "clock used for the times",
             by="halobench",
-            absent=f"null {_NOTHING}, and where simulated",
+            absent=f"null {_NOTHING}, or if simulated",
             keys=keys.Timer,
         ),
     ] = None
     device: Annotated[
         str | None,
         Key(
-            "in whose memory the kernel worked: a GPU's, by its name and runtime; emulated (the "
-            "host's memory and threads: its times say nothing of a real device); simulated (a GPU "
-            "of the cluster file)",
+            "device of the kernel's memory: a GPU with its name and runtime; emulated (in the "
+            "host's memory; times are not representative of a device); simulated (a GPU of the "
+            "cluster file)",
             by="halobench",
-            absent="not there where that was the host's memory",
+            absent="absent for the host's memory",
         ),
     ] = None
     gpus: Annotated[
         list[dict[str, Any]] | None,
         Key(
-            "the GPU of each rank, by rank",
+            "GPU of each rank",
             by="halobench",
-            absent="not there where none was real, nor in older records",
+            absent="absent without a real GPU, and in older records",
             keys=keys.GpuOfRank,
         ),
     ] = None
     simulation: Annotated[
         dict[str, Any] | None,
         Key(
-            "how a simulated time came about",
+            "details of the simulation",
             by="runner",
-            absent="not there where measured, and where the case can't run",
+            absent="absent if measured or not supported",
             keys=keys.Simulation,
         ),
     ] = None
     model: Annotated[
         dict[str, Any] | None,
         Key(
-            "this machine's cluster file, for what phases should take",
+            "this machine's cluster file, from which model times are computed",
             by="runner",
-            absent="null where there is none; not there where simulated",
+            absent="null without one; absent if simulated",
             keys=keys.ModelUsed,
         ),
     ] = None
     allocation: Annotated[
         dict[str, Any] | None,
         Key(
-            "the nodes that a batch system gave: launches with the same job and restarts share "
-            "them",
+            "nodes from a batch system; launches with equal job and restarts ran on the same nodes",
             by="runner",
-            absent="not there where no batch system did",
+            absent="absent without a batch system",
             keys=keys.AllocationUsed,
         ),
     ] = None
     tuning: Annotated[
         dict[str, Any] | None,
         Key(
-            "how the MPI library was tuned by variables and files of its user",
+            "the user's settings of the MPI library",
             by="runner",
-            absent="not there where simulated, where the case can't run, and in older records",
+            absent="absent if simulated or not supported, and in older records",
             keys=keys.TuningUsed,
         ),
     ] = None
     program: Annotated[
         dict[str, Any] | None,
         Key(
-            "the external program that ran as a kernel",
+            "external program that ran as the kernel",
             by="runner",
-            absent="not there where a kernel of halobench did, and where the case can't run",
+            absent="absent for kernels of halobench, and if not supported",
             keys=keys.ProgramUsed,
         ),
     ] = None
     machine: Annotated[
         dict[str, Any] | None,
-        Key("what ran, or was simulated", by="runner", keys=keys.Machine),
+        Key("machine that ran or was simulated", by="runner", keys=keys.Machine),
     ] = None
     command: Annotated[
         list[str] | None,
-        Key("the whole argument list", by="runner", absent="null where the case can't run"),
+        Key("complete argument list", by="runner", absent="null if not supported"),
     ] = None
-    started: Annotated[str | None, Key("UTC, ISO 8601", by="runner")] = None
-    ended: Annotated[str | None, Key("UTC, ISO 8601", by="runner")] = None
+    started: Annotated[str | None, Key("start of the launch (UTC, ISO 8601)", by="runner")] = None
+    ended: Annotated[str | None, Key("end of the launch (UTC, ISO 8601)", by="runner")] = None
     wall_s: Annotated[
         float | None,
         Key(
-            "of the whole launch on this machine; 0 where the case can't run",
+            "wall time of the whole launch on this machine; 0 if not supported",
             by="runner",
             unit="s",
             most=LONGEST_S,
         ),
     ] = None
-    seed: Annotated[int | None, Key("of the order of launches", by="runner")] = None
-    study: Annotated[str | None, Key("the study's name", by="runner")] = None
-    run: Annotated[int | None, Key("which [[runs]] table of the study, from 0", by="runner")] = None
-    haloscope: Annotated[str | None, Key("its version", by="runner")] = None
+    seed: Annotated[int | None, Key("seed of the order of launches", by="runner")] = None
+    study: Annotated[str | None, Key("name of the study", by="runner")] = None
+    run: Annotated[int | None, Key("number of the study's [[runs]] table, from 0", by="runner")] = (
+        None
+    )
+    haloscope: Annotated[str | None, Key("version of haloscope", by="runner")] = None
     git: Annotated[
         dict[str, Any] | None,
         Key(
-            "of haloscope's sources",
+            "state of haloscope's sources",
             by="runner",
-            absent="null where they are no git checkout",
+            absent="null outside a git checkout",
             keys=keys.Checkout,
         ),
     ] = None
     stderr: Annotated[
         str | None,
         Key(
-            "the end of what was printed",
+            "last part of the printed output",
             by="runner",
-            absent="not there for ok, and where the case can't run",
+            absent="absent for ok, and if not supported",
         ),
     ] = None
     stopped: Annotated[
         str | None,
         Key(
-            "of a case's last launch, which rule ended its launches where the study asked for a "
+            "rule that ended the launches of a case, in its last record, if the study has a "
             "precision: narrow, count, time",
             by="campaign",
-            absent="null elsewhere; not there in what `once` prints",
+            absent="null otherwise; absent in the output of `once`",
         ),
     ] = None
     changed: Annotated[
         list[str],
         Key(
-            "what was no longer as the plan had fixed it (library, compiler, sources, machine, "
-            "cluster file), where a campaign went on all the same",
+            "changes since the plan was made (library, compiler, sources, machine, cluster file)",
             by="campaign",
-            absent="not there unless --accept-change was given",
+            absent="absent without --accept-change",
         ),
     ] = field(default_factory=list)
 

@@ -190,109 +190,111 @@ class LayoutAxes(_Model):
     nodes: Positives = Field([1], description=f"nodes: whole numbers from 1 to {COUNT_LIMIT:,}")
     ppn: Counts | None = Field(
         None,
-        description=f"processes per node: whole numbers from 1 to {NODE_LIMIT}, 'cores', 'powers', "
-        "'every' (1 to cores), 'divisors'; 1 if not said",
+        description=f"processes per node: whole numbers from 1 to {NODE_LIMIT}, 'cores', 'powers' "
+        "(of two), 'every' (1 to cores), or 'divisors' (of cores); 1 if omitted",
     )
     threads: Counts | None = Field(
         None,
-        description=f"threads of each process: whole numbers from 1 to {NODE_LIMIT}, 'cores', "
-        "'powers', 'every'; 1 if not said",
+        description=f"threads per process: whole numbers from 1 to {NODE_LIMIT}, 'cores', "
+        "'powers', or 'every'; 1 if omitted",
     )
     cores: Counts | None = Field(
         None,
-        description="cores of a node, shared out as ppn x threads (then leave threads out): "
-        "whole numbers from 1, or 'cores' for all there are",
+        description="whole numbers from 1, or 'cores' for all cores: cores per node to use, as ppn "
+        "x threads (then omit threads)",
     )
     places: Places = Field(
         ["cores"],
-        description="'cores', 'threads' or 'sockets': what one thread is bound to (OMP_PLACES)",
+        description="'cores', 'threads', or 'sockets': what each thread is bound to (OMP_PLACES)",
     )
     bind: Binds = Field(
         ["close"],
-        description="'close' fills a socket before the next, 'spread' shares sockets out evenly "
-        "(OMP_PROC_BIND)",
+        description="'close' to fill one socket before the next, or 'spread' to distribute evenly "
+        "over sockets (OMP_PROC_BIND)",
     )
     placement: Placements | None = Field(
         None,
-        description=f"how two ranks lie to each other: 'all', or {', '.join(PLACEMENTS)}; then "
-        "leave all else of the layout out",
+        description=f"'all', or {', '.join(PLACEMENTS)}: relative position of two ranks, in place "
+        "of all other layout keys",
     )
     tasks: Positives | None = Field(
         None,
-        description="processes over all nodes, in place of ppn: whole numbers, shared out as "
-        "evenly as they go",
+        description="whole numbers from 1: processes on all nodes together, in place of ppn, "
+        "distributed as evenly as possible",
     )
     mapping: Mappings = Field(
         ["block"],
-        description="which ranks share a node: 'block' fills nodes in turn, 'round_robin' deals "
-        "them out, 'random' shuffles the places (see mapping_seed), '0,1,1,0' has the node of each "
-        "rank, from 0",
+        description="'block' to fill one node after the other, 'round_robin' to put consecutive "
+        "ranks on different nodes, 'random' (see mapping_seed), or the node of each rank, from 0: "
+        "'0,1,1,0'",
     )
-    mapping_seed: Positives = Field([1], description="whole numbers from 1, for random mappings")
+    mapping_seed: Positives = Field(
+        [1], description="whole numbers from 1: seeds of random mappings"
+    )
     allocation: Allocations = Field(
         ["contiguous"],
-        description="which nodes of a simulated cluster the job gets: 'contiguous' from the first "
-        "on, 'by_switch' in turn from each switch of the first level, 'by_pod' from each part "
-        "below the topmost level, 'random' any of them (see allocation_seed)",
+        description="'contiguous' (the first nodes), 'by_switch' (in turn from each first-level "
+        "switch), 'by_pod' (in turn from each part below the top level), or 'random' (see "
+        "allocation_seed): nodes that a job gets on a simulated cluster",
     )
     allocation_seed: Positives = Field(
-        [1], description="whole numbers from 1, for random allocations"
+        [1], description="whole numbers from 1: seeds of random allocations"
     )
 
 
 class Run(_Model):
     """One [[runs]] table: a kernel over the product of its axes."""
 
-    kernel: str = Field(description="a kernel's name: see haloscope list")
+    kernel: str = Field(description="the name of a kernel (haloscope list)")
     name: str | None = Field(None, description="a label for tables and figures")
     params: dict[str, Values] = Field(
         default_factory=dict,
-        description="key = value or [values], numbers or texts: see haloscope describe",
+        description="key = value, or key = [values]: the kernel's parameters (haloscope describe "
+        "KERNEL)",
     )
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
         description="nodes, ppn, tasks, threads, cores, places, bind, placement, mapping, "
-        "mapping_seed, allocation, allocation_seed",
+        "mapping_seed, allocation, allocation_seed: where ranks and threads run",
     )
     toolchains: Toolchains | None = Field(
-        None, description="'all', or names of MPI libraries: see haloscope toolchain list"
+        None, description="'all', or names of MPI libraries (haloscope toolchain list)"
     )
     transports: Transports = Field(
         [DEFAULT],
-        description="'default' (the library's choice), 'all' that each library has, or names: "
-        "see haloscope toolchain list",
+        description="'default' (the library's choice), 'all' of each library, or names of "
+        "transports (haloscope toolchain list)",
     )
     launches: Launches | None = Field(
         None,
-        description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}, in place of the study's "
-        "launches",
+        description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}: launches of each case of this "
+        "run, in place of the study's",
     )
     skip_too_large: bool | None = Field(
         None,
-        description="true leaves out what is too large, and what its kernel refuses on some "
-        "layouts alone (a grid of other ranks), false refuses it; not said, simulated clusters "
-        "leave it out, and this machine more nodes than it is, but refuses all else",
+        description="true to skip, or false to refuse, cases that are too large or whose layout "
+        "the kernel does not support. If omitted, simulated clusters skip them; this machine skips "
+        "cases on several nodes and refuses the others",
     )
     execute: bool = Field(
         False,
-        description="true has simulated cases do their arithmetic too, all of a solve, and verify "
-        "the answer, in this machine's memory; real ones always do",
+        description="true to also compute and verify the whole solution in simulated cases, in "
+        "this machine's memory; real cases always do",
     )
     only_simulated: bool = Field(
         False,
-        description="true leaves the run to simulated clusters: published programs, beside whose "
-        "figures a simulation of the same stands",
+        description="true to run these cases on simulated clusters only, such as a simulation of "
+        "a published program",
     )
     beyond_memory: bool = Field(
         False,
-        description="true has simulated nodes hold what is more than their memory, and the plan "
-        "says so: published runs that were made all the same; what a simulation fills of this "
-        "machine's memory must fit",
+        description="true to ignore the memory limit of simulated nodes, for published runs that "
+        "exceed it; the plan says so. This machine's memory must still hold the simulation",
     )
     several_sockets: bool = Field(
         False,
-        description="true leaves the run out where ranks have no second socket to sit on: machines "
-        "with one, and simulated clusters, whose file says what there is between sockets",
+        description="true to skip the run on machines with one socket, and on simulated clusters, "
+        "whose file describes messages between sockets",
     )
 
     @model_validator(mode="after")
@@ -309,13 +311,13 @@ class Element(_Model):
     """One [[tables]] or [[figures]] table: what the report is to show."""
 
     kind: str
-    title: str | None = Field(None, description="a text, in place of the kind's own title")
+    title: str | None = Field(None, description="a title in place of the default one")
     where: dict[str, Values] = Field(
         default_factory=dict,
-        description="the settings to show, each a value or a list of values: { n = [1024] }",
+        description="settings of the cases to show, each a value or a list: { n = [1024] }",
     )
     published: str | None = Field(
-        None, description="the id of the paper's table to set beside ours: see haloscope paper"
+        None, description="the id of a table of the paper to show beside it (haloscope paper)"
     )
 
 
@@ -338,40 +340,39 @@ class FigureElement(Element):
 class Study(_Model):
     """A whole study, as its file gives it."""
 
-    title: str = Field(description="a text: what the study asks")
+    title: str = Field(description="a text: the question of the study")
     paper: Annotated[str, _OneOf(_papers)] | None = Field(
-        None, description="the id of a paper whose tables stand beside ours: see haloscope list"
+        None, description="the id of a paper whose tables the report compares with (haloscope list)"
     )
     launches: Launches = Field(
-        1, description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}: whole launches of each case"
+        1, description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}: launches of each case"
     )
     precision: float | None = Field(
         None,
         gt=0,
         lt=1,
-        description="a share such as 0.02: launch each case (at least 'launches' times, and 7) "
-        "until the medians' intervals are as narrow, half width over median",
+        description="a fraction such as 0.02: launch each case (at least 'launches' and 7 times) "
+        "until the half width of each median's interval is at most this fraction of the median",
     )
     most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"a whole number from 7 to {LAUNCHES_LIMIT:,}, 'launches' or more: launches of "
-        "each case at most, where precision is asked for (30)",
+        description=f"a whole number from 7 to {LAUNCHES_LIMIT:,}, at least 'launches': with "
+        "precision, the most launches of each case; 30 if omitted",
     )
     most_time_s: Seconds | None = Field(
         None,
-        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: what the launches of a case "
-        "may take together, where precision is asked for; the last is the one that another like it "
-        "would break",
+        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: with precision, the most time "
+        "for all launches of a case; no launch starts that would exceed it",
     )
     replicates: Annotated[int, Field(ge=2, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"a whole number from 2 to {LAUNCHES_LIMIT:,}: launches of each case on a "
-        "simulated cluster whose file says how far nodes lie apart, drawn anew in each; without "
-        "it nodes are all alike and one launch is enough",
+        description=f"a whole number from 2 to {LAUNCHES_LIMIT:,}: launches of each case with node "
+        "speeds drawn at random, on a simulated cluster whose file has a node-to-node variability; "
+        "if omitted, all nodes are alike and one launch is simulated",
     )
     timeout_s: Seconds = Field(
         600.0,
-        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: the time limit of a case",
+        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: the time limit of each launch",
     )
     runs: list[Run] = Field(min_length=1, description="[[runs]] tables, at least one")
     tables: list[TableElement] = Field(default_factory=list, description="[[tables]] tables")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective operations: time by message size, a panel an operation, a curve a case."""
+"""Collective operations: time by message size, one panel per operation, one curve per case."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A ping-pong with the models fitted to it, and what the models leave over."""
+"""A ping-pong with the fitted models and their residuals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jacobi's updates a second by ranks: measured, models, published; the ORFEO report's Figure 6."""
+"""Jacobi updates per second by ranks: measured, modelled, published (ORFEO report, Figure 6)."""
 
 from __future__ import annotations
 

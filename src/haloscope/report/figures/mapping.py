@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of as many tasks by nodes, relative to that on the fewest: a panel for each kernel."""
+"""Time of the same tasks by nodes, relative to the fewest nodes, one panel per kernel."""
 
 from __future__ import annotations
 

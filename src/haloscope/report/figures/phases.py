@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the time goes, as stacked bars."""
+"""Share of each phase in the time of a step, as stacked bars."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages by size: half round trip and bandwidth; streams have a bandwidth alone."""
+"""Messages by size: half round trip and bandwidth; streams have a bandwidth only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sweeps of external programs: time by size, a panel an operation, and the bandwidth of one."""
+"""Sweeps of external programs: time by size, one panel per operation, and one bandwidth panel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of a cycle round the ring by number of processes, with its straight pieces: Figure 1."""
+"""Time per cycle round the ring by number of processes, with piecewise linear fits (Figure 1)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Roofline of jacobi3d's variants: what memory and core allow, and what each variant reaches.
+"""Roofline of the variants of jacobi3d: limits of memory and core, and the rate of each variant.
 
 After Williams, Waterman and Patterson, Communications of the ACM 52, 2009: a program that does so
 many operations on each byte of memory can't do more than the memory's bandwidth times as many.

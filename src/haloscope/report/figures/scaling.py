@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Observed speedup and efficiency over p, with the ideal."""
+"""Observed speedup and efficiency by p, with the ideal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time over processes with the law that was fitted, and the band in which it lies."""
+"""Time by processes with the fitted law and its band."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where LAMMPS' time goes, by its own sections, as stacked bars."""
+"""Time by section of LAMMPS, as stacked bars."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A star forest's operation by what a rank sends: the whole, its parts, and the model."""
+"""A star forest operation by bytes sent per rank: total, parts, and model."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rate of the sparse matrix-vector product by cores, with what perfect scaling would give."""
+"""Rate of the sparse matrix-vector product by cores, with perfect scaling."""
 
 from __future__ import annotations
 

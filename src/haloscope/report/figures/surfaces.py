@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numerical solution and its error over the unit square: figure 3.1 of the HPCF papers."""
+"""Numerical solution and error over the unit square (figure 3.1 of the HPCF papers)."""
 
 from __future__ import annotations
 

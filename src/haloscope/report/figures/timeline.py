@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One step as each rank saw it, as in figures 8, 10, 11, 13 and 14 of the report on Summit."""
+"""Timeline of one step by rank (as figures 8, 10, 11, 13, and 14 of the report on Summit)."""
 
 from __future__ import annotations
 

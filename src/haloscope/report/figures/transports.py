@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bandwidth by message size, a panel a library, a curve a transport: the report's Figs. 3-5."""
+"""Bandwidth by message size, one panel per library and one curve per transport (Figs. 3-5)."""
 
 from __future__ import annotations
 

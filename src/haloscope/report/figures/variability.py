@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the mean settles as launches are added: over the mean of all, a curve for each case."""
+"""Convergence of the mean with launches, relative to the mean of all, one curve per case."""
 
 from __future__ import annotations
 

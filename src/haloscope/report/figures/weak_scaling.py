@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weak scaling: time over that of the fewest tasks on one node, a curve for each pattern."""
+"""Weak scaling: time relative to the fewest tasks on one node, one curve per pattern."""
 
 from __future__ import annotations
 

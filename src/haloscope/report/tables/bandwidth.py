@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Achieved against possible bandwidth: the Poisson solver beside a triad over as large a set."""
+"""Memory bandwidth of the Poisson solver, compared with a triad on the same working set."""
 
 from __future__ import annotations
 

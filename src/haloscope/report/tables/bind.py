@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bindings of processes and threads set against each other: close together, or spread out."""
+"""Bindings of processes and threads compared: close or spread."""
 
 from __future__ import annotations
 

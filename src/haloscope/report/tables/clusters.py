@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clusters through the years: table 5.1 of HPCF-2018-10 with this machine, or the simulated one.
+"""Clusters by year: table 5.1 of HPCF-2018-10 with this machine or the simulated cluster.
 
 Mesh and number of nodes are those of that table. Other meshes than its own take their rows from the
 published wall-time grids.

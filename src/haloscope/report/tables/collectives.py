@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective operations: how they grow with processes, and their time by message size."""
+"""Collective operations: growth with processes, and time by message size."""
 
 from __future__ import annotations
 

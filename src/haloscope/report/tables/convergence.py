@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Error, iterations, time and memory by mesh: table 3.1 of both HPCF papers."""
+"""Error, iterations, time, and memory by mesh (table 3.1 of both HPCF papers)."""
 
 from __future__ import annotations
 

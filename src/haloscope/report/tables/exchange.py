@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges of halos set against each other: is non-blocking faster?
+"""Halo exchanges compared: blocking and non-blocking.
 
 For every setting that was run with several: the time of each, how many times as fast it is as the
 reference (the first in the order of `EXCHANGES`), and a test on launches with Holm's correction for

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fourier transforms in three dimensions: their rate, and what of a step is left for transposes."""
+"""Three-dimensional Fourier transforms: rate, and share of the step spent in transposes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models of a message's time: every parameter with its interval, range and source."""
+"""Models of message time: every parameter with its interval, range, and source."""
 
 from __future__ import annotations
 

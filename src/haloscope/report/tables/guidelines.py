@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Performance guidelines of collective operations and of halos: what breaks them, and where."""
+"""Performance guidelines of collective operations and halo exchanges, and their violations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Heat conduction by finite elements: what a solve consists of, its memory traffic, its error."""
+"""Heat conduction by finite elements: parts of a solve, memory traffic, and error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wall time by processes and threads per node (rows) over nodes (columns), one grid for each mesh.
+"""Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh.
 
 The form of tables 7.1 and 7.2 of HPCF-2018-10.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Iterations a second of the variants of poisson_cg by ranks, and which is fastest."""
+"""Iterations per second of the variants of poisson_cg by ranks, with the fastest marked."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jacobi's sweeps by ranks and grid: k, c, models and measurement, the published ones beside them.
+"""Jacobi sweeps by ranks and grid: k, c, models, measured and published values.
 
 The form of tables IV to XI of the ORFEO report.
 """

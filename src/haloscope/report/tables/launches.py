@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Device kernels one after the other, with a synchronisation after the first or without."""
+"""Consecutive device kernels, with and without a synchronisation after the first."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to take the lines that a Fourier transform is made of, set against each other."""
+"""Orders of processing the lines of a Fourier transform compared."""
 
 from __future__ import annotations
 

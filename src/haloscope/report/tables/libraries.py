@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI libraries and transports, and placements, set against each other, size by size, by a test."""
+"""MPI libraries, transports, and placements, compared by size with a test."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long tasks take on few nodes and on many, beside what was published of the same cluster."""
+"""Time of the same tasks on few and many nodes, compared with published times of the cluster."""
 
 from __future__ import annotations
 

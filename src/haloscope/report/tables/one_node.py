@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks on one node, beside what was published of the programs that they stand for."""
+"""Tasks on one node, compared with published times of the programs that they model."""
 
 from __future__ import annotations
 

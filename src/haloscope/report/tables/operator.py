@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to apply the matrix of finite elements, set against each other: assembled, or not."""
+"""Assembled and matrix-free finite elements compared."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to overlap messages with the sparse matrix-vector product, set against each other."""
+"""Overlaps of messages with the sparse matrix-vector product compared."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the time goes: each phase's share of a step, from the phases' mean over ranks."""
+"""Share of each phase in the time of a step, from the mean over ranks."""
 
 from __future__ import annotations
 

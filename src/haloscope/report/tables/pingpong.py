@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages by size: half round trip and bandwidth, or for streams bandwidth and message rate."""
+"""Messages by size: half round trip and bandwidth, or bandwidth and message rate of streams."""
 
 from __future__ import annotations
 

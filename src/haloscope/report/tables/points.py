@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sweeps of external programs: time and bandwidth by size, as they print them."""
+"""Sweeps of external programs: time and bandwidth by size, as printed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results that external programs print, a row a case, in the units that their files say."""
+"""Results that external programs print, one row per case, in their declared units."""
 
 from __future__ import annotations
 

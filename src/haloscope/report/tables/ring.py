@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ring: time of a cycle by number of processes, and the latency of a message at each level.
+"""Ring: time per cycle by number of processes, and message latency at each level.
 
 The form of figure 1 and formula (1) of the ORFEO report, with medians as all other tables have.
 """

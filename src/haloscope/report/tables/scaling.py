@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Observed speedup and observed efficiency, by p or over nodes and processes per node.
+"""Observed speedup and efficiency, by p or by nodes and processes per node.
 
 By p, with the wall time: the form of tables 4.2 to 4.5 and 5.2 to 5.5 of HPCF-2010-6, meshes in
 rows, processes p in columns. With several numbers of processes per node that would be as many

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of time over processes or sizes: their terms, and how well they predict points left out."""
+"""Scaling laws of time by processes or sizes: their terms, and their errors at held-out points."""
 
 from __future__ import annotations
 

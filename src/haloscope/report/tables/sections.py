@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where LAMMPS' time goes, by its own sections: of LAMMPS, and of the kernel that stands for it."""
+"""Time by section of LAMMPS, and of the kernel that models it."""
 
 from __future__ import annotations
 

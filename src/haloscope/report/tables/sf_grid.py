@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-way latencies of grid halos by a star forest: Table 4 of the report on Summit."""
+"""One-way latencies of grid halos by a star forest (table 4 of the report on Summit)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-way latencies of star forests, kernel by kernel: Tables 2 and 3 of the report on Summit."""
+"""One-way latencies of star forests by kernel (tables 2 and 3 of the report on Summit)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A star forest's operation and its parts by size, with the split-phase model beside the whole.
+"""A star forest operation and its parts by size, compared with the split-phase model.
 
 What section 6 of the report on Summit (Zhang, Mills, Smith 2020) proposes; one way, as its tables.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sparse matrix times vector: what each case makes of cores and memory, and what it must fetch."""
+"""Sparse matrix-vector product: rate per core, memory bandwidth, and values from other ranks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that compute longer than others, and the share of a step that these wait for them."""
+"""Ranks that compute longer than others, and the share of a step that the others wait."""
 
 from __future__ import annotations
 

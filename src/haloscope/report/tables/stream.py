@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory bandwidth by cores and working set, one column an operation; the level is named."""
+"""Memory bandwidth by cores and working set, one column per operation, with the memory level."""
 
 from __future__ import annotations
 

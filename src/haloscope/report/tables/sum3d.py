@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums of three-dimensional arrays by topology and distribution: tables I to III of the report."""
+"""Sums of 3-D arrays by topology and distribution (tables I to III of the ORFEO report)."""
 
 from __future__ import annotations
 

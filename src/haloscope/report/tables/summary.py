@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every case at a glance: its settings, its launches, its time, and what it found."""
+"""All cases: settings, launches, time, and results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slow end of repetitions: their median, P95 and P99, each with an interval of its own."""
+"""Tails of repetitions: median, P95, and P99, each with an interval."""
 
 from __future__ import annotations
 

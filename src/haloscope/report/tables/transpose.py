@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to transpose an array over processes, set against each other."""
+"""Transposes of an array over processes compared."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How launches of each case differ: extremes, standard deviation, and when their mean settles."""
+"""Variability between launches of each case: extremes, standard deviation, and convergence."""
 
 from __future__ import annotations
 

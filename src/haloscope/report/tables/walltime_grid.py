@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wall time over nodes (columns) and processes per node (rows), one grid for each mesh.
+"""Wall time by nodes (columns) and processes per node (rows), one grid per mesh.
 
 The form of tables 4.1 to 4.3 and 6.1 to 6.3 of HPCF-2018-10, and 4.1 and 5.1 of HPCF-2010-6.
 """

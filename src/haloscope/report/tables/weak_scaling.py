@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weak scaling by pattern: times over that of the fewest tasks on one node."""
+"""Weak scaling by pattern: time relative to the fewest tasks on one node."""
 
 from __future__ import annotations
 
