@@ -13,6 +13,7 @@ import pytest
 
 from haloscope import __version__, cli
 from haloscope.cli import COMMANDS, main, parse
+from haloscope.errors import UserError
 from haloscope.verbosity import Verbosity
 
 DRAWING = {"matplotlib", "scipy", "numpy", "jinja2", "pymetis", "psutil", "cmake"}
@@ -252,3 +253,20 @@ def test_an_interrupt_that_a_library_makes_an_error_of_its_own_of_is_one(
     monkeypatch.setattr(cli, "_interrupts", [])
     with pytest.raises(ZeroDivisionError):
         main(["list"])
+
+
+@pytest.mark.parametrize(
+    ("words", "where", "named"),
+    [
+        ("once fake --dry-run", "haloscope once --dry-run", "run"),
+        ("run quick --rank 2", "haloscope run --rank", "haloscope run --help"),
+        ("once fake --launchs 2", "haloscope once --launchs", "--launches"),
+        ("doctor now", "haloscope doctor now", "haloscope doctor --help"),
+    ],
+)
+def test_an_unknown_argument_names_what_there_is(words: str, where: str, named: str) -> None:
+    with pytest.raises(UserError) as error:
+        parse(words.split())
+    problem = error.value.problems[0]
+    assert problem.where == where
+    assert named in problem.mend

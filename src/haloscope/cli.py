@@ -117,7 +117,33 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             command = import_module(f"haloscope.commands.{name}")
             command.set_up(parser)
             parser.set_defaults(execute=command.execute)
-    return top.parse_args(words)
+    found, unknown = top.parse_known_args(words)
+    if unknown:
+        options = [word for word in unknown if word.startswith("-")]  # others may be their values
+        raise UserError([_unknown(word, named) for word in options or unknown])
+    return found
+
+
+def _unknown(word: str, command: str | None) -> Problem:
+    """An argument that a command does not have, with the commands that have it."""
+    option = word.partition("=")[0]
+    where = f"haloscope {command or ''} {word}".replace("  ", " ")
+    own = f"haloscope {command} --help lists all" if command else "see haloscope --help"
+    if not option.startswith("-"):
+        return Problem(where, "unexpected argument", own)
+    others = {name: _options(name) for name in COMMANDS if name != command}
+    having = [name for name, options in others.items() if option in options]
+    if having:
+        return Problem(where, "unknown option", f"it is an option of {', '.join(having)}; {own}")
+    hint = guess(option, sorted(_options(command))) if command else ""
+    return Problem(where, "unknown option", f"{hint}{own}")
+
+
+def _options(command: str) -> set[str]:
+    """The options of a command, not those of its actions."""
+    parser = _Parser(add_help=False)
+    import_module(f"haloscope.commands.{command}").set_up(parser)
+    return {option for action in parser._actions for option in action.option_strings}
 
 
 def _no_command(named: str, words: Sequence[str]) -> Problem:
