@@ -24,12 +24,12 @@ LOUD = Machine(drift=0.3, wander=0.2, memory=0.95, launch=0.1, slow_share=0.3, s
 A_A = {
     "10 launches, random order": (Study(), Machine()),
     "30 launches, random order": (Study(launches=30), Machine()),
-    "10 launches, random order, loud machine": (Study(), LOUD),
+    "10 launches, random order, noisy machine": (Study(), LOUD),
 }
 WRONG = {
     "10 launches, all of A before its twin": (Study(order="blocks"), Machine()),
-    "... on the loud machine": (Study(order="blocks"), LOUD),
-    "every repetition counted as a sample": (Study(cases=1, unit="repetition"), Machine()),
+    "... on the noisy machine": (Study(order="blocks"), LOUD),
+    "every repetition as a sample": (Study(cases=1, unit="repetition"), Machine()),
 }
 DIFFERENT = {
     "twin 5 % slower, 10 launches": (Study(effect=0.05), Machine()),
@@ -38,7 +38,7 @@ DIFFERENT = {
     "twin 10 % slower, 30 launches": (Study(effect=0.1, launches=30), Machine()),
 }
 HEADER = [
-    "| study | comparisons | p ≤ 0.05 | called different, after Holm | studies with any |",
+    "| study | comparisons | p ≤ 0.05 | reported different (Holm) | studies with any |",
     "|---|---|---|---|---|",
 ]
 
@@ -64,24 +64,25 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=20)
     studies = parser.parse_args().studies
     tables = {
-        "The same thing twice": (A_A, studies),
-        "The same thing twice, done wrongly": (WRONG, max(1, studies // 4)),
+        "Identical settings": (A_A, studies),
+        "Identical settings, wrong methods": (WRONG, max(1, studies // 4)),
         "A real difference": (DIFFERENT, max(1, studies // 4)),
     }
     body = [
-        "# A/A studies: the same thing measured twice",
+        "# False positives in simulated A/A studies",
         "",
         f"Command: `python bench/aa.py --studies {studies}`. Simulated launches, fixed seeds.",
         "Real launches: [aa_real.md](aa_real.md).",
         "",
-        "A study runs 8 cases of 25 points, each case as two settings that are the same, in one",
-        "session, and compares the twins point by point: 200 comparisons (25 where repetitions are",
-        "taken for launches). A comparison is `stats.estimates.compare` (two-sided Mann-Whitney",
+        "How often is the same program, measured twice, reported as different? Each study runs 8",
+        "cases of 25 points, each case twice with identical settings (twins), in one session. It",
+        "compares the twins by point: 200 comparisons (25 with repetitions as samples). A",
+        "comparison is `haloscope.stats.estimates.compare` (two-sided Mann-Whitney",
         "over launches) with Holm's correction over the study, at the 5 % level.",
         "",
         f"The machine: {Machine()}.",
-        f"The loud machine: {LOUD}. "
-        "`tests/support/simulated_launches.py` says what the numbers are.",
+        f"The noisy machine: {LOUD}. "
+        "`tests/support/simulated_launches.py` describes these parameters.",
         "",
     ]
     for title, (kinds, repeats) in tables.items():
@@ -89,7 +90,7 @@ def main() -> None:
         body += [row(name, *kind, repeats) for name, kind in kinds.items()]
         body.append("")
     body += [
-        "Target: no more than 5 % of the comparisons of the first table called different, over at",
+        "Target: at most 5 % of the comparisons of the first table reported as different, of at",
         "least 200.",
     ]
     print(write_lines("aa", body))

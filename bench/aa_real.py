@@ -112,32 +112,33 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
     turns = [[2 * k + draw.randrange(2) for k in range(EACH)] for _ in sets]
     ways: dict[str, Callable[[int], Sequence[int]]] = {
         "random order, as a study launches its cases": lambda k: drawn[k],
-        "in pairs, in turn": lambda k: turns[k],
+        "in alternating pairs": lambda k: turns[k],
         "all of A, then all of its twin": lambda _: range(EACH),
     }
     rows = [judge(sets, divide).row(name) for name, divide in ways.items()]
     return [
-        f"{len(launches)} launches of a ping-pong of {', '.join(map(str, SIZES))} bytes, one after",
-        f"another ({bad} more were not good); every {2 * EACH} that follow each other are a set,",
-        f"no launch is in two. In a set {EACH} launches are called A, {EACH} its twin; each size",
-        "is compared (two-sided Mann-Whitney over launches; Holm's correction over three sizes).",
+        "How often is the same ping-pong, measured twice, reported as different? "
+        f"{len(launches)} consecutive launches",
+        f"with {', '.join(map(str, SIZES))} bytes ({bad} more failed) are divided into disjoint",
+        f"sets of {2 * EACH}. In a set {EACH} launches are A and {EACH} its twin. Each size is",
+        "compared (two-sided Mann-Whitney over launches, Holm's correction over three sizes).",
         "",
-        "| how launches are divided | sets | comparisons | p <= 0.05 | called different, after "
-        "Holm | sets with any called |",
+        "| division of launches | sets | comparisons | p <= 0.05 | reported different (Holm) "
+        "| sets with any |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        "Target: no more than 5 % of comparisons called different, over at least 200, in random",
-        "order. Which launches are A's was drawn after they ran: as both are the same program,",
-        "that is the same as drawing their order before.",
+        "Target: at most 5 % of comparisons reported as different, of at least 200, in random",
+        "order. The launches of A were drawn after the runs. As both are the same program, this",
+        "equals drawing the order before.",
         "",
-        "What depends on what: sets share no launch, but follow each other on one machine on one",
-        "day, and the three sizes of a set share its launches, so that independent comparisons are",
-        "as many as sets. Random order makes the test exact whatever the machine does. Without it",
-        "(the last line, which is what two result folders are that were measured one after the",
-        "other) a drift of the machine is called a difference.",
+        "The sets share no launch, but ran on one machine on one day. The three sizes of a set",
+        "share its launches, so the number of independent comparisons is the number of sets.",
+        "Random order makes the test exact for any machine. Without it (the last line, as for two",
+        "result folders measured one after the other) a drift of the machine is reported as a",
+        "difference.",
         "",
-        "| bytes | median one way | over launches | correlation of a launch with the next |",
+        "| bytes | one-way median | over launches | correlation of consecutive launches |",
         "|---|---|---|---|",
         *(_row(launches, size) for size in SIZES),
     ]
@@ -173,7 +174,9 @@ def main() -> None:
         needed = FEWEST_SETS * 2 * EACH
         sys.exit(f"{len(launches)} launches so far; {FEWEST_SETS} sets need {needed}: --launches")
     print(
-        write_page("aa_real", "A/A study on real launches", page(launches, bad), "No competitors.")
+        write_page(
+            "aa_real", "False positives on real launches", page(launches, bad), "No competitors."
+        )
     )
 
 

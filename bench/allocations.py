@@ -32,12 +32,12 @@ USUAL = [
     for launches in (3, 6, 12)
     for skewed in (False, True)
 ]
-"""USUAL are settings that one takes: how far allocations differ, launches in each, their shape.
-A study that asks for a precision has 3 to 6 launches of a case in each of 5 allocations or more."""
+"""USUAL are the usual settings: spread of allocations, launches per allocation, their distribution.
+A study with a precision has 3 to 6 launches of a case in each of 5 or more allocations."""
 BEYOND = [
     (between, launches, True) for between in (0.0, 0.01, 0.05) for launches in (1, 2, 3, 4, 8)
 ]
-"""BEYOND are those where the median of few skewed launches is what limits the interval."""
+"""BEYOND are settings in which the median of few skewed launches limits the interval."""
 LEAST, MOST = 0.93, 0.97
 
 
@@ -65,7 +65,8 @@ def covered(
 def table(settings: list[tuple[float, int, bool]], tries: int) -> tuple[list[str], list[float]]:
     """The lines of a table, and what its intervals over allocations cover."""
     lines = [
-        f"| allocations differ by | launches in each | {' | '.join(map(str, ALLOCATIONS))} |",
+        "| spread of allocations | launches per allocation | "
+        f"{' | '.join(map(str, ALLOCATIONS))} |",
         "|---|---|" + "---|" * len(ALLOCATIONS),
     ]
     every = []
@@ -92,32 +93,32 @@ def main() -> None:
         "",
         f"Command: `python bench/allocations.py --tries {tries}`. Simulated, with fixed seeds.",
         "",
-        "How often, in per cent, the 95 % interval of `stats/allocations.py` holds the typical",
-        "value, over 2 to 20 allocations; in brackets, how often that of all launches taken for",
-        "one sample does. The logarithms of allocations are normal; launches in one scatter by",
-        "2 %, normally, or skewed (exponentially: most are alike, some take much longer).",
-        f"Each figure is of {tries:,} studies: its own standard error is "
+        "Coverage of the 95 % interval of `stats/allocations.py` in per cent, for 2 to 20",
+        "allocations. In brackets: the coverage if all launches are treated as one sample. The",
+        "logarithms of allocations are normal. Launches in an allocation scatter by 2 %, with a",
+        "normal or a skewed distribution (exponential: most are similar, some take much longer).",
+        f"Each figure is from {tries:,} studies; its standard error is "
         f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} per cent.",
         "",
-        "## Settings that one takes",
+        "## Usual settings",
         "",
         *usual,
         "",
-        f"Target: {100 * LEAST:.0f} to {100 * MOST:.0f} % where allocations differ. Of "
-        f"{len(shares)} settings, {inside} are within; least {100 * min(shares):.1f} %, most "
+        f"Target: {100 * LEAST:.0f} to {100 * MOST:.0f} % if allocations differ. {inside} of "
+        f"{len(shares)} settings are within it; smallest {100 * min(shares):.1f} %, largest "
         f"{100 * max(shares):.1f} %.",
         "",
-        "## Where launches in each are few and skewed",
+        "## Few and skewed launches per allocation",
         "",
         *beyond,
         "",
-        "The median of a few skewed launches lies beside their typical value, as much in every",
-        "allocation; many allocations that hardly differ make an interval so narrow that it",
-        "misses. One or two launches do not tell how skewed they are, so that nothing computed",
-        "from them puts it right. A jackknife of three or four would, but a launch that took",
-        "ten times as long then makes a value below all that were measured. So a study that asks",
-        "for a precision has three launches of a case in each allocation at least; who submits",
-        "many jobs of one launch each reads the interval as one of what such a job takes.",
+        "The median of a few skewed launches is biased, by the same amount in each allocation.",
+        "With many similar allocations the interval is then so narrow that it misses the typical",
+        "value. One or two launches do not show the skew, so no estimate from them can correct",
+        "it. A jackknife of three or four could, but a launch that takes ten times as long then",
+        "gives a value below all measured ones. A study with a precision therefore has at least",
+        "three launches of a case per allocation. With many jobs of one launch each, the interval",
+        "is for the time of such a job.",
     ]
     print(write_lines("allocations", body))
 

@@ -96,10 +96,10 @@ def main() -> None:
                 lines.append(f"| {name} | {middle:.3g} | {rate(size, middle):.3g} |")
             lines.append("")
     head = [
-        "GFLOP/s as 2.5 N log2 N a real transform. textbook: fft_pencil with layout=strided, "
-        "transpose=alltoallv.", "",
+        "GFLOP/s from 2.5 N log2 N operations per real transform. textbook: fft_pencil with "
+        "layout=strided, transpose=alltoallv.", "",
     ]  # fmt: skip
-    print(write_page("fft", "fft_pencil against FFTW's MPI transform", [*head, *lines]))
+    print(write_page("fft", "fft_pencil compared with FFTW's MPI transform", [*head, *lines]))
 
 
 if __name__ == "__main__":

@@ -91,10 +91,10 @@ def main() -> None:
     body = [
         "| what | median | range | target | |",
         "|---|---|---|---|---|",
-        Target("one more launch, beyond a bare mpirun", slope, 0.1, at_most=True, unit="s").row(),
-        Target(f"whole command / {many}, beyond", spread, 0.1, at_most=True, unit="s").row(),
+        Target("overhead per additional launch, beyond mpirun", slope, 0.1, True, "s").row(),
+        Target(f"whole command per launch ({many}), beyond mpirun", spread, 0.1, True, "s").row(),
     ]
-    print(write_page("harness", "The cost of the harness", body))
+    print(write_page("harness", "Overhead of the harness", body))
 
 
 if __name__ == "__main__":

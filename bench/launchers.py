@@ -31,8 +31,8 @@ layout = { nodes = NODES, ppn = 1 }
 """
 WAYS = ("srun", "mpirun")
 HOW = (
-    "Seconds of a whole launch of kernel empty, one process a node: medians over rounds, with "
-    "their range. The nodes share this machine's cores."
+    "Wall time per launch of the kernel empty in seconds, one process per node: medians over "
+    "rounds with their range. The nodes share this machine's cores."
 )
 
 
@@ -82,13 +82,13 @@ def main() -> None:
     body += [row("srun (PMIx) in a job", found["srun"]), row("mpirun in a job", found["mpirun"])]
     body += [row("mpirun alone", found["alone"]), ""]
     told = [
-        f"{way} takes {median(walls(found[way], 1)) / alone:.2f} times as long as mpirun alone on "
-        f"one node, and {median(walls(found[way], 4)) / median(walls(found[way], 1)):.2f} times as "
-        "long on four as on one"
+        f"{way} takes {median(walls(found[way], 1)) / alone:.2f}x as long as mpirun alone on one "
+        f"node, and {median(walls(found[way], 4)) / median(walls(found[way], 1)):.2f}x as long on "
+        "four nodes as on one"
         for way in WAYS
     ]
     body.append(f"In a job, {'; '.join(told)}.")
-    write_page("launchers", "What a launcher costs", body, f"{HOW} Measured {taken()}")
+    write_page("launchers", "Cost of a launcher", body, f"{HOW} Measured {taken()}")
 
 
 if __name__ == "__main__":

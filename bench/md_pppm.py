@@ -104,15 +104,15 @@ def sections(rounds: int) -> list[str]:
         "## Sections of one rank",
         "",
         f"{taken()} {lammps.name}; {rounds} launches of {STEPS} steps, in turn with {kernel}, "
-        f"{variant}, n = 384, {LONG} repetitions, whose phase {sweep} says what a core computes in "
-        "a second, as calibrate has it. Seconds are of an atom and a step; those of Neigh of an "
-        f"atom and one of {BUILDS} builds of neighbour lists. All are of processor time, by the "
-        "share of a processor that LAMMPS says its steps had, and that the repetitions had: others "
-        "who use the machine, too, cost none of it, but for the caches and the core they share.",
+        f"{variant}, n = 384, {LONG} repetitions; its phase {sweep} gives the rate of a core, as "
+        "in calibrate. Seconds are per atom and step; for Neigh, per atom and build of neighbour "
+        f"lists ({BUILDS} builds). All are processor times, from the processor share that LAMMPS "
+        "prints and that the repetitions had. Other programs therefore affect them only through "
+        "shared caches and cores.",
         "",
         "| section | median | range |",
         "|---|---|---|",
-        *[*rows, row("a core", rates, "flop/s")],
+        *[*rows, row("rate of a core", rates, "flop/s")],
         "",
     ]
 
@@ -148,14 +148,14 @@ def prediction(cluster: Path | None, rounds: int) -> list[str]:
                 f"| {1e3 * min(was):.3g} to {1e3 * max(was):.3g} | {1e3 * now:.3g} ms | {off} |"
             )
     return [
-        "## A step of LAMMPS, and the one that is predicted",
+        "## A step of LAMMPS and its prediction",
         "",
-        f"{taken()} {rounds} launches of {STEPS} steps on each number of ranks, in turn, 32,000 "
-        f"atoms a rank; md_pppm simulated on {cluster.stem}, this machine by haloscope calibrate. "
-        f"LAMMPS had {min(shares):.0%} to {max(shares):.0%} of a processor a rank. Sections: mean "
-        "over ranks.",
+        f"{taken()} {rounds} launches of {STEPS} steps on each number of ranks, in turn, with "
+        f"32,000 atoms per rank; md_pppm simulated on {cluster.stem}, calibrated on this machine. "
+        f"LAMMPS had {min(shares):.0%} to {max(shares):.0%} of a processor per rank. Sections are "
+        "means over ranks.",
         "",
-        "| ranks | section | LAMMPS | range | predicted | off |",
+        "| ranks | section | LAMMPS | range | predicted | error |",
         "|---|---|---|---|---|---|",
         *lines,
         "",
@@ -232,20 +232,21 @@ def messages(numbers: Sequence[int]) -> list[str]:
     return [
         "## Messages of a step",
         "",
-        f"{taken()} Point-to-point messages of all ranks; the last column is the pair of ranks "
-        "whose messages or bytes are furthest from LAMMPS'. One rank sends none. By what they are "
-        "for (ghost atoms, new ones, points around bricks, remaps): halobench/tests/"
-        "test_md_pppm.cpp, with counts kept from LAMMPS.",
+        f"{taken()} Point-to-point messages of all ranks. The last column is the largest deviation "
+        "of a pair of ranks, in messages or bytes. One rank sends none. halobench/tests/"
+        "test_md_pppm.cpp compares them by purpose (ghost atoms, new ghosts, grid points around "
+        "bricks, remaps) with stored counts from LAMMPS.",
         "",
         "| ranks | pairs, LAMMPS | md_pppm | messages, LAMMPS | md_pppm "
-        "| bytes, LAMMPS | md_pppm | furthest pair |",
+        "| bytes, LAMMPS | md_pppm | largest deviation |",
         "|---|---|---|---|---|---|---|---|",
         *lines,
         "",
-        f"The furthest pair of all is {furthest:.1%} off; aim: at most {MOST:.0%}, {verdict}.",
+        f"Largest deviation: {furthest:.1%}; target: at most {MOST:.0%}, {verdict}.",
         "",
-        "Of these, atoms that move to other ranks (movers), whose number in LAMMPS follows from "
-        "how they move; and calls of MPI_Allreduce of all ranks (sums), which are no messages.",
+        "Details: messages with atoms that move to other ranks (movers), whose number in LAMMPS "
+        "depends on the motion, and calls of MPI_Allreduce on all ranks (sums), which are not "
+        "messages.",
         "",
         "| ranks | what | LAMMPS | md_pppm | bytes, LAMMPS | md_pppm |",
         "|---|---|---|---|---|---|",
@@ -331,7 +332,7 @@ def main() -> None:
         found[lines[0]] = lines
         page = [*chain(*found.values())]
         title = "md_pppm beside LAMMPS"
-        write_page("md_pppm", title, page, "Sections say when they are from.")
+        write_page("md_pppm", title, page, "Each section has its date.")
 
 
 if __name__ == "__main__":

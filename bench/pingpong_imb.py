@@ -105,18 +105,18 @@ def main() -> None:
         )
     same = sum(verdict != "different" for verdict in verdicts)
     body = [
-        f"Intel MPI from PyPI, {launches} launches each, two ranks bound to a core each, shm.",
-        "Half a round trip in microseconds, median over launches; the median of the rounds' ratios",
-        "and its rank-based interval.",
+        "Half a round trip in microseconds: medians over launches, and the median ratio per round",
+        f"with its rank-based interval. Intel MPI from PyPI, {launches} launches each, two ranks",
+        "bound to one core each, shm.",
         "",
         "| size | ours | IMB-MPI1 | ratio | interval | |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        f"{same} of {len(SIZES)} sizes agree. IMB prints two decimals: at 8 bytes, one step is "
-        f"{1 / found['IMB'][0][SIZES[0]]:.1f} % of the time.",
+        f"{same} of {len(SIZES)} sizes agree. IMB prints two decimals; at 8 bytes the last digit "
+        f"is {1 / found['IMB'][0][SIZES[0]]:.1f} % of the time.",
     ]
-    print(write_page("pingpong_imb", "pingpong against IMB-MPI1 PingPong", body))
+    print(write_page("pingpong_imb", "pingpong compared with IMB-MPI1 PingPong", body))
 
 
 if __name__ == "__main__":

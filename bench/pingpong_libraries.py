@@ -25,7 +25,7 @@ LIMIT_S = 360.0
 
 
 def study(folder: Path, *options: str) -> float:
-    """Seconds of a whole study."""
+    """Seconds of whole study."""
     command = [str(ROOT / "haloscope"), "run", "pingpong-libraries", "--out", str(folder), *options]
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -41,7 +41,7 @@ def contents(folder: Path) -> tuple[int, int, int, float]:
     libraries = {one["toolchain"]["name"] for one in good}
     sizes = {len(one["points"]) for one in good}
     if len(sizes) != 1 or len(good) % len(libraries):
-        sys.exit(f"not a whole study: {len(good)} good launches of {sorted(libraries)}")
+        sys.exit(f"not whole study: {len(good)} good launches of {sorted(libraries)}")
     wall = sum(one["wall_s"] for one in good)
     return len(libraries), sizes.pop(), len(good) // len(libraries), wall
 
@@ -64,15 +64,15 @@ def main() -> None:
         "pingpong_libraries",
         "Wall time of the study pingpong-libraries",
         [
-            f"{libraries} libraries, {sizes} sizes, {launches} launches of each, "
-            f"{os.cpu_count()} processors. From the command to the written report.",
+            f"{libraries} libraries, {sizes} sizes, {launches} launches each, "
+            f"{os.cpu_count()} processors. Times are from the command to the written report.",
             "",
-            "| figure | median | over rounds | target | |",
+            "| what | median | range | target | |",
             "|---|---|---|---|---|",
-            Target("a whole study", figures, LIMIT_S, at_most=True, unit="s").row(),
+            Target("whole study", figures, LIMIT_S, at_most=True, unit="s").row(),
             "",
-            f"Of it within launches: {min(inside):.3g} to {max(inside):.3g} s. A study of one "
-            f"launch of each beforehand, with what was not built yet, took {first:.3g} s.",
+            f"Of this, launches take {min(inside):.3g} to {max(inside):.3g} s. A preceding study "
+            f"with one launch each, including builds, took {first:.3g} s.",
         ],
         "No competitors.",
     )

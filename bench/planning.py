@@ -32,7 +32,7 @@ MANY, HUNDREDS = 10_000, 400
 WAYS = {
     f"{MANY:,} cases, on this machine": (MANY, ()),
     f"{MANY:,} cases, simulated (`--on stampede2`)": (MANY, ("--on", "stampede2")),
-    f"{HUNDREDS} cases, simulated by jobs (`--on stampede2 --via lab`)": (
+    f"{HUNDREDS} cases, simulated in jobs (`--on stampede2 --via lab`)": (
         HUNDREDS,
         ("--on", "stampede2", "--via", "lab"),
     ),
@@ -76,9 +76,9 @@ def main() -> None:
         f"{what}: {', '.join(f'{wall_s:.1f} s' for _, wall_s in figures)}"
         for what, figures in took.items()
     )
-    body += ["", f"Wall times beside it: {walls}."]
-    how = "Processor time of `run STUDY --dry-run`; each figure is the median over rounds."
-    write_page("planning", "Planning very many cases", body, how)
+    body += ["", f"Wall times: {walls}."]
+    how = "Processor time of `run STUDY --dry-run`. Each figure is the median over rounds."
+    write_page("planning", "Time to plan many cases", body, how)
 
 
 if __name__ == "__main__":

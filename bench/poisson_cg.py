@@ -93,11 +93,11 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
     moved = bytes_per_point * n * n * ITERATIONS[n]
     targets = [
         Target(
-            "fused against textbook, 1 rank",
+            "textbook / fused, 1 rank",
             ratios(figures["textbook, 1 rank"], figures["fused, 1 rank"]), 2.2,
         ),
         Target(
-            "fused, 2 ranks against 1",
+            "fused, 1 rank / 2 ranks",
             ratios(figures["fused, 1 rank"], figures["fused, 2 ranks"]), 1.85,
         ),
     ]  # fmt: skip
@@ -106,11 +106,11 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
             moved / s / bound
             for s, bound in zip(figures[f"fused, {name}"], figures[f"triad, {name}"], strict=True)
         ]
-        targets.append(Target(f"fused: bytes/s against triad, {name}", achieved, 0.85))
+        targets.append(Target(f"fused: bandwidth / triad, {name}", achieved, 0.85))
     if petsc is not None:
         for ranks, name in ((1, "1 rank"), (2, "2 ranks")):
             peer = ratios(figures[f"PETSc, {ranks} rank"], figures[f"fused, {name}"])
-            targets.append(Target(f"fused against PETSc KSPCG, {name}", peer, 5.0))
+            targets.append(Target(f"PETSc KSPCG / fused, {name}", peer, 5.0))
     per_point = [
         f"{name}: {1e9 * sorted(values)[len(values) // 2] / (n * n * ITERATIONS[n]):.3g} ns"
         for name, values in figures.items()
@@ -118,8 +118,8 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
     ]
     return [
         f"## n = {n}, {ITERATIONS[n]} iterations", "", *HEADER, *(t.row() for t in targets), "",
-        f"Declared for fused: {bytes_per_point:g} bytes a point and iteration. "
-        "Median time a point and iteration: " + "; ".join(per_point) + ".", "",
+        f"Fused moves {bytes_per_point:g} bytes per point and iteration. "
+        "Median time per point and iteration: " + "; ".join(per_point) + ".", "",
     ]  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def main() -> None:
         for n in ITERATIONS:
             body += bench_size(n, rounds, petsc)
         body += bench_memory(4096)
-    print(write_page("poisson_cg", "poisson_cg: textbook, fused, PETSc, triad", body))
+    print(write_page("poisson_cg", "poisson_cg compared with PETSc and triad", body))
 
 
 if __name__ == "__main__":

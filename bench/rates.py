@@ -40,8 +40,8 @@ params = {{ sizes = "{",".join(map(str, MESSAGES))}", repetitions = 5, steps = 2
 layout = {{ nodes = 2, ppn = 1 }}
 """
 HOW = (
-    "In each round each rate has a lab of its own (4 nodes of 1 core, which share the machine's "
-    "cores where it has fewer), and one launch of each case. Medians over rounds, with their range."
+    "Each round starts one lab per rate (4 nodes with 1 core, which share the machine's cores if "
+    "it has fewer) and launches each case once. Medians over rounds with their range."
 )
 Found = Mapping[str, Sequence[dict[str, Any]]]
 
@@ -75,7 +75,7 @@ def messages(found: Found, rate: str, size: int) -> list[float]:
 
 def page(found: Found) -> list[str]:
     """The tables, and what they say beside the paper's."""
-    body = [f"## Wall time of a solve in s, {len(NODES)} numbers of nodes, 1 process a node", ""]
+    body = ["## Wall time of a solve in s, 1 process per node", ""]
     body += [f"| N | rate | {' | '.join(count(nodes, 'node') for nodes in NODES)} |"]
     body += ["|---|---|" + "---|" * len(NODES)]
     for n in SIZES:
@@ -90,12 +90,12 @@ def page(found: Found) -> list[str]:
         body.append(f"| {rate} | {' | '.join(cells)} |")
     for rate, bits_per_s in zip(RATES, (1e8, 1e9, 1e10), strict=True):
         wire = [f"{8e6 * size / bits_per_s:.3g}" for size in MESSAGES]
-        body.append(f"| the bytes alone at {rate} | {' | '.join(wire)} |")
+        body.append(f"| bytes / rate at {rate} | {' | '.join(wire)} |")
     body += [
         "",
-        "A lab's links keep their rate by a bucket at each end, which lets a packet of Ethernet or "
-        "10 µs of the rate pass at once: smaller messages have none of the rate's latency. Timers "
-        "that come late, as on a busy machine, cost rate.",
+        "A lab limits the rate with a token bucket at each end of a link. It passes one Ethernet "
+        "packet or 10 µs of the rate at once, so smaller messages are not delayed. Late timers, as "
+        "on a busy machine, reduce the rate.",
     ]
     slow, fast = next(iter(RATES)), [*RATES][-1]
     told, alone = [], []
@@ -110,13 +110,13 @@ def page(found: Found) -> list[str]:
     )
     body += [
         "",
-        f"A solve at {slow} takes as many times as long as at {fast}: {', '.join(told)}. A message "
-        f"of {MESSAGES[-1]:,} B takes {large:.1f} times as long. The paper finds 10 Gbit/s "
-        "Ethernet, InfiniBand and Omni-Path (100 Gbit/s) alike (Tables 6.1 to 6.3).",
+        f"Time of a solve at {slow} relative to {fast}: {', '.join(told)}. A message of "
+        f"{MESSAGES[-1]:,} B takes {large:.1f}x as long. The paper finds no difference between 10 "
+        "Gbit/s Ethernet, InfiniBand, and Omni-Path (100 Gbit/s) (Tables 6.1 to 6.3).",
         "",
-        "On one node no network takes part: there the same solve differs between the rates by "
-        f"{', '.join(f'{one:.2f} times (N = {n})' for n, one in zip(SIZES, alone, strict=True))}. "
-        "No ratio of rates below that says anything.",
+        "On one node no network is used, and the same solve differs between the rates by "
+        f"{', '.join(f'{one:.2f}x (N = {n})' for n, one in zip(SIZES, alone, strict=True))}. "
+        "Smaller ratios between rates are therefore not significant.",
     ]
     return body
 
@@ -139,7 +139,8 @@ def main() -> None:
         found = {rate: on_lab.records(folder / "out") for rate, folder in folders.items()}
         if {len(one) for one in found.values()} != {rounds * (len(SIZES) * len(NODES) + 1)}:
             sys.exit("not whole studies")
-        write_page("rates", "Nodes joined at three rates", page(found), f"{HOW} Measured {taken()}")
+        how = f"{HOW} Measured {taken()}"
+        write_page("rates", "Nodes connected at three rates", page(found), how)
 
 
 if __name__ == "__main__":

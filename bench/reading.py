@@ -98,26 +98,26 @@ def main() -> None:
         resumed = [used("run", "--resume", str(folder), "--dry-run") for _ in range(asked.rounds)]
         reported = [used("report", str(folder)) for _ in range(asked.rounds)]
     targets = [
-        Target("what is left of it", [one.processor_s for one in resumed], 3, True, "s"),
-        Target("its report", [one.processor_s for one in reported], 15, True, "s"),
-        Target("the report's memory", [one.memory_mb for one in reported], 500, True, "MB"),
+        Target("finding the launches left", [one.processor_s for one in resumed], 3, True, "s"),
+        Target("report", [one.processor_s for one in reported], 15, True, "s"),
+        Target("memory of the report", [one.memory_mb for one in reported], 500, True, "MB"),
     ]
     walls = "; ".join(
         f"{what}: {', '.join(f'{one.wall_s:.1f} s' for one in those)}"
-        for what, those in (("what is left", resumed), ("report", reported))
+        for what, those in (("finding the launches left", resumed), ("report", reported))
     )
     note = (
-        f"{records:,} records of {length:.0f} MB. What is left: `run --resume DIR --dry-run`, with "
-        f"{max(one.memory_mb for one in resumed):.0f} MB of memory, as it keeps of a record what "
-        "it needs alone. Most of its time is reading: more than half of that is for JSON, of which "
-        "what a case's last record said in the same words is not parsed again (so the report's "
-        f"memory), a third for checking. Wall times: {walls}."
+        f"{records:,} records of {length:.0f} MB. Finding the launches left: `run --resume DIR "
+        f"--dry-run`, with {max(one.memory_mb for one in resumed):.0f} MB of memory, because it "
+        "keeps only the necessary keys of a record. Most of its time is reading: more than half of "
+        "that for JSON, a third for checks. Parts that equal those of the case's last record are "
+        f"not parsed again, which also reduces the report's memory. Wall times: {walls}."
     )
     head = [taken(), "", "| what | median | range | target | |", "|---|---|---|---|---|"]
     body = [*head, *(target.row() for target in targets), "", note]
     print("\n".join(body))
-    how = "Processor time, which is one processor's; each figure is the median over rounds."
-    write_page("reading", "Reading a large result folder", body, how)
+    how = "Processor time of one processor. Each figure is the median over rounds."
+    write_page("reading", "Time to read a large result folder", body, how)
 
 
 if __name__ == "__main__":

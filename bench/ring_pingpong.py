@@ -32,8 +32,8 @@ from haloscope.toolchains.library import Toolchain, available, find
 BYTES = 8
 STEPS = ["repetitions=20", "steps=1000", "warmup=1000"]
 VERDICT = (
-    "Where IMB's Sendrecv takes longer than its PingPong, a hop of the ring is not to be two "
-    "latencies: it is to be two of IMB's Sendrecv."
+    "If IMB's Sendrecv takes longer than its PingPong, a hop of the ring is expected to take two "
+    "of IMB's Sendrecv, not two latencies."
 )
 Competitor = Callable[[], float]
 
@@ -115,15 +115,15 @@ def main() -> None:
         pairs += [(f"{intel}: ring, a hop", sendrecv), (sendrecv, pingpong)]
         pairs += [(f"{intel}: two latencies", pingpong)]
     body = [
-        f"{launches} launches each, {BYTES} bytes, two ranks bound to a core each; median over "
-        "launches and its rank-based interval.",
+        f"{launches} launches each, {BYTES} bytes, two ranks bound to one core each. Medians over "
+        "launches with rank-based intervals.",
         "", "| what | µs | interval |", "|---|---|---|",
         *(f"| {name} | {shown(typical(sample))} |" for name, sample in figures.items()),
-        "", "| ratio, launch by launch | median | interval | |", "|---|---|---|---|",
+        "", "| ratio per launch | median | interval | |", "|---|---|---|---|",
         *(ratio(figures, *pair) for pair in pairs),
-        "", "IMB prints means, with two decimals; ours are medians. " + VERDICT,
+        "", "IMB prints means with two decimals; ours are medians. " + VERDICT,
     ]  # fmt: skip
-    print(write_page("ring_pingpong", "ring against the ping-pong", body))
+    print(write_page("ring_pingpong", "ring compared with ping-pong", body))
 
 
 if __name__ == "__main__":

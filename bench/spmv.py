@@ -110,7 +110,7 @@ def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
         ]
         name = f"{ranks} rank" + ("s" if ranks > 1 else "")
         targets.append(Target(f"PETSc MatMult / spmv, {name}", ratios(peers, own), PETSC).row())
-        targets.append(Target(f"bytes a second / triad, {name}", share, SHARE).row())
+        targets.append(Target(f"bandwidth / triad, {name}", share, SHARE).row())
         rates = (2 * ours["nonzeros"] / median(own), traffic(ours) / median(own))
         bounds = [median(figures[f"{operation}, {ranks}"]) for operation in ("triad", "dot")]
         times.append(
@@ -122,7 +122,7 @@ def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
     return [
         f"## {matrix}, {ours['rows']:,} rows, {ours['nonzeros']:,} nonzeros", "", *HEADER, *targets,
         "", "| | spmv, ms | PETSc, ms | spmv, GFLOP/s | spmv, GB/s | triad, GB/s "
-        "| dot (reads alone), GB/s |",
+        "| dot (reads only), GB/s |",
         "|---|---|---|---|---|---|---|", *times, "",
         "Schemes on 2 ranks, ms: "
         + "; ".join(f"{each} {1e3 * s:.3g}" for each, s in zip(OVERLAPS, schemes, strict=True))
@@ -145,10 +145,11 @@ def main() -> None:
             title, *body = bench_matrix(matrix, peer, arguments.rounds)
             sections[title] = [title, "", f"{arguments.rounds} rounds, {taken()}", *body]
     head = [
-        "A product is counted as 12 bytes a nonzero and 24 a row (where it begins, x, y). PETSc: "
-        "AIJ, -O2 as Debian builds it.", "",
+        "Memory traffic of a product: 12 bytes per nonzero and 24 per row (row pointer, x, y). "
+        "PETSc: AIJ, Debian's build with -O2.", "",
     ]  # fmt: skip
-    print(write_page("spmv", "spmv against PETSc's MatMult", [*head, *chain(*sections.values())]))
+    body = [*head, *chain(*sections.values())]
+    print(write_page("spmv", "spmv compared with PETSc's MatMult", body))
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def bench_size(n: int, ranks: int, rounds: int) -> list[str]:
     """Lines of one size on so many ranks, each with a core of its own."""
     figures = in_turn({k: solve(n, ranks, v) for k, v in VARIANTS.items()}, rounds)
     rows = [
-        Target(f"{name} against fused", ratios(figures["fused"], values), AIMS[n]).row()
+        Target(f"fused / {name}", ratios(figures["fused"], values), AIMS[n]).row()
         for name, values in figures.items()
         if name.startswith("sstep")
     ]
@@ -63,7 +63,7 @@ def bench_size(n: int, ranks: int, rounds: int) -> list[str]:
     return [
         f"### n = {n}, {ITERATIONS[n]} iterations", "",
         "| what | median | range | target | |", "|---|---|---|---|---|", *rows, "",
-        f"Median time a point and iteration: {per_point}.", "",
+        f"Median time per point and iteration: {per_point}.", "",
     ]  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def main() -> None:
             title, *body = bench_times(int(name), arguments.rounds)
         sections[title] = [title, *body]
     body = [*chain(*sections.values())]
-    print(write_page("sstep", "poisson_cg: s iterations a sweep", body))
+    print(write_page("sstep", "poisson_cg: s iterations per sweep", body))
 
 
 if __name__ == "__main__":

@@ -34,9 +34,9 @@ IN_MEMORY = 2048
 STEP_BYTES = 40
 SHAPES = {2: (2, 1), 3: (3, 1), 4: (2, 2)}
 GRAPHS = {
-    "next": "in order, of the next rank",
+    "next": "in order, roots of the next rank",
     "grid": "in order, into an array with a halo",
-    "random": "of any root of any rank",
+    "random": "random roots of random ranks",
 }
 HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 Figures = dict[Any, float]
@@ -142,7 +142,7 @@ def bench_pingpong(peer: Path, rounds: int) -> list[str]:
     added = [0.5e6 * (b[8] - a[8]) for a, b in zip(raw, sent, strict=True)]
     added_by_peer = [0.5e6 * (b[8] - a[8]) for a, b in zip(raw, theirs, strict=True)]
     return [
-        "## sf_pingpong less pingpong, 2 ranks, 8 bytes one way", "", *HEADER,
+        "## sf_pingpong minus pingpong, 2 ranks, 8 bytes one way", "", *HEADER,
         Target("star forest", added, 0.10, at_most=True, unit="us").row(),
         Target("PetscSFBcast and Reduce", added_by_peer, median(added), unit="us").row(), "",
         "| bytes | pingpong, us | sf_pingpong, us | PETSc, us |", "|---|---|---|---|",
@@ -164,7 +164,7 @@ def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
         lambda: launch(2, peer, "-test", test, "-sizes", sizes),
         lambda: swept("pingpong", "size_bytes", 2, sizes=sizes),
     )
-    title = [f"## sf_{test}: sums where values arrive, 2 ranks", ""]
+    title = [f"## sf_{test}: sums at the receiver, 2 ranks", ""]
     most = [
         f"{size} bytes: {median(faster(alone, theirs, size)):.3g} x "
         f"({microseconds(alone, size)} us)"
@@ -173,8 +173,8 @@ def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
     return [
         *title,
         *table("bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0),
-        "Messages alone (`pingpong`, in the same rounds) are that much faster than PETSc; a forest "
-        f"that sends one each way can't be: {'; '.join(most)}.",
+        "Upper bound of the speedup: messages alone (`pingpong`, in the same rounds) relative to "
+        f"PETSc: {'; '.join(most)}.",
         "",
     ]
 
@@ -216,17 +216,17 @@ def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
         return body
     return [
         *body,
-        f"A step moves {STEP_BYTES} n² bytes a rank, halos left aside: points read and the array "
-        "with halo written, then that array and the points read and the points written. "
-        f"All ranks: {'; '.join(rates)}; triad with streaming stores {1e-9 * best:.3g} GB/s. What "
-        "is above it was still in the last cache.",
+        f"Bandwidth of all ranks. A step moves {STEP_BYTES} n² bytes per rank without halos: it "
+        "reads the points and writes the array with halo, then reads both and writes the points. "
+        f"{'; '.join(rates)}; triad with streaming stores {1e-9 * best:.3g} GB/s. Higher values "
+        "are partly from the last-level cache.",
         "",
     ]
 
 
 def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
     """A million leaves a rank."""
-    body = ["## Set-up, 1,000,000 leaves a rank, 2 ranks", "", *HEADER]
+    body = ["## Set-up, 1,000,000 leaves per rank, 2 ranks", "", *HEADER]
     times = []
     for graph, words in GRAPHS.items():
         found, theirs = alternate(
@@ -274,7 +274,7 @@ def main() -> None:
             title, *body = runs[name]()
             sections[title] = [title, "", f"{rounds} rounds, {taken()}", *body]
             page = [*chain(*sections.values())]  # written now: a later section may be cut short
-            print(write_page("star_forest", "Star forests against PETSc's", page))
+            print(write_page("star_forest", "Star forests compared with PETSc", page))
 
 
 if __name__ == "__main__":

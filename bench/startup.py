@@ -58,9 +58,9 @@ def main() -> None:
     launch, once, told, version = figures.values()
     beyond = [whole - alone for whole, alone in zip(once, launch, strict=True)]
     targets = (
-        Target("once empty, beyond a bare mpirun", beyond, 0.5, at_most=True, unit="s"),
-        Target("--help, in all", told, 0.15, at_most=True, unit="s"),
-        Target("--version, in all", version, 0.15, at_most=True, unit="s"),
+        Target("once empty, beyond mpirun", beyond, 0.5, at_most=True, unit="s"),
+        Target("--help", told, 0.15, at_most=True, unit="s"),
+        Target("--version", version, 0.15, at_most=True, unit="s"),
     )
     body = [
         taken(),
@@ -69,10 +69,10 @@ def main() -> None:
         "|---|---|---|---|---|",
         *(target.row() for target in targets),
         "",
-        f"Bare mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s, of "
-        "which 0.1 s is the wait in which it is seen how busy the machine is.",
+        f"mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s, "
+        "including 0.1 s to measure the load of the machine.",
     ]
-    print(write_page("startup", "Starting haloscope", body))
+    print(write_page("startup", "Start-up time of haloscope", body))
 
 
 if __name__ == "__main__":

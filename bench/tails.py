@@ -69,7 +69,7 @@ Interval = Callable[[list[list[float]], float], tuple[float, float]]
 def of_every_repetition(
     ways: dict[str, Interval], launches: int, scatter: float, tries: int
 ) -> dict[str, float]:
-    """How often other ways hold the P95 of all repetitions that there could be, 200 a launch."""
+    """How often other ways hold the P95 of all possible repetitions, 200 a launch."""
     generator = np.random.default_rng(1)
     truth = of_all(0.95, scatter)
     held: dict[str, list[bool]] = {name: [] for name in ways}
@@ -114,36 +114,36 @@ def _page(
         "",
         f"Command: `python bench/tails.py --tries {tries}`. Simulated, with fixed seeds.",
         "",
-        "How often, in per cent, a 95 % interval holds the true percentile. Launches differ by a",
-        "factor whose logarithm is normal, with a standard deviation of 0 to 0.6. Within a launch,",
-        "log times are normal (0.2), or times exponential, or of two kinds (one repetition in",
-        "twelve takes 1.5 to 3 times as long). Each figure is of "
-        f"{tries:,} studies: its own standard error is",
+        "Coverage of the 95 % intervals of percentiles, in per cent. Launches differ by a",
+        "log-normal factor with a standard deviation of 0 to 0.6. Within a launch, log times are",
+        "normal (0.2), or times are exponential, or of two kinds (one repetition in twelve takes",
+        f"1.5 to 3 times as long). Each figure is from {tries:,} studies; its standard error is "
         f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} per cent.",
         "",
-        "## The percentile of a typical launch, as `stats/tails.py` has it",
+        "## Percentile of a typical launch (`stats/tails.py`)",
         "",
-        "Student's interval around the geometric mean of the launches' own percentiles.",
+        "Student's interval around the geometric mean of the launches' percentiles.",
         "",
         *ours,
         "",
-        f"Of {len(shares)} settings, {inside} are within {100 * LEAST:.0f} to {100 * MOST:.0f} %; "
-        f"least {100 * min(shares):.1f} %, most {100 * max(shares):.1f} %.",
-        "Where repetitions are of two kinds and just as many as an interval needs, a launch's own",
-        "percentile lies in the gap too often, in every launch alike: many launches that hardly",
-        "differ then make an interval so narrow that it misses.",
+        f"{inside} of {len(shares)} settings are within {100 * LEAST:.0f} to {100 * MOST:.0f} %; "
+        f"smallest {100 * min(shares):.1f} %, largest {100 * max(shares):.1f} %.",
         "",
-        "## The percentile of all repetitions that there could be",
+        "With repetitions of two kinds, and no more of them than an interval needs, the percentile",
+        "of a launch is in the gap too often, in the same way in each launch. With many similar",
+        "launches the interval is then so narrow that it misses.",
         "",
-        f"Of {max(200, tries // 4):,} studies with launches of 200 repetitions, normal.",
+        "## Percentile of all possible repetitions",
+        "",
+        f"From {max(200, tries // 4):,} studies with launches of 200 repetitions, normal.",
         "",
         *beside,
         "",
         "bootstrap: of launches, and of repetitions within them (Davison and Hinkley 1997, section",
-        "3.8), as haloscope did before. Woodruff: of the share of repetitions below, with",
-        "an effective sample size (Korn and Graubard 1998). Where launches differ, that percentile",
-        "is one of the slowest launches, which few launches have not shown. So haloscope tells the",
-        "percentile of a typical launch.",
+        "3.8), the former method of haloscope. Woodruff: of the share of repetitions below, with",
+        "an effective sample size (Korn and Graubard 1998). If launches differ, this percentile",
+        "belongs to the slowest launches, which a few launches do not sample. Haloscope therefore",
+        "reports the percentile of a typical launch.",
     ]
 
 
@@ -178,8 +178,8 @@ def main() -> None:
         for name in ways:
             yield name, [f"{100 * one[name]:.0f}" for one in found]
 
-    ours = list(_table("percentile, shape, repetitions of a launch", rows()))
-    beside = list(_table("P95 of all repetitions that there could be", others()))
+    ours = list(_table("percentile, shape, repetitions per launch", rows()))
+    beside = list(_table("P95 of all possible repetitions", others()))
     print(write_lines("tails", _page(tries, shares, ours, beside)))
 
 

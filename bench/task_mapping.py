@@ -60,9 +60,9 @@ def study(folder: Path) -> list[str]:
     ]
     tasks = sorted({case.ranks for case in good})
     lines = [f"## {dossier.title}, {machine.get('host')}", "", taken(), ""]
-    lines += [f"Numbers of tasks: {', '.join(map(str, tasks))}.", ""]
+    lines += [f"Tasks: {', '.join(map(str, tasks))}.", ""]
     if lacking:
-        lines += [f"Not simulated, for want of time, tasks on nodes: {', '.join(lacking)}.", ""]
+        lines += [f"Not simulated for lack of time (tasks on nodes): {', '.join(lacking)}.", ""]
     for kind in SHOWN:
         for table in tables.build(kind, dossier.cases, context):
             lines += [f"### {table.title}", "", *pipes(table), ""]
@@ -90,9 +90,8 @@ def main() -> None:
     for name in asked:
         if name == "16":
             cells = paper_validation.validate(published, tell)
-            told = (
-                "No number was taken from the table. 1024 x 1024 x 512 points over 4 x 4 pencils."
-            )
+            told = "Predicted without numbers from the table. "
+            told += "1024 x 1024 x 512 points over 4 x 4 pencils."
             lines = table("16 tasks, predicted", told, cells)
         else:
             cells = paper_validation.explained(published, tell)
@@ -101,9 +100,7 @@ def main() -> None:
             lines = table("2048 tasks, explained", told, cells)
         sections[lines[0]] = lines
     page = [*chain(*sections.values())]
-    write_page(
-        "task-mapping", "The paper on task mapping", page, "Sections say when they are from."
-    )
+    write_page("task-mapping", "Task-mapping paper, simulated", page, "Each section has its date.")
 
 
 if __name__ == "__main__":

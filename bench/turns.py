@@ -124,8 +124,8 @@ def commit() -> str:
 
 
 IN_TURN = (
-    "Competitors run in turn; each figure is the median over rounds, with its range. Ratios are "
-    "taken round by round: their median need not be that of the times beside it."
+    "The programs run in turn. Each figure is the median over rounds, with its range. Ratios are "
+    "computed per round, so their median may differ from the ratio of the medians."
 )
 
 
