@@ -109,7 +109,7 @@ def taken() -> str:
     """When a section was measured, of which commit, where, and how busy the machine was."""
     load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}"
-    return f"{when}; {processor()}, load over a minute {load}."
+    return f"{when}; {processor()}, load average {load}."
 
 
 def commit() -> str:
