@@ -103,7 +103,7 @@ def page() -> str:
     lines = [START]
     for path, owner, by in objects(Record):
         intro = f"## `{path}`\n\n{(owner.__doc__ or '').strip()}" if path else "## The record"
-        lines += [f"{intro}\n", "| key | type | unit | by | meaning | if there is no value |"]
+        lines += [f"{intro}\n", "| key | type | unit | by | meaning | without a value |"]
         lines.append("|---" * 6 + "|")
         for name, (hint, key) in described(owner).items():
             absent = f"absent except for {', '.join(key.kernels)}" if key.kernels else key.absent
