@@ -28,6 +28,12 @@ def test_within_the_largest_error_it_is_likely() -> None:
     assert advice([few, many], few.candidate, Goal.TIME, BAND).verdict is Sureness.LIKELY
 
 
+def test_within_the_median_error_it_is_possible() -> None:
+    few, many = option(2, 1.0), option(4, 0.9)
+    band = Band(0.2, 0.3, ("a paper, table 1",), own=True)
+    assert advice([few, many], few.candidate, Goal.TIME, band).verdict is Sureness.POSSIBLE
+
+
 def test_within_the_median_error_the_default_is_advised() -> None:
     few, many = option(2, 1.0), option(4, 0.99)
     found = advice([few, many], few.candidate, Goal.TIME, BAND)

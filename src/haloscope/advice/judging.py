@@ -12,6 +12,10 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.papers.validated import Validated, validated
 from haloscope.stats.estimates import Estimate
 
+ALIKE = 0.05
+"""ALIKE is the largest relative difference at which simulated layouts count as equal, however large
+the model's error is: most of that error is common to the layouts of one case."""
+
 
 class Goal(StrEnum):
     """What a layout is chosen by."""
@@ -24,12 +28,13 @@ class Sureness(StrEnum):
     """How sure it is that the advised layout is better than the default.
 
     yes: by more than the largest validated error, or by intervals that do not overlap. likely: by
-    more than the median error. no_difference: by less, so that the default is advised.
+    more than the median error. possible: by less. no_difference: the default is advised.
     not_validated: no published table of this kernel on this cluster was ever predicted.
     """
 
     YES = "yes"
     LIKELY = "likely"
+    POSSIBLE = "possible"
     NO_DIFFERENCE = "no difference"
     NOT_VALIDATED = "not validated"
 
@@ -137,7 +142,7 @@ def _better(one: Option, other: Option, goal: Goal, band: Band | None) -> bool:
     if one is other:
         return False
     if band is not None:
-        return _cost(other, goal) > (1 + band.median) * _cost(one, goal)
+        return _cost(other, goal) > (1 + min(band.median, ALIKE)) * _cost(one, goal)
     scale = other.candidate.nodes / one.candidate.nodes if goal is Goal.NODE_HOURS else 1.0
     high, low = one.time.high, other.time.low
     return high is not None and low is not None and low * scale > high
@@ -150,7 +155,9 @@ def _verdict(advised: Option, usual: Option, gain: float, band: Band | None) -> 
         return Sureness.YES
     if not band.own:
         return Sureness.NOT_VALIDATED
-    return Sureness.YES if gain > 1 + band.worst else Sureness.LIKELY
+    if gain > 1 + band.worst:
+        return Sureness.YES
+    return Sureness.LIKELY if gain > 1 + band.median else Sureness.POSSIBLE
 
 
 def _front(by_time: Sequence[Option]) -> tuple[Option, ...]:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from haloscope.advice import candidates, requests
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Advice, Goal, Option, Sureness, advice, band_of
+from haloscope.advice.judging import ALIKE, Advice, Goal, Option, Sureness, advice, band_of
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.commands import placeoptions
@@ -382,9 +382,9 @@ def _sureness(result: Advice) -> str:
         else f"Not validated for this kernel and cluster; elsewhere: {errors}."
     )
     if result.verdict is Sureness.NO_DIFFERENCE:
-        return f"Differences of less than the median error do not count. {known}"
-    sure = {Sureness.YES: "sure", Sureness.LIKELY: "likely"}.get(result.verdict, "not validated")
-    return f"{better} than the default ({sure}). {known}"
+        return f"Layouts within {100 * min(band.median, ALIKE):.2g} % count as equal. {known}"
+    words = {Sureness.YES: "sure", Sureness.POSSIBLE: "within the median error"}
+    return f"{better} than the default ({words.get(result.verdict, result.verdict)}). {known}"
 
 
 def _table(result: Advice) -> Table:
