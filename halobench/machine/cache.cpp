@@ -18,6 +18,7 @@ namespace {
 struct Cache {
   std::int64_t bytes = 0;
   std::int64_t processors = 1;  ///< that share it
+  int level = 0;
 };
 
 /// How many bits are set in a mask as /sys writes it: "00000000,0000000f".
@@ -40,6 +41,7 @@ std::optional<Cache> read_cache(int index) {
   cache.bytes <<= unit == 'M' ? 20 : 10;
   std::string mask;
   if (shared >> mask) cache.processors = processors_in(mask);
+  std::ifstream(folder + "/level") >> cache.level;
   return cache;
 }
 
@@ -73,8 +75,17 @@ Cache last_cache() {
 std::int64_t last_cache_bytes() { return last_cache().bytes; }
 
 std::int64_t last_cache_share_bytes() {
-  const auto [bytes, processors] = last_cache();
-  return bytes / processors;
+  const auto last = last_cache();
+  return last.bytes / last.processors;
+}
+
+std::int64_t second_cache_share_bytes() {
+  for (int index = 0; !simulated(); ++index) {
+    const auto cache = read_cache(index);
+    if (!cache) break;
+    if (cache->level == 2) return cache->bytes / cache->processors;
+  }
+  return 0;
 }
 
 }  // namespace halobench

@@ -15,4 +15,7 @@ std::int64_t last_cache_bytes();
 /// The same divided by the processors that share it: one core's share.
 std::int64_t last_cache_share_bytes();
 
+/// One core's share of the second-level cache; 0 where the system names none, and under simulation.
+std::int64_t second_cache_share_bytes();
+
 }  // namespace halobench

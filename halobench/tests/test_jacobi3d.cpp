@@ -71,6 +71,21 @@ void larger_meshes_too(const World& world) {
   }
 }
 
+/// Skewed blocks, whose rows are fewer than the mesh's, one after the other and on several threads.
+void threads_follow_each_other(const World& world) {
+  for (const std::string boundary : {"dirichlet", "periodic"}) {
+    const std::vector<std::string> mesh{"size=14x90x600", "sweeps=7", "boundary=" + boundary};
+    const auto wanted = reference(world, mesh);
+    const auto topology = to_string({1, 1, world.comm.size()});
+    for (const std::string depth : {"depth=1", "depth=4", "depth=7"}) {
+      auto arguments = mesh;
+      arguments.insert(arguments.end(), {"variant=temporal", "topology=" + topology, depth});
+      const auto found = record(world, arguments, 3);
+      if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+    }
+  }
+}
+
 /// Messages above eager limits on a ring, where everybody sends first: nobody may wait for ever.
 void blocking_rings_do_not_deadlock(const World& world) {
   const auto topology = to_string({world.comm.size(), 1, 1});
@@ -123,6 +138,7 @@ int main(int argc, char** argv) {
   values_are_the_same_to_the_last_bit(world);
   exchanges_give_the_same_values(world);
   larger_meshes_too(world);
+  threads_follow_each_other(world);
   blocking_rings_do_not_deadlock(world);
   messages_and_memory_are_told(world);
   return expect::exit_code();

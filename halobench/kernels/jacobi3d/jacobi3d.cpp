@@ -159,8 +159,12 @@ class Jacobi3D : public Instance {
       context_.meter.compute(unpack_, {copied, 0, copied, copied / 2},
                              [&] { halo_.unpack(stage, now_); });
     }
-    for (const auto& rest : around(target, inner)) advance(rest, levels);
-    now_ = 1 - now_;
+    if (points_of(inner) > 0) {
+      for (const auto& rest : around(target, inner)) advance(rest, levels);
+      now_ = 1 - now_;
+    } else {
+      advance_all(target, levels);
+    }
     for (auto left = count - levels; left > 0; --left) {
       advance(part_.grown(part_.own(), left - 1), 1);
       now_ = 1 - now_;
@@ -187,13 +191,24 @@ class Jacobi3D : public Instance {
     });
   }
 
+  /// Of all that is wanted: the other mesh is free for what lies between.
+  void advance_all(const Box& target, std::int64_t levels) {
+    bool other = true;
+    context_.meter.compute(sweep_, traffic(target, levels), [&] {
+      other = sweeper_->advance_all(meshes_[now_], meshes_[1 - now_], target, levels);
+    });
+    if (other) now_ = 1 - now_;
+  }
+
   /// All but one value a point, which is loaded.
   double stored_bytes(const Box& target) const {
     return pass_bytes(target) - sizeof(Value) * static_cast<double>(points_of(target));
   }
 
   double pass_bytes(const Box& target) const {
-    return variant_.values_a_pass * sizeof(Value) * static_cast<double>(points_of(target));
+    const bool parted = overlap_ && halo_.overlaps();
+    const double values = parted ? variant_.values_a_pass : variant_.values_of_all;
+    return values * sizeof(Value) * static_cast<double>(points_of(target));
   }
 
   /// Zeros, where the boundary is too; by the threads that will sweep there.

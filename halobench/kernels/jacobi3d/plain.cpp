@@ -53,10 +53,12 @@ std::int64_t no_memory(const Setting& /*setting*/) { return 0; }
 
 }  // namespace
 
-Variant plain() { return {"plain", false, 3, no_memory, make<double, false>, make<float, false>}; }
+Variant plain() {
+  return {"plain", false, 3, 3, no_memory, make<double, false>, make<float, false>};
+}
 
 Variant streaming() {
-  return {"streaming", false, 2, no_memory, make<double, true>, make<float, true>};
+  return {"streaming", false, 2, 2, no_memory, make<double, true>, make<float, true>};
 }
 
 }  // namespace halobench::jacobi

@@ -34,6 +34,13 @@ class Sweeper {
   /// further, where they are not beyond the boundary.
   virtual void advance(const Mesh<Value>& from, const Mesh<Value>& to, const Box& target,
                        std::int64_t sweeps) = 0;
+  /// The same where `target` is all that is wanted of both meshes: `from` may be written, too.
+  /// Whether the result is in `to`; else in `from`.
+  virtual bool advance_all(const Mesh<Value>& from, const Mesh<Value>& to, const Box& target,
+                           std::int64_t sweeps) {
+    advance(from, to, target, sweeps);
+    return true;
+  }
 };
 
 /// What is known of a variant beforehand, and how to make its sweeper.
@@ -43,6 +50,8 @@ struct Variant {
   /// Values that a pass reads from memory or writes to it, at each point: a value that is written
   /// without being read is fetched first, but for streaming stores.
   double values_a_pass;
+  /// The same of a pass of advance_all().
+  double values_of_all;
   /// Values of memory of its own.
   std::int64_t (*memory)(const Setting& setting);
   std::unique_ptr<Sweeper<double>> (*make_double)(const Setting& setting, Memory& memory);
