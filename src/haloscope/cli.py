@@ -50,10 +50,13 @@ COMMANDS = {
     "cluster": "list cluster files, show one",
     "site": "write, show, and check the description of a batch system",
     "schema": "print the JSON Schema of a kind of file",
+    "completion": "print a completion script for bash, zsh, or fish",
     "lab": "start a test cluster with Slurm on this machine",
 }
 """COMMANDS has the help of each command, a module of `commands` that is imported when named."""
 
+_OF_ALL = "completion"
+"""_OF_ALL is the command that is about all commands and their arguments."""
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
 _EPILOG = """\
 first steps:
@@ -97,7 +100,8 @@ class _Parser(argparse.ArgumentParser):
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments on a command line, and as `execute` the function of its command.
 
-    UserError where it names no command.
+    For a command about all commands, `top` is the parser, with every one set up. UserError where
+    the line names no command.
     """
     top = _Parser(
         prog="haloscope",
@@ -113,10 +117,12 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         raise UserError(_no_command(named, words))
     for name, summary in COMMANDS.items():
         parser = subparsers.add_parser(name, help=summary, formatter_class=Help)
-        if name == named:
+        if named in (name, _OF_ALL):
             command = import_module(f"haloscope.commands.{name}")
             command.set_up(parser)
             parser.set_defaults(execute=command.execute)
+    if named == _OF_ALL:
+        top.set_defaults(top=top)
     found, unknown = top.parse_known_args(words)
     if unknown:
         options = [word for word in unknown if word.startswith("-")]  # others may be their values

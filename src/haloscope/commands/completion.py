@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haloscope completion: print a script that completes command lines in bash, zsh, or fish."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from shlex import join, quote
+
+import shtab
+
+from haloscope.clusters import file as cluster_file
+from haloscope.host.machine import PLACEMENTS
+from haloscope.papers import tables as papers
+from haloscope.run import halobench, kernels
+from haloscope.sites import file as site_file
+from haloscope.study import file as study_file
+from haloscope.toolchains import library
+from haloscope.toolchains.extras import EXTRAS
+from haloscope.toolchains.transport import TRANSPORTS
+
+_DESCRIPTION = """\
+Print a script that completes haloscope's command lines in a shell: commands, options, kernels,
+their parameters and values, studies, clusters, papers, toolchains, and result folders.
+
+The script contains the names that are known when it is written, and looks at folders and files
+itself. A completion starts no Python. Write the script again after an update of haloscope.
+"""
+_EPILOG = """\
+examples:
+  source <(haloscope completion bash)                                           for this shell
+  haloscope completion bash > ~/.local/share/bash-completion/completions/haloscope
+  haloscope completion zsh > ~/.zfunc/_haloscope                    with ~/.zfunc in $fpath
+  haloscope completion fish > ~/.config/fish/completions/haloscope.fish
+"""
+SHELLS = ("bash", "zsh", "fish")
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `completion`, and add its argument."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the script; 0."""
+    print(script(arguments.top, arguments.shell))
+    return 0
+
+
+def script(top: argparse.ArgumentParser, shell: str) -> str:
+    """The script of a shell. top: parses whole command lines, with every command set up."""
+    for command, action in arguments_of(top):
+        name = completed_by(command, action) or ""
+        if name in NAMES:
+            action.choices = NAMES[name]()
+        elif name in FUNCTIONS:
+            action.complete = _calls(FUNCTIONS[name])  # type: ignore[attr-defined]
+        elif name in _OF_SHTAB:
+            action.complete = _OF_SHTAB[name]  # type: ignore[attr-defined]
+        elif action.choices:
+            action.choices = [*action.choices]  # shtab takes a mapping for subcommands
+    generated: str = shtab.complete(top, shell, preamble=_preamble(shell))
+    if shell == "zsh":  # shtab completes the first only of several words of one argument
+        generated = re.sub(r'"\(\*\)::?', '"*:', generated)
+    return f"{generated}\n{_WITHOUT_A_BLANK if shell == 'bash' else ''}"
+
+
+def arguments_of(
+    parser: argparse.ArgumentParser, command: str = ""
+) -> Iterator[tuple[str, argparse.Action]]:
+    """Every argument and option, with the words of its command, such as "cluster show"."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, own in action.choices.items():
+                yield from arguments_of(own, f"{command} {name}".strip())
+        else:
+            yield command, action
+
+
+def completed_by(command: str, action: argparse.Action) -> str | None:
+    """The list or function that completes an argument's value; None where it has no value, has
+    choices, or may be anything.
+    """
+    if action.choices or action.nargs == 0:
+        return None
+    keys = (f"{command} {action.dest}", action.dest, str(action.metavar))
+    return next((_COMPLETED_BY[key] for key in keys if key in _COMPLETED_BY), None)
+
+
+def _papers() -> list[str]:
+    return [one.id for one in papers.list_papers()]
+
+
+def _transports() -> list[str]:
+    return sorted({name for family in TRANSPORTS.values() for name in family})
+
+
+NAMES: Mapping[str, Callable[[], Sequence[str]]] = {
+    "kernel": lambda: kernels.names(()),
+    "paper": _papers,
+    "paper or local": lambda: ["local", *_papers()],
+    "placement": lambda: PLACEMENTS,
+    "site": lambda: [*site_file.ready()],
+    "toolchain": library.names,
+    "installable": lambda: [*library.PYPI, *EXTRAS],
+    "transport": _transports,
+}
+"""NAMES has the lists of names that are known when a script is written."""
+FUNCTIONS = {
+    "results": "_haloscope_dir_results",
+    "study": "_haloscope_file_studies",
+    "cluster": "_haloscope_file_clusters",
+    "place": "_haloscope_places",
+    "params": "_haloscope_params",
+}
+"""FUNCTIONS has those of completion.bash, .zsh and .fish, by what they complete. shtab has bash
+treat words as files where "file" or "dir" is in the function's name."""
+_OF_SHTAB = {"file": shtab.FILE, "folder": shtab.DIRECTORY}
+_COMPLETED_BY = {
+    **{"DIR": "results", "FILE": "file", "FOLDER": "folder", "KERNEL": "kernel"},
+    **{"STUDY": "study", "PLACE": "place", "SITE": "site", "key=value": "params"},
+    **{"out": "folder", "keep": "folder", "toolchain": "toolchain", "transport": "transport"},
+    **{"placement": "placement", "cluster show name": "cluster", "site show name": "site"},
+    **{"site check name": "site", "toolchain build name": "toolchain"},
+    **{"toolchain add name": "installable", "toolchain remove name": "toolchain"},
+    **{"paper show id": "paper", "paper check id": "paper", "validate paper": "paper or local"},
+}
+"""_COMPLETED_BY names what completes an argument: by command and name, by name, or by metavar."""
+
+
+def _calls(function: str) -> dict[str, str]:
+    return {"bash": function, "zsh": function, "fish": f"({function})"}
+
+
+def _preamble(shell: str) -> str:
+    """Names as variables, parameters and their values as functions; then the shell's functions."""
+    names = {
+        "studies": [path.stem for path in study_file.ready()],
+        "clusters": [*cluster_file.ready()],
+        "sites": [*site_file.ready()],
+    }
+    case = _fish_case if shell == "fish" else _posix_case
+    variables = (_variable(name, words, shell) for name, words in names.items())
+    functions = (line for name, table in _tables().items() for line in case(name, table))
+    own = Path(__file__).with_suffix(f".{shell}").read_text(encoding="utf-8")
+    return "\n".join([*variables, *functions, own])
+
+
+def _tables() -> dict[str, dict[str, list[str]]]:
+    """The parameters of each kernel; and the values of each parameter, or its default where they
+    can't be listed, by "KERNEL PARAMETER".
+    """
+    kernels_ = {name: halobench.describe(name).parameters for name in halobench.names()}
+    return {
+        "parameters": {name: [one.name for one in every] for name, every in kernels_.items()},
+        "values": {
+            f"{name} {one.name}": [str(value) for value in one.choices or [one.default]]
+            for name, every in kernels_.items()
+            for one in every
+        },
+    }
+
+
+def _variable(name: str, words: Sequence[str], shell: str) -> str:
+    if shell == "fish":
+        return f"set -g _haloscope_{name} {join(words)}"
+    return f"_haloscope_{name}={quote(' '.join(words))}"
+
+
+def _posix_case(name: str, table: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """A function that prints the words of its arguments, in bash or zsh."""
+    yield f'_haloscope_{name}() {{\n  case "$*" in'
+    yield from (f"    {quote(key)}) echo {quote(' '.join(own))} ;;" for key, own in table.items())
+    yield "  esac\n}"
+
+
+def _fish_case(name: str, table: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield f'function _haloscope_{name}\n  switch "$argv"'
+    for key, own in table.items():
+        yield f"    case {quote(key)}\n      printf '%s\\n' {join(own)}"
+    yield "  end\nend"
+
+
+_WITHOUT_A_BLANK = """
+# A parameter's name is followed by its value, without a blank.
+_haloscope() {
+  _shtab_haloscope "$@"
+  [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+  return 0
+}
+complete -o bashdefault -F _haloscope haloscope
+"""
