@@ -39,6 +39,7 @@ COMMANDS = {
     "report": "write the report of a result folder",
     "show": "print the tables of a result folder",
     "compare": "compare two result folders case by case",
+    "export": "write the records of a result folder as CSV, JSON, or Parquet",
     "list": "list studies, kernels, papers, clusters, and toolchains",
     "describe": "describe a kernel: parameters and results",
     "profile": "count messages and bytes between ranks of any MPI program",

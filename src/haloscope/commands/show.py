@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from haloscope.analysis.dossier import open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.records.folder import ResultFolder
-from haloscope.records.repetitions import rows
 from haloscope.report.document import compose
-from haloscope.report.draw import csv_files, terminal
+from haloscope.report.draw import terminal
 from haloscope.report.tables import Table
 
 _DESCRIPTION = """\
@@ -27,7 +24,6 @@ examples:
   haloscope show results/quick-20261121-010203
   haloscope show results/quick-20261121-010203 scaling pingpong
   haloscope show results/quick-20261121-010203 --list
-  haloscope show results/quick-20261121-010203 --raw > raw.csv
 
 exit codes: 0 shown, 2 no result folder, or no such table
 """
@@ -40,19 +36,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "tables", metavar="TABLE", nargs="*", help="ids or kinds (default: all but details)"
     )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
-    what.add_argument(
-        "--raw",
-        action="store_true",
-        help="print the raw data as CSV: a row for each repetition, with its case's settings",
-    )
+    parser.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print findings and tables, or what was asked for."""
-    if arguments.raw:
-        return _raw(ResultFolder(Path(arguments.directory)), arguments.tables)
     document = compose(open_folder(Path(arguments.directory)))
     console = Screen()
     if arguments.list:
@@ -67,18 +55,6 @@ def execute(arguments: argparse.Namespace) -> int:
     if not arguments.tables and (folded := [t.id for t in document.tables if t.folded]):
         told = f"Details, and tables of many rows, by name: {', '.join(folded)}"
         console.print(told, markup=False, soft_wrap=True)
-    return 0
-
-
-def _raw(folder: ResultFolder, tables: Sequence[str]) -> int:
-    """Print every repetition as CSV, record by record."""
-    if tables:
-        mend = "leave tables out: the raw data are of all launches"
-        raise UserError(Problem(f"--raw {' '.join(tables)}", "has no tables", mend))
-    if not folder.records.exists():
-        mend = "give the folder that haloscope run wrote to"
-        raise UserError(Problem(str(folder.path), "no records.jsonl is in it", mend))
-    csv_files.print_rows(rows(folder.records), sys.stdout)
     return 0
 
 

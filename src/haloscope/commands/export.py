@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haloscope export: write the records of a result folder as a table for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.paths import write_whole
+from haloscope.records import rows as table
+from haloscope.records.enclosure import require_enclosed
+from haloscope.records.rows import PER, Rows
+from haloscope.report.draw import csv_files
+
+_DESCRIPTION = """\
+Write the records of a result folder as one table, for a spreadsheet, pandas, polars, or R.
+
+Each row has the settings of its case, so that rows can be selected and grouped without other files.
+With --rows launches a row is one launch: the median, minimum, and maximum over its repetitions, and
+the kernel's results. With --rows repetitions a row is one timed repetition. A launch that swept
+several sizes has rows for each size.
+
+Names, types, units, and meanings of the columns are a Table Schema: in the JSON file, beside a CSV
+file (FILE.schema.json), and in the metadata of a Parquet file. In Python, haloscope.load(DIR)
+returns the same table as a polars data frame. Parquet and load need the extra 'data':
+pip install 'haloscope[data]'.
+"""
+_EPILOG = """\
+examples:
+  haloscope export results/before --to csv -o before.csv
+  haloscope export results/before --to csv --rows repetitions > raw.csv
+  haloscope export results/before --to json | jq '.data[].time_s'
+  haloscope export results/before --to parquet -o before.parquet
+
+exit codes: 0 written, 2 no result folder, or a file that can't be written
+"""
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `export`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add = parser.add_argument
+    add("directory", metavar="DIR", type=Path, help="the result folder")
+    add("--to", metavar="FORMAT", choices=_WRITERS, required=True, help=", ".join(_WRITERS))
+    add("--rows", choices=PER, default=PER[0], help=f"what a row is (default: {PER[0]})")
+    add("-o", "--output", metavar="FILE", type=Path, help="(default: standard output)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write the table; 0. UserError where there are no records, or no file can be written."""
+    require_enclosed(arguments.directory)
+    _WRITERS[arguments.to](table.rows(arguments.directory, arguments.rows), arguments.output)
+    return 0
+
+
+def _csv(rows: Rows, output: Path | None) -> None:
+    lines = ([column.name for column in rows.columns], *rows)
+    if output is None:
+        csv_files.print_rows(lines, sys.stdout)
+        return
+    text = io.StringIO(newline="")
+    csv_files.print_rows(lines, text)
+    _write(output, text.getvalue())
+    _write(output.with_suffix(".schema.json"), json.dumps(rows.schema, indent=1) + "\n")
+
+
+def _json(rows: Rows, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.writelines(_json_lines(rows))
+    else:
+        _write(output, "".join(_json_lines(rows)))
+
+
+def _json_lines(rows: Rows) -> Iterator[str]:
+    """A Table Schema and the rows, a line each; pandas reads it with orient="table"."""
+    yield f'{{"schema": {json.dumps(rows.schema)},\n"data": ['
+    names = [column.name for column in rows.columns]
+    for number, row in enumerate(rows):
+        yield f"{',' * (number > 0)}\n{json.dumps(dict(zip(names, row, strict=True)))}"
+    yield "\n]}\n"
+
+
+def _parquet(rows: Rows, output: Path | None) -> None:
+    if output is None:
+        raise UserError(Problem("--to parquet", "has no file to write to", "name one: -o FILE"))
+    data = io.BytesIO()
+    table.frame(rows).write_parquet(data, metadata={"schema": json.dumps(rows.schema)})
+    _write(output, data.getvalue())
+
+
+_WRITERS: Mapping[str, Callable[[Rows, Path | None], None]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": _parquet,
+}
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        mend = "name a file in an existing folder that you may write to"
+        raise UserError(Problem(f"-o {path}", error.strerror or str(error), mend)) from error

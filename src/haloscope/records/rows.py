@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The records of a file as rows of one table: settings as columns, a row a launch or repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+
+from haloscope.errors import Problem, UserError
+from haloscope.records import kernels
+from haloscope.records.keys import RecordedLayout, ToolchainUsed
+from haloscope.records.record import Record, whole
+from haloscope.study.settings import LAYOUT, SETTINGS, Setting, settings_of
+
+if TYPE_CHECKING:
+    import polars
+
+Per = Literal["launches", "repetitions"]
+PER: tuple[Per, ...] = get_args(Per)
+Type = Literal["string", "integer", "number", "boolean", "datetime"]
+"""A type of the values of a column, as Table Schema names it."""
+Row = Mapping[str, Setting]
+
+
+@dataclass(frozen=True)
+class RowColumn:
+    """A column: its name, the type of its values, their unit ("" for none), what they say."""
+
+    name: str
+    type: Type
+    unit: str
+    meaning: str
+
+    @property
+    def field(self) -> dict[str, str]:
+        """The same as a field of a Table Schema."""
+        unit = {"unit": self.unit} if self.unit else {}
+        return {"name": self.name, "type": self.type, **unit, "description": self.meaning}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a file of records, which is read again for each pass over them."""
+
+    path: Path
+    per: Per
+    columns: tuple[RowColumn, ...]
+
+    def __iter__(self) -> Iterator[list[Setting]]:
+        """A row after the other, with a value or None for each column."""
+        for raw in whole(self.path):
+            for row in _rows(raw, self.per):
+                yield [_as(column.type, row.get(column.name)) for column in self.columns]
+
+    @property
+    def schema(self) -> dict[str, list[dict[str, str]]]:
+        """Names, types, units, and meanings of the columns, as a Table Schema."""
+        return {"fields": [column.field for column in self.columns]}
+
+
+def rows(folder: Path, per: Per) -> Rows:
+    """The rows of a result folder. UserError where it has no records.
+
+    Each row has the id and the settings of its case. A launch that swept sizes has a row for each
+    of its points. A launch without a time has one row, with its outcome.
+    """
+    path = folder / "records.jsonl"
+    if not path.exists():
+        mend = "give the folder that haloscope run wrote to"
+        raise UserError(Problem(str(folder), "no records.jsonl is in it", mend))
+    types: dict[str, Type | None] = {}
+    told: dict[str, tuple[str, str]] = {}
+    for raw in whole(path, tell=False):
+        for row in _rows(raw, per):
+            for name, value in row.items():
+                types[name] = _common(types.get(name), _type(name, value))
+        told |= {name: _described(name, raw) for name in types if name not in told}
+    if not types:
+        what, mend = "has no record that can be read", "haloscope run --resume continues it"
+        raise UserError(Problem(str(path), what, mend))
+    names = sorted(types, key=_place)
+    columns = (RowColumn(name, types[name] or "string", *told[name]) for name in names)
+    return Rows(path, per, tuple(columns))
+
+
+def _place(name: str) -> int:
+    """Settings first, then what is of a launch, of its times, of its results."""
+    return 3 if name.startswith("result_") else 2 if name in _OF_EACH else name in _OF_A_LAUNCH
+
+
+def frame(table: Rows) -> polars.DataFrame:
+    """The rows as a data frame. UserError where polars is not installed."""
+    try:
+        import polars
+    except ImportError as error:
+        mend = "install haloscope with its extra 'data': pip install 'haloscope[data]'"
+        raise UserError(Problem("polars", "is not installed", mend)) from error
+    types: dict[Type, Any] = {
+        "string": polars.String,
+        "integer": polars.Int64,
+        "number": polars.Float64,
+        "boolean": polars.Boolean,
+        "datetime": polars.String,
+    }
+    schema = {column.name: types[column.type] for column in table.columns}
+    found = polars.DataFrame([*table], schema=schema, orient="row")
+    times = [column.name for column in table.columns if column.type == "datetime"]
+    return found.with_columns(polars.col(*times).str.to_datetime(time_unit="ms", time_zone="UTC"))
+
+
+def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[Row]:
+    """The rows of a record."""
+    settings = {
+        f"param_{name}" if name in _OURS else name: value
+        for name, value in settings_of(raw).items()
+    }
+    machine, toolchain, git = (raw.get(key) or {} for key in ("machine", "toolchain", "git"))
+    launch = {
+        "case_id": raw["case"],
+        **settings,
+        **{name: raw.get(name) for name in ("launch", "outcome", "reason")},
+        **{name: raw.get(name) for name in ("started", "ended", "wall_s")},
+        "host": machine.get("host"),
+        "mpi_library": toolchain.get("mpi"),
+        "compiler": toolchain.get("compiler"),
+        "commit": git.get("commit"),
+    }
+    for point in raw.get("points") or [raw]:
+        times = point.get("times_s") or []
+        swept = {name: point[name] for name in ("operation", "size_bytes") if point is not raw}
+        own = {**launch, **{name: value for name, value in swept.items() if value is not None}}
+        if per == "launches":
+            yield {**own, **_summary(times), **_results(point.get("result") or {})}
+        elif times:
+            yield from ({**own, "repetition": k, "time_s": time} for k, time in enumerate(times))
+        else:
+            yield {**own, "repetition": None, "time_s": None}
+
+
+def _summary(times: Sequence[float]) -> Row:
+    names = ("repetitions_timed", "time_s", "time_min_s", "time_max_s")
+    found = (len(times), median(times), min(times), max(times)) if times else (0, *[None] * 3)
+    return dict(zip(names, found, strict=True))
+
+
+def _results(result: Mapping[str, Any]) -> Row:
+    """Results that are one value; lists and surfaces stay in records.jsonl."""
+    single = str | int | float | bool | None
+    return {f"result_{name}": one for name, one in result.items() if isinstance(one, single)}
+
+
+_OF_EACH: Mapping[str, tuple[str, str]] = {
+    "size_bytes": ("B", "size of the message or of the arrays, for each size of a sweep"),
+    "repetition": ("", "number of the repetition, from 0"),
+    "repetitions_timed": ("", "number of timed repetitions"),
+    "time_s": ("s", "time of one step on the slowest rank; the median over repetitions"),
+    "time_min_s": ("s", "time of one step in the fastest repetition"),
+    "time_max_s": ("s", "time of one step in the slowest repetition"),
+}
+"""Columns that stand last, with their units and meanings: of a point, and of its times."""
+_OF_A_LAUNCH: Mapping[str, tuple[str, str]] = {
+    "launch": ("", "number of the launch, from 0"),
+    "outcome": ("", "ok, wrong, failed, timeout, misplaced, or absent"),
+    "reason": ("", "reason of an outcome other than ok"),
+    "started": ("", "begin of the launch, UTC"),
+    "ended": ("", "end of the launch, UTC"),
+    "wall_s": ("s", "time of the whole launch"),
+    "host": ("", "name of the machine"),
+    "mpi_library": ("", "MPI library, as it names itself"),
+    "compiler": ("", "compiler of halobench"),
+    "commit": ("", "commit of haloscope's sources"),
+}
+_OURS = {"case_id": ("", "hash of the settings of the case"), **_OF_A_LAUNCH, **_OF_EACH}
+_DATES = ("started", "ended")
+
+
+def _described(name: str, raw: Mapping[str, Any]) -> tuple[str, str]:
+    """The unit and the meaning of a column; units of external programs are those of their file."""
+    if name in _OURS:
+        return _OURS[name]
+    plain = name.removeprefix("result_").removeprefix("param_")
+    said = kernels.declared().get(raw["kernel"], {})
+    kinds = ("results", "point_results") if name.startswith("result_") else ("parameters",)
+    for one in (each for kind in kinds for each in said.get(kind, ())):
+        if one["name"] == plain:
+            return one["unit"] or "", one["help"]
+    units = (raw.get("program") or {}).get("units") or {}
+    return units.get(plain, ""), _settings().get(plain, f"{plain}, as {raw['kernel']} names it")
+
+
+@cache
+def _settings() -> dict[str, str]:
+    """What the settings of every case say, as keys of a record."""
+    record, layout, toolchain = (
+        get_type_hints(one, include_extras=True) for one in (Record, RecordedLayout, ToolchainUsed)
+    )
+    hints = {name: record[name] for name in SETTINGS if name in record}
+    hints |= {name: layout[name] for name in LAYOUT}
+    hints["toolchain"] = toolchain["name"]
+    return {name: hint.__metadata__[0].meaning for name, hint in hints.items()}
+
+
+def _type(name: str, value: Setting) -> Type | None:
+    """The type of a value; None where there is none."""
+    if name in _DATES:
+        return "datetime"
+    if value is None:
+        return None
+    kinds: dict[type, Type] = {bool: "boolean", int: "integer", float: "number"}
+    return next((kind for own, kind in kinds.items() if isinstance(value, own)), "string")
+
+
+def _common(one: Type | None, other: Type | None) -> Type | None:
+    """The type that values of both types have."""
+    if one == other or other is None:
+        return one
+    return "number" if {one, other} == {"integer", "number"} else other if one is None else "string"
+
+
+def _as(kind: Type, value: Setting) -> Setting:
+    """A value as its column's type."""
+    if value is None:
+        return None
+    if kind == "string" and not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    return float(value) if kind == "number" else value
