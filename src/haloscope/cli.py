@@ -40,6 +40,7 @@ COMMANDS = {
     "show": "print the tables of a result folder",
     "compare": "compare two result folders case by case",
     "export": "write the records of a result folder as CSV, JSON, or Parquet",
+    "import": "read the output of OSU, IMB, HPCG, or ReFrame into a result folder",
     "list": "list studies, kernels, papers, clusters, and toolchains",
     "describe": "describe a kernel: parameters and results",
     "profile": "count messages and bytes between ranks of any MPI program",

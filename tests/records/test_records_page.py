@@ -62,6 +62,7 @@ def test_records_have_the_keys_of_the_page_alone(
     assert [name for record in records for name in unknown(record)] == []
     late = {
         "allocation",
+        "imported",
         "program",
         "device",
         "gpus",

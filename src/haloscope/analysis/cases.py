@@ -76,7 +76,7 @@ class MeasuredCase:
 
         External programs may have nothing that says which answer is right.
         """
-        told = [record.simulation or record.program or {} for record in self.launches]
+        told = [one.simulation or one.program or one.imported or {} for one in self.launches]
         return all(one.get("verified", not self.simulated) for one in told)
 
     @property

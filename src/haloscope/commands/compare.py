@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 from statistics import median
@@ -19,6 +20,7 @@ from haloscope.quantities import quantity
 from haloscope.report import comparing, writing
 from haloscope.report.draw import csv_files, junit, markdown, terminal
 from haloscope.report.tables.compared import Compared, compare_cases
+from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES
 from haloscope.toolchains.tuning import in_words
 
 _DESCRIPTION = """\
@@ -83,7 +85,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print the table; 1 where the second folder is slower or lacks a time, 3 where undecided."""
     first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
     names = _names(first.path, second.path)
-    compared = compare_cases(first.cases, second.cases, first.seed, names)
+    cases = _beside(first.cases, second.cases), _beside(second.cases, first.cases)
+    compared = compare_cases(*cases, first.seed, names)
     if compared.details is None:
         what = "no case of the one is in the other"
         mend = "compare folders of the same study; haloscope show says what is in each"
@@ -121,6 +124,35 @@ def _write(arguments: argparse.Namespace, compared: Compared, differences: Seque
         title = f"{arguments.second} against {arguments.first}"
         lines = [compared.headline, *differences, *compared.notes]
         markdown.write_summary(title, lines, compared.tables, Path(arguments.markdown))
+
+
+_NOT_PRINTED = {
+    *(SIZES, *PROTOCOL, *OUTPUT, "synchronisation", "operation"),
+    *("toolchain", "transport", "runner", "places", "bind"),
+}
+"""_NOT_PRINTED are settings that outputs of other benchmarks do not contain."""
+
+
+def _beside(cases: Sequence[MeasuredCase], others: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """The cases, imported ones with the settings of the case among others that times the same."""
+    found = []
+    for case in cases:
+        counterpart = next((one for one in others if _times_the_same(case, one)), None)
+        imported = any(record.imported for record in case.launches)
+        found.append(
+            replace(case, settings=counterpart.settings) if imported and counterpart else case
+        )
+    return found
+
+
+def _times_the_same(case: MeasuredCase, other: MeasuredCase) -> bool:
+    """Whether two cases have the same settings, as far as outputs contain them."""
+    one, two = (
+        {name: value for name, value in each.settings.items() if name not in _NOT_PRINTED}
+        for each in (case, other)
+    )
+    operations = {each.settings.get("operation") for each in (case, other)}
+    return one == two and (len(operations) == 1 or "all" in operations)
 
 
 def _share(text: str) -> float:
@@ -184,6 +216,12 @@ def _names(first: Path, second: Path) -> tuple[str, str]:
 
 def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Iterator[str]:
     """What else is not the same in the two folders: when, machine, MPI library, sources."""
+    for name, folder in zip(names, (first, second), strict=True):
+        if tools := {record.imported["tool"] for record in folder.records if record.imported}:
+            yield (
+                f"Imported from {' and '.join(sorted(tools))}: {name}. Its cases match by kernel, "
+                "parameters, and processes. Repetitions and binding are not known."
+            )
     if _one_after_the_other(first, second):
         yield (
             "Measured one after the other: a drift of the machine in between counts as a "

@@ -13,6 +13,7 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest, out_of
 from haloscope.host import machine
+from haloscope.outputs.printing import KERNEL, PRINTERS
 from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
@@ -47,6 +48,7 @@ examples:
   haloscope once poisson_cg n=512 --ranks 2 --launches 7
   haloscope once jacobi3d timeline=40 --ranks 2
   haloscope once pingpong --ranks 2 --json | jq .result
+  haloscope once pingpong --as osu                                   prints as osu_latency
   haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192         simulated
   haloscope once poisson_cg n=256 --on stampede2 --nodes 4 --execute            ... and verified
 
@@ -77,10 +79,17 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
     add("--launches", metavar="N", type=int, default=1, help="whole launches (default: 1)")
     add("--timeout", metavar="S", type=float, default=600.0, help="seconds (default: 600)")
-    add(
+    printed = parser.add_mutually_exclusive_group()
+    printed.add_argument(
         "--json",
         action="store_true",
         help="print each launch's record on a line, and nothing else, on standard output",
+    )
+    printed.add_argument(
+        "--as",
+        dest="printed_as",
+        choices=PRINTERS,
+        help=f"print the table of {KERNEL} as this benchmark does; mode = osu or imb follows",
     )
     _allow_params_after_options(parser)
 
@@ -124,6 +133,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for record in records:
             print(json.dumps(record))
+    elif arguments.printed_as and all(record["outcome"] == "ok" for record in records):
+        for one in map(Record.of, records):
+            print("\n".join(PRINTERS[arguments.printed_as](one)))
     else:
         _show([Record.of(record) for record in records], Screen())
     return 0 if all(record["outcome"] == "ok" for record in records) else 1
@@ -152,6 +164,9 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     for key, equals, _ in pairs:
         if not (key and equals):
             yield Problem(key, "not key=value", "for example n=512; see haloscope describe KERNEL")
+    if arguments.printed_as and arguments.kernel != KERNEL:
+        lacking = f"{arguments.kernel} has no table of that kind"
+        yield Problem(f"--as {arguments.printed_as}", lacking, f"it is for {KERNEL}")
     for key in {key for key in keys if keys.count(key) > 1}:
         yield Problem(key, "given more than once", "give it once: this is one case")
     given = {option: getattr(arguments, option) for option in _LIMITS}
@@ -208,6 +223,8 @@ _OPTIONS = {
 def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Plan:
     """The one case that was asked for. UserError with all that is wrong with it."""
     pairs = [argument.partition("=") for argument in arguments.params]
+    if arguments.printed_as:
+        pairs = [("mode", "=", arguments.printed_as), *pairs]
     run = Run(
         kernel=arguments.kernel,
         params={key: [value] for key, _, value in pairs},

@@ -225,6 +225,15 @@ class Record:
             keys=keys.ProgramUsed,
         ),
     ] = None
+    imported: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "the output of another benchmark that the record was made of",
+            by="runner",
+            absent="not there where haloscope ran or simulated the launch",
+            keys=keys.ImportedFrom,
+        ),
+    ] = None
     machine: Annotated[
         dict[str, Any] | None,
         Key("machine that ran or was simulated", by="runner", keys=keys.Machine),

@@ -23,7 +23,7 @@ Per = Literal["launches", "repetitions"]
 PER: tuple[Per, ...] = get_args(Per)
 Type = Literal["string", "integer", "number", "boolean", "datetime"]
 """A type of the values of a column, as Table Schema names it."""
-Row = Mapping[str, Setting]
+_Row = Mapping[str, Setting]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def frame(table: Rows) -> polars.DataFrame:
     return found.with_columns(polars.col(*times).str.to_datetime(time_unit="ms", time_zone="UTC"))
 
 
-def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[Row]:
+def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[_Row]:
     """The rows of a record."""
     settings = {
         f"param_{name}" if name in _OURS else name: value
@@ -141,13 +141,13 @@ def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[Row]:
             yield {**own, "repetition": None, "time_s": None}
 
 
-def _summary(times: Sequence[float]) -> Row:
+def _summary(times: Sequence[float]) -> _Row:
     names = ("repetitions_timed", "time_s", "time_min_s", "time_max_s")
     found = (len(times), median(times), min(times), max(times)) if times else (0, *[None] * 3)
     return dict(zip(names, found, strict=True))
 
 
-def _results(result: Mapping[str, Any]) -> Row:
+def _results(result: Mapping[str, Any]) -> _Row:
     """Results that are one value; lists and surfaces stay in records.jsonl."""
     single = str | int | float | bool | None
     return {f"result_{name}": one for name, one in result.items() if isinstance(one, single)}

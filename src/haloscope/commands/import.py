@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haloscope import: make a result folder of what other benchmarks printed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from haloscope.commands.screen import Screen
+from haloscope.errors import Problem, UserError
+from haloscope.outputs import hpcg, imb, osu, reframe
+from haloscope.outputs import records as as_records
+from haloscope.outputs.printed import Output, PrintedRun
+from haloscope.paths import opened
+from haloscope.quantities import count
+from haloscope.records.folder import ResultFolder
+from haloscope.records.record import append, read
+from haloscope.study.schema import COUNT_LIMIT
+
+_DESCRIPTION = """\
+Read outputs of other benchmarks into a result folder, beside measurements of haloscope.
+
+Tables, figures, compare, and export take imported records like others. Each record is marked as
+imported and names its files. OSU's and IMB's ping-pong, bandwidth, and collective tests become
+cases of the kernels pingpong and collectives; every other test becomes a kernel of its own.
+
+osu: any OSU Micro-Benchmark, with or without -f, -c, and percentiles. imb: IMB-MPI1, IMB-NBC, and
+IMB-RMA. hpcg: HPCG-Benchmark_*.txt. reframe: run reports (JSON). A file may contain several tables,
+and lines of other programs. Runs with the same settings are launches of one case.
+"""
+_EPILOG = """\
+examples:
+  haloscope import osu latency-*.txt -o results/osu
+  haloscope import osu allreduce.txt --ranks 64 --nodes 4 --host helios
+  haloscope import imb IMB-MPI1.log --toolchain intel-2021
+  haloscope compare results/osu results/ours
+
+exit codes: 0 imported, 2 usage, or a file that is wrong or cut off
+"""
+_READERS: Mapping[str, Callable[[Output], list[PrintedRun]]] = {
+    "osu": osu.read,
+    "imb": imb.read,
+    "hpcg": hpcg.read,
+    "reframe": reframe.read,
+}
+_MOST_BYTES = 256 * 2**20
+"""_MOST_BYTES is the largest file that is read: outputs of benchmarks have some kilobytes."""
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `import`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add = parser.add_argument
+    add("tool", metavar="TOOL", choices=_READERS, help=", ".join(_READERS))
+    add("files", metavar="FILE", nargs="+", type=Path, help="what the tool printed or wrote")
+    where = "the result folder, new or with results (default: results/TOOL-DATE-TIME)"
+    add("-o", "--out", metavar="DIR", type=Path, help=where)
+    add("--ranks", metavar="N", type=int, help="processes, where the output does not say")
+    add("--nodes", metavar="N", type=int, help="nodes that share the processes (default: 1)")
+    add("--host", metavar="HOST", help="name of the machine")
+    add("--toolchain", metavar="NAME", help="name of the MPI library")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Append the records, and print where; 0. UserError with everything that is wrong."""
+    _check_numbers(arguments)
+    told = as_records.Told(arguments.ranks, arguments.nodes, arguments.host, arguments.toolchain)
+    found = [_read(path, _READERS[arguments.tool]) for path in arguments.files]
+    records = as_records.records(found, told)
+    now = datetime.now().strftime("%Y%m%d-%H%M%S")
+    folder = ResultFolder(arguments.out or Path("results") / f"{arguments.tool}-{now}")
+    with folder.alone():
+        there = read(folder.records)
+        known = {one.imported["hash"] for one in there if one.imported}
+        if again := [one for one in records if one["imported"]["hash"] in known]:
+            files = ", ".join(
+                dict.fromkeys(name for one in again for name in one["imported"]["files"])
+            )
+            what = f"contains {files} already"
+            raise UserError(Problem(f"-o {folder.path}", what, "leave these files out"))
+        launches = {one.case: one.launch + 1 for one in sorted(there, key=lambda one: one.launch)}
+        for one in records:
+            append(folder.records, {**one, "launch": one["launch"] + launches.get(one["case"], 0)})
+    _tell(folder, records)
+    return 0
+
+
+def _check_numbers(arguments: argparse.Namespace) -> None:
+    given = {"--ranks": arguments.ranks, "--nodes": arguments.nodes}
+    problems = [
+        Problem(f"{option} {number}", "is out of range", f"give 1 to {COUNT_LIMIT:,}")
+        for option, number in given.items()
+        if number is not None and not 1 <= number <= COUNT_LIMIT
+    ]
+    if problems:
+        raise UserError(problems)
+
+
+def _read(
+    path: Path, reader: Callable[[Output], list[PrintedRun]]
+) -> tuple[Output, float, Sequence[PrintedRun]]:
+    """A file, when it was written, and the runs in it."""
+    try:
+        with opened(path) as file:
+            written, content = path.stat().st_mtime, file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        mend = "name a file that you may read"
+        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
+    if len(content) > _MOST_BYTES:
+        what = f"is larger than {_MOST_BYTES // 2**20} MiB"
+        raise UserError(Problem(str(path), what, "name the output of a benchmark"))
+    output = Output(str(path), content.decode("utf-8", errors="replace"))
+    return output, written, reader(output)
+
+
+def _tell(folder: ResultFolder, records: Sequence[Mapping[str, object]]) -> None:
+    cases = dict.fromkeys(str(one["case"]) for one in records)
+    kernels = ", ".join(dict.fromkeys(str(one["kernel"]) for one in records))
+    imported = f"{count(len(records), 'launch', 'launches')} of {count(len(cases), 'case')}"
+    out = Screen()
+    out.print(f"Imported {imported}: {kernels}", soft_wrap=True)
+    out.print(f"records: {folder.records}", soft_wrap=True)

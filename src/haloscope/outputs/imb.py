@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what the Intel MPI Benchmarks print: tables of IMB-MPI1, IMB-NBC, IMB-RMA and the like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from haloscope.outputs.printed import Output, PrintedRun, SizeRow, shown
+from haloscope.study.case import Value
+
+TOOL = "imb"
+_VERSION = re.compile(r"#\s+Intel\(R\) MPI Benchmarks (?P<version>[\w. ]+?)(?:, .* part)?\s*$")
+_HEADING = re.compile(r"# Benchmarking (?P<name>\S.*?)\s*$")
+_RANKS = re.compile(r"# #processes = (?P<ranks>\d+)\s*$")
+_GROUPS = re.compile(r"# \( ?(?P<groups>\d+) groups of (?P<ranks>\d+) processes")
+_MODE = re.compile(r"#\s+MODE: (?P<mode>\S+)\s*$")
+_END = "# All processes entering MPI_Finalize"
+_HEADS = {
+    "#bytes": ("size", 1.0),
+    "#repetitions": ("repetitions", 1.0),
+    "t[usec]": ("latency_mean_s", 1e-6),
+    "t_min[usec]": ("latency_min_s", 1e-6),
+    "t_max[usec]": ("latency_max_s", 1e-6),
+    "t_avg[usec]": ("latency_mean_s", 1e-6),
+    "t_ovrl[usec]": ("latency_mean_s", 1e-6),
+    "t_pure[usec]": ("pure_communication_s", 1e-6),
+    "t_CPU[usec]": ("compute_s", 1e-6),
+    "overlap[%]": ("overlap_share", 0.01),
+    "Mbytes/sec": ("bandwidth_bytes_per_s", 0.0),
+    "Msg/sec": ("messages_per_s", 1.0),
+    "defects": ("defects", 1.0),
+}
+"""The heads of columns: the name of the value, and its factor to SI units."""
+_DECIMAL_SINCE = 2018
+"""_DECIMAL_SINCE is the version from which on a Mbyte has 10^6 bytes; it had 2^20 before."""
+_NOT_MEASURED = re.compile(r"\s*\d+\s+(\d+\s+)?(int-overflow|out-of-mem)")
+
+
+@dataclass
+class _Table:
+    """A table that is being read."""
+
+    line: int
+    name: str
+    ranks: int | None = None
+    facts: dict[str, Value] = field(default_factory=dict)
+    heads: Sequence[str] | None = None
+    rows: list[SizeRow] = field(default_factory=list)
+    defects: bool = False
+
+
+def read(output: Output) -> list[PrintedRun]:
+    """Every table of a file. UserError, with the line, where it has none, or is cut off."""
+    version: str | None = None
+    tables: list[_Table] = []
+    ended = False
+    for number, line in enumerate(output.lines, start=1):
+        if found := _VERSION.match(line):
+            version, ended = found["version"], False
+        elif found := _HEADING.match(line):
+            tables.append(_Table(number, found["name"]))
+        elif line.startswith(_END):
+            ended = True
+        elif tables and line.strip() and not _NOT_MEASURED.match(line):
+            _read(output, number, line, tables[-1], version)
+    if not tables:
+        expected = "'# Benchmarking NAME' above a table of IMB-MPI1 or the like"
+        raise output.error(1, "no benchmark of IMB is in the file", expected)
+    if not ended:
+        what = "the output is cut off"
+        raise output.error(len(output.lines), what, f"'{_END}' at its end")
+    return [_run(output, table, version) for table in tables]
+
+
+def _read(output: Output, number: int, line: str, table: _Table, version: str | None) -> None:
+    """Read a line below a heading: what it says of its table, heads of columns, or numbers."""
+    if found := _RANKS.match(line):
+        table.ranks = int(found["ranks"])
+    elif found := _GROUPS.match(line):
+        table.facts["groups"] = int(found["groups"])
+        table.ranks = int(found["groups"]) * int(found["ranks"])
+    elif found := _MODE.match(line):
+        table.name = f"{table.name} {found['mode'].lower()}"
+    elif line.split()[0] in ("#bytes", "#repetitions"):
+        table.heads = _heads(output, number, line)
+    elif re.match(r"\s*\d", line):
+        _add(output, number, line, table, version)
+
+
+def _heads(output: Output, number: int, line: str) -> list[str]:
+    heads = line.split()
+    for head in heads:
+        if head not in _HEADS:
+            known = ", ".join(_HEADS)
+            raise output.error(number, f"the column {shown(head)} is not known", f"some of {known}")
+    return heads
+
+
+def _add(output: Output, number: int, line: str, table: _Table, version: str | None) -> None:
+    """Add a line of numbers to its table."""
+    if table.heads is None:
+        what = f"the line {shown(line.strip())} has no heads of columns above it"
+        raise output.error(number, what, "a line such as '#bytes #repetitions t[usec] Mbytes/sec'")
+    words = line.split()
+    if len(words) != len(table.heads):
+        what = f"{len(words)} values in a table of {len(table.heads)} columns"
+        raise output.error(number, what, f"one value each of {', '.join(table.heads)}")
+    values: dict[str, float] = {}
+    counts = {"size": 0, "repetitions": 0, "defects": 0}
+    timed = any(_HEADS[head][0].startswith("latency") for head in table.heads)
+    for head, word in zip(table.heads, words, strict=True):
+        name, factor = _HEADS[head]
+        if name == "defects":
+            table.defects |= output.number(number, head, word) > 0
+        elif name in counts:
+            counts[name] = output.whole(number, head, word)
+        elif factor or not timed:  # a bandwidth beside times follows from them
+            factor = factor or _megabyte(output, number, version)
+            values[name] = factor * output.number(number, head, word)
+    size, time_s = counts["size"], values.get("latency_max_s", values.get("latency_mean_s"))
+    if size in [row.size_bytes for row in table.rows]:
+        raise output.error(number, f"size {size} is in the table twice", "each size once")
+    if time_s == 0:
+        raise output.error(number, f"the time of {size} B is 0", "a time above 0")
+    if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
+        return  # of an empty message, a bandwidth says nothing
+    table.rows.append(SizeRow(size, time_s, values, counts["repetitions"] or None))
+
+
+def _megabyte(output: Output, number: int, version: str | None) -> float:
+    """The bytes of a Mbyte. UserError where the version, on which it depends, is not known."""
+    year = re.match(r"\d+", version or "")
+    if year is None:
+        expected = "'# Intel(R) MPI Benchmarks VERSION' at the top: the unit Mbyte depends on it"
+        raise output.error(number, "the version of IMB is not known", expected)
+    return 1e6 if int(year[0]) >= _DECIMAL_SINCE else 2.0**20
+
+
+def _run(output: Output, table: _Table, version: str | None) -> PrintedRun:
+    if not table.rows:
+        what = f"the table of '{table.name}' has no rows"
+        raise output.error(table.line, what, "heads of columns and a row for each size below it")
+    over_ranks = "latency_max_s" in table.rows[0].results
+    return PrintedRun(
+        TOOL,
+        table.name,
+        version,
+        table.line,
+        f"mean over repetitions{', on the slowest rank' if over_ranks else ''}",
+        params=table.facts,
+        ranks=table.ranks,
+        rows=table.rows,
+        failure="IMB found defects in its messages" if table.defects else None,
+    )

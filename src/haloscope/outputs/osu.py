@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what the OSU Micro-Benchmarks print: every version's tables, full ones, and percentiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from haloscope.outputs.printed import Output, PrintedRun, SizeRow, columns, shown
+from haloscope.study.case import Value
+
+TOOL = "osu"
+_HEADING = re.compile(r"#?\s*OSU (?P<name>.*?\S)(?: Test)?(?:\s+v(?P<version>\d\S*))?\s*$")
+_EXPECTED_HEADING = "'# OSU MPI ... Test vX.Y' above a table"
+_UNITS = {"us": ("s", 1e-6), "MB/s": ("bytes_per_s", 1e6), "%": ("share", 0.01)}
+_PLAIN = {"Size": "size", "Iterations": "iterations", "Validation": "validation"}
+_RATES = {"MB/s": ("bandwidth_bytes_per_s", 1e6), "Messages/s": ("messages_per_s", 1.0)}
+_NAMED = re.compile(r"(?P<name>[\w. -]*?\S) ?\((?P<unit>us|MB/s|%)\)")
+_WORDS = {
+    "latency": "latency_mean",
+    "avg latency": "latency_mean",
+    "min latency": "latency_min",
+    "max latency": "latency_max",
+    "bandwidth": "bandwidth",
+    "overall": "latency_mean",
+    "compute": "compute",
+    "coll. init": "initialisation",
+    "mpi_test": "test",
+    "mpi_wait": "wait",
+    "pure comm.": "pure_communication",
+    "overlap": "overlap",
+}
+_TAIL = re.compile(r"p(?P<percent>\d+(\.\d+)?) tail (?P<what>lat|bw)")
+_FACTS = {
+    "pairs": re.compile(r"\[ pairs: (\d+) \]"),
+    "window": re.compile(r"\[ window size: (\d+) \]"),
+    "datatype": re.compile(r"# Datatype: (\w+)\.?\s*$"),
+    "window_creation": re.compile(r"# Window creation: (\w+)\s*$"),
+    "synchronization": re.compile(r"# Synchronization: (\w+)\s*$"),
+    "buffers": re.compile(r"# Send Buffer on (\w+) .*Receive Buffer on \w+"),
+}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column: what it has, by the name of a result with its unit; factor: to SI units."""
+
+    head: str
+    name: str
+    factor: float = 1.0
+
+
+@dataclass
+class _Table:
+    """A table that is being read."""
+
+    line: int
+    name: str
+    version: str | None
+    facts: dict[str, Value] = field(default_factory=dict)
+    head: Sequence[_Column] | None = None
+    rows: list[SizeRow] = field(default_factory=list)
+    validated: list[bool] = field(default_factory=list)
+
+
+def read(output: Output) -> list[PrintedRun]:
+    """Every table of a file. UserError, with the line, where it has none, or one that is cut off.
+
+    Lines of other programs between the tables are passed over.
+    """
+    tables = [_run(output, table) for table in _tables(output)]
+    if not tables:
+        raise output.error(1, "no OSU benchmark's heading is in the file", _EXPECTED_HEADING)
+    return tables
+
+
+def _tables(output: Output) -> Iterator[_Table]:
+    table: _Table | None = None
+    decimals: list[int] = []
+    for number, line in enumerate(output.lines, start=1):
+        if heading := _HEADING.match(line.strip()):
+            if table is not None:
+                yield table
+            table = _Table(number, heading["name"], heading["version"])
+        elif table is not None and (head := _head(output, number, line)):
+            table.head = head
+        elif line.lstrip().startswith("#"):
+            found = {name: one[1] for name, fact in _FACTS.items() if (one := fact.search(line))}
+            if table is not None:
+                table.facts |= {k: int(v) if v.isdigit() else v for k, v in found.items()}
+        elif re.match(r"\s*\d", line):
+            decimals, before = [len(word.partition(".")[2]) for word in line.split()], decimals
+            if number == output.cut_off_in and before and decimals != before:
+                what = f"the line {shown(line.strip())} is cut off"
+                raise output.error(number, what, f"{len(before)} values and the end of the line")
+            _add(output, number, line, table)
+    if table is not None:
+        yield table
+
+
+def _head(output: Output, number: int, line: str) -> list[_Column] | None:
+    """The columns of a line of heads; None where it is no such line."""
+    words = columns(line.strip().removeprefix("#"))
+    if not any(re.search(r"\((us|MB/s)\)|^MB/s$", word) for word in words):
+        return None
+    found = []
+    for word in words:
+        if (column := _column(word)) is None:
+            known = ", ".join([*_PLAIN, *_RATES, "Avg Latency(us)", "P99 Tail Lat(us)", "..."])
+            raise output.error(number, f"the column {shown(word)} is not known", f"some of {known}")
+        found.append(column)
+    return found
+
+
+def _column(head: str) -> _Column | None:
+    if head in _PLAIN:
+        return _Column(head, _PLAIN[head])
+    if head in _RATES:
+        return _Column(head, *_RATES[head])
+    if (named := _NAMED.fullmatch(head)) is None:
+        return None
+    unit, factor = _UNITS[named["unit"]]
+    words = named["name"].lower()
+    if tail := _TAIL.fullmatch(words):
+        what = "latency" if tail["what"] == "lat" else "bandwidth"
+        return _Column(head, f"{what}_p{tail['percent'].replace('.', '_')}_{unit}", factor)
+    return _Column(head, f"{_WORDS[words]}_{unit}", factor) if words in _WORDS else None
+
+
+def _add(output: Output, number: int, line: str, table: _Table | None) -> None:
+    """Add a line of numbers to its table."""
+    if table is None or table.head is None:
+        what = f"the line {shown(line.strip())} has no heads of columns above it"
+        raise output.error(number, what, "a line such as '# Size          Latency (us)'")
+    words = line.split()
+    if len(words) != len(table.head):
+        heads = ", ".join(column.head for column in table.head)
+        what = f"{len(words)} values in a table of {len(table.head)} columns"
+        raise output.error(number, what, f"one value each of {heads}")
+    values: dict[str, float] = {}
+    counts: dict[str, int | None] = {"size": 0, "iterations": None}
+    for column, word in zip(table.head, words, strict=True):
+        if column.name == "validation":
+            table.validated.append(_validated(output, number, word))
+        elif column.name in counts:
+            counts[column.name] = output.whole(number, column.head, word)
+        else:
+            values[column.name] = column.factor * output.number(number, column.head, word)
+    size, time_s = counts["size"] or 0, values.get("latency_max_s", values.get("latency_mean_s"))
+    if size in [row.size_bytes for row in table.rows]:
+        raise output.error(number, f"size {size} is in the table twice", "each size once")
+    if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
+        raise output.error(number, "neither a time nor a bandwidth above 0", "one of them")
+    if time_s == 0:
+        raise output.error(number, f"the time of {size} B is 0", "a time above 0")
+    table.rows.append(SizeRow(size, time_s, values, counts["iterations"]))
+
+
+def _validated(output: Output, number: int, word: str) -> bool:
+    if word not in ("Pass", "Fail"):
+        raise output.error(number, f"Validation is {shown(word)}", "Pass or Fail")
+    return word == "Pass"
+
+
+def _run(output: Output, table: _Table) -> PrintedRun:
+    if not table.rows:
+        what = f"the table of 'OSU {table.name}' has no rows"
+        raise output.error(table.line, what, "heads of columns and a row for each size below it")
+    full = "latency_max_s" in table.rows[0].results
+    wrong = not all(table.validated)
+    return PrintedRun(
+        TOOL,
+        table.name,
+        table.version,
+        table.line,
+        "mean over iterations, on the slowest rank" if full else "mean over iterations and ranks",
+        params=table.facts,
+        ranks=_ranks(table),
+        rows=table.rows,
+        failure="its validation failed" if wrong else None,
+        verified=bool(table.validated) and not wrong,
+    )
+
+
+def _ranks(table: _Table) -> int | None:
+    """Processes, where the benchmark's name or its heading says how many."""
+    if isinstance(pairs := table.facts.get("pairs"), int):
+        return 2 * pairs
+    pair = re.fullmatch(r"(MPI(-\w+)? )?(Latency|(Bi-Directional )?Bandwidth)", table.name)
+    one_sided = re.match(r"MPI_(Put|Get|Accumulate|Fetch|Compare)", table.name)
+    return 2 if pair or one_sided else None

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes records of what other benchmarks printed, as far as possible of kernels of halobench.
+
+OSU's and IMB's ping-pongs, bandwidths, and collective operations become cases of `pingpong` and
+`collectives`, which time the same; all else becomes a kernel of its own, such as `imb_exchange`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from haloscope import __version__
+from haloscope.errors import Problem, UserError
+from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
+from haloscope.records import kernels
+from haloscope.records.record import SCHEMA
+from haloscope.study.case import Layout, identity
+from haloscope.toolchains.job import shares
+
+_MODES = {
+    ("imb", "PingPong"): "imb",
+    ("osu", "MPI Latency"): "osu",
+    ("osu", "MPI Bandwidth"): "stream",
+    ("osu", "MPI Bi-Directional Bandwidth"): "bistream",
+    ("osu", "MPI Multiple Bandwidth / Message Rate"): "stream",
+}
+"""_MODES are the modes of `pingpong` that time what a benchmark times."""
+_OPERATIONS = {
+    "allreduce": "allreduce",
+    "bcast": "bcast",
+    "broadcast": "bcast",
+    "reduce": "reduce",
+    "all_to_all_personalized_exchange": "alltoall",
+    "alltoall": "alltoall",
+    "allgather": "allgather",
+    "gather": "gather",
+    "scatter": "scatter",
+    "barrier": "barrier",
+}
+"""_OPERATIONS are those of `collectives`, by the names that OSU and IMB have for them."""
+_WINDOW = 64
+"""_WINDOW is how many messages OSU's bandwidth tests send before they wait, unless told else."""
+_IN_FLIGHT_BYTES = 64 * 2**20
+"""_IN_FLIGHT_BYTES is the most that `pingpong` sends of large messages before it waits."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What outputs do not say, as the user does; None where nobody says.
+
+    nodes: that share the ranks. host: name of the machine. toolchain: name of the library.
+    """
+
+    ranks: int | None = None
+    nodes: int | None = None
+    host: str | None = None
+    toolchain: str | None = None
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A run with the file that it is from, and when that was written (seconds since 1970)."""
+
+    run: PrintedRun
+    output: Output
+    written: float
+
+
+def records(
+    read: Sequence[tuple[Output, float, Sequence[PrintedRun]]], told: Told
+) -> list[dict[str, Any]]:
+    """A record of each run; runs of the same settings are launches of one case, in their order.
+
+    read: each file, when it was written, its runs. Tables of several collective operations on as
+    many ranks make one launch, as with operation = all. UserError where ranks are not known.
+    """
+    sources = [_Source(run, output, at) for output, at, runs in read for run in runs]
+    launches: dict[str, int] = {}
+    made = []
+    for raw in (*_together(sources, told), *_each(sources, told)):
+        number = launches.get(raw["case"], 0)
+        launches[raw["case"]] = number + 1
+        made.append({**raw, "launch": number})
+    return made
+
+
+def _operation(run: PrintedRun) -> str | None:
+    """The operation of `collectives` that a run has timed; None where it is none."""
+    name = re.sub(r"^MPI (.*) Latency$", r"\1", run.benchmark)
+    return _OPERATIONS.get(slug(name)) if run.tool in ("osu", "imb") and run.rows else None
+
+
+def _together(sources: Sequence[_Source], told: Told) -> Iterator[dict[str, Any]]:
+    """Launches of `collectives`: the first table of each operation, then the second of each ..."""
+    groups: dict[tuple[str, int], dict[str, list[_Source]]] = {}
+    for source in sources:
+        if operation := _operation(source.run):
+            key = (source.run.tool, _layout(source, told).ranks)
+            groups.setdefault(key, {}).setdefault(operation, []).append(source)
+    for operations in groups.values():
+        name = "all" if len(operations) > 1 else next(iter(operations))
+        for number in range(max(map(len, operations.values()))):
+            own = {key: each[number] for key, each in operations.items() if number < len(each)}
+            yield _collectives(name, own, told)
+
+
+def _collectives(name: str, own: Mapping[str, _Source], told: Told) -> dict[str, Any]:
+    points = [
+        _point(row, operation, _time(row), {"latency_s": _time(row), **row.results})
+        for operation, source in own.items()
+        for row in source.run.rows
+    ]
+    sizes = _sizes({row.size_bytes for source in own.values() for row in source.run.rows} - {0})
+    given = {"operation": name, "sizes": sizes or "8", "synchronisation": "barrier"}
+    result = {f"{operation}_s": _time(one.run.rows[0]) for operation, one in own.items()}
+    return _swept("collectives", given, points, result, [*own.values()], told)
+
+
+def _each(sources: Sequence[_Source], told: Told) -> Iterator[dict[str, Any]]:
+    for source in sources:
+        run = source.run
+        if _operation(run):
+            continue
+        if run.rows and (mode := _MODES.get((run.tool, run.benchmark))):
+            yield _pingpong(mode, source, told)
+        elif run.rows:
+            yield _table(source, told)
+        else:
+            yield _summary(source, told)
+
+
+def _pingpong(mode: str, source: _Source, told: Told) -> dict[str, Any]:
+    """Times of a step: there and back, or as many messages as `pingpong` sends before it waits."""
+    run = source.run
+    window, pairs = (
+        int(run.params.get(k, usual)) for k, usual in (("window", _WINDOW), ("pairs", 1))
+    )
+    points = []
+    for row in run.rows:
+        if mode in ("imb", "osu"):
+            messages, time = 1, 2 * _time(row)
+            latency, speed, sent = _time(row), row.size_bytes / _time(row), 2 * row.size_bytes
+        else:
+            fitting = max(2, _IN_FLIGHT_BYTES // max(1, row.size_bytes))
+            messages, latency = min(window, fitting), None
+            speed, ways = row.results["bandwidth_bytes_per_s"], 2 if mode == "bistream" else 1
+            sent = messages * pairs * ways * row.size_bytes
+            time = sent / speed
+        rate = speed / row.size_bytes if row.size_bytes else 1 / _time(row)
+        own = {"latency_s": latency, "bandwidth_bytes_per_s": speed, "messages_per_s": rate}
+        more = {name: value for name, value in row.results.items() if name not in own}
+        more.pop("latency_mean_s", None)  # the latency itself
+        point = _point(row, None, time, {**own, **more})
+        points.append({**point, "bytes": float(sent), "messages": messages, "checked_messages": 0})
+    results = [point["result"] for point in points]
+    best = {name: max(one[name] for one in results) for name in results[0] if name in _RATES}
+    both = ",".join(f"{first}-{first + pairs}" for first in range(pairs))
+    given: dict[str, Any] = {"mode": mode, "sizes": _sizes({row.size_bytes for row in run.rows})}
+    given |= {"window": window, "pairs": both}
+    smallest = min(points, key=lambda point: point["size_bytes"])["result"]["latency_s"]
+    return _swept("pingpong", given, points, {"latency_s": smallest, **best}, [source], told)
+
+
+_RATES = ("bandwidth_bytes_per_s", "messages_per_s")
+
+
+def _table(source: _Source, told: Told) -> dict[str, Any]:
+    """A table of a benchmark that no kernel of halobench is like."""
+    run = source.run
+    points = [_point(row, None, _time(row), row.results) for row in run.rows]
+    raw = _record(_kernel(run), run.params, [source], told)
+    names = dict.fromkeys(name for row in run.rows for name in row.results)
+    units = {name: unit for name in names if (unit := _unit(name))}
+    total = sum(point["times_s"][0] for point in points)
+    return {**raw, "points": points, "times_s": [total], **_program(source, units)}
+
+
+def _summary(source: _Source, told: Told) -> dict[str, Any]:
+    """A run that is one time, with its results."""
+    run = source.run
+    raw = _record(_kernel(run), run.params, [source], told)
+    phases = [
+        {"name": name, "time_s": {"mean": time}, "model_s": None}
+        for name, time in run.phases.items()
+    ]
+    times = {"times_s": [] if run.time_s is None else [run.time_s], "steps": 1, "phases": phases}
+    return {**raw, **times, "result": dict(run.results), **_program(source, run.units)}
+
+
+def _swept(
+    kernel: str,
+    given: Mapping[str, Any],
+    points: Sequence[Mapping[str, Any]],
+    result: Mapping[str, Any],
+    sources: Sequence[_Source],
+    told: Told,
+) -> dict[str, Any]:
+    """A record of a kernel of halobench, whose other parameters have their defaults."""
+    params = {**kernels.defaults(kernel), **given, "repetitions": 1}
+    raw = _record(kernel, params, sources, told)
+    total = sum(point["times_s"][0] for point in points)
+    return {**raw, "points": [*points], "times_s": [total], "result": dict(result)}
+
+
+def _point(
+    row: SizeRow, operation: str | None, time_s: float, result: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "size_bytes": row.size_bytes,
+        "operation": operation,
+        "steps": row.repetitions or 1,
+        "times_s": [time_s],
+        "bytes": float(row.size_bytes),
+        "result": dict(result),
+    }
+
+
+def _time(row: SizeRow) -> float:
+    """Seconds of a row; of a bandwidth, those of as many bytes."""
+    if row.time_s is not None:
+        return row.time_s
+    return row.size_bytes / row.results["bandwidth_bytes_per_s"]
+
+
+def _kernel(run: PrintedRun) -> str:
+    """A name of its own: "imb_exchange", "osu_mpi_put_latency", "reframe_stream", "hpcg"."""
+    own = slug(run.benchmark.removeprefix("MPI ") if run.tool == "osu" else run.benchmark)
+    return own if own == run.tool else f"{run.tool}_{own}"
+
+
+def _unit(name: str) -> str:
+    endings = {"_bytes_per_s": "B/s", "messages_per_s": "1/s", "_s": "s"}
+    return next((unit for end, unit in endings.items() if name.endswith(end)), "")
+
+
+def _sizes(sizes: set[int]) -> str:
+    """Sizes as a study has them, neighbours that double in short: "0:4M"."""
+    parts: list[list[int]] = []
+    for size in sorted(sizes):
+        if parts and size == (2 * parts[-1][-1] or 1):
+            parts[-1].append(size)
+        else:
+            parts.append([size])
+    return ",".join(
+        f"{_size(part[0])}:{_size(part[-1])}" if len(part) > 1 else _size(part[0]) for part in parts
+    )
+
+
+def _size(size: int) -> str:
+    for letter, factor in (("G", 2**30), ("M", 2**20), ("K", 2**10)):
+        if size and size % factor == 0:
+            return f"{size // factor}{letter}"
+    return str(size)
+
+
+def _layout(source: _Source, told: Told) -> Layout:
+    """Where ranks were. UserError where neither the output nor the user says how many."""
+    run = source.run
+    ranks = run.ranks or told.ranks
+    if ranks is None:
+        what = f"'{run.benchmark}' does not say how many ranks it ran on"
+        where = f"{source.output.name}:{run.line}"
+        raise UserError(Problem(where, what, "give their number: --ranks N"))
+    if told.ranks not in (None, ranks) and run.ranks:
+        what = f"'{run.benchmark}' ran on {run.ranks} ranks, and --ranks is {told.ranks}"
+        raise UserError(Problem(f"{source.output.name}:{run.line}", what, "leave --ranks out"))
+    nodes = told.nodes or run.nodes or 1
+    if nodes > ranks:
+        what = f"{ranks} ranks can't be on {nodes} nodes"
+        raise UserError(Problem(f"--nodes {nodes}", what, f"give 1 to {ranks}"))
+    layout = Layout(nodes=nodes, ppn=shares(ranks, nodes)[0], threads=run.threads or 1)
+    return layout if ranks % nodes == 0 else replace(layout, tasks=ranks)
+
+
+def _record(
+    kernel: str, params: Mapping[str, Any], sources: Sequence[_Source], told: Told
+) -> dict[str, Any]:
+    """What records of all kinds have; of sources, the first one says where and by what."""
+    first = sources[0]
+    layout = _layout(first, told)
+    toolchain = told.toolchain or first.run.toolchain or "unknown"
+    at = datetime.fromtimestamp(first.run.at or first.written, UTC)
+    moment = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    failures = [run.failure for run in (one.run for one in sources) if run.failure]
+    return {
+        "schema": SCHEMA,
+        "case": identity(kernel, params, layout, toolchain, None),
+        "kernel": kernel,
+        "params": dict(params),
+        "layout": {
+            **layout.as_recorded(),
+            "ranks": layout.ranks,
+            "oversubscribed": False,
+            "seen": [],
+        },
+        "toolchain": {"name": toolchain},
+        "transport": None,
+        "clock": "wall",
+        "outcome": "wrong" if failures else "ok",
+        "reason": "; ".join(failures) or None,
+        "runner": "import",
+        "machine": {"host": told.host or first.run.host or "unknown"},
+        "started": moment,
+        "ended": moment,
+        "haloscope": __version__,
+        "imported": _imported(sources),
+    }
+
+
+def _imported(sources: Sequence[_Source]) -> dict[str, Any]:
+    """From what a record was made."""
+    outputs = {one.output.name: one.output for one in sources}
+    content = hashlib.sha256("\0".join(one.text for one in outputs.values()).encode())
+    first = sources[0].run
+    return {
+        "tool": first.tool,
+        "benchmark": "; ".join(dict.fromkeys(one.run.benchmark for one in sources)),
+        "version": first.version,
+        "files": [*outputs],
+        "lines": [one.run.line for one in sources],
+        "hash": content.hexdigest()[:12],
+        "statistic": first.statistic,
+        "verified": all(one.run.verified for one in sources),
+    }
+
+
+def _program(source: _Source, units: Mapping[str, str]) -> dict[str, Any]:
+    """The benchmark as the external program that it is."""
+    run = source.run
+    return {
+        "program": {
+            "file": source.output.name,
+            "hash": hashlib.sha256(source.output.text.encode()).hexdigest()[:12],
+            "executable": None,
+            "version": run.version,
+            "launcher": "unknown",
+            "verified": run.verified,
+            "checked": ["its own verification"] if run.verified else [],
+            "units": dict(units),
+        }
+    }

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What OSU, IMB, HPCG, and ReFrame print, as records; and where a file is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import printed_outputs as printed
+import pytest
+from record_page import unknown
+from recorded import pingpong, write_folder
+
+import haloscope
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.dossier import open_folder
+from haloscope.cli import main
+from haloscope.errors import UserError
+from haloscope.outputs import hpcg, imb, osu, reframe
+from haloscope.outputs import records as as_records
+from haloscope.outputs.printed import Output, PrintedRun
+from haloscope.outputs.printing import PRINTERS
+from haloscope.records.record import Record, read
+
+Reader = Callable[[Output], Sequence[PrintedRun]]
+
+
+def raws(reader: Reader, *texts: str, **told: Any) -> list[dict[str, Any]]:
+    outputs = [Output(f"file-{number}", text) for number, text in enumerate(texts, start=1)]
+    found = [(one, 1795000000.0, reader(one)) for one in outputs]
+    return as_records.records(found, as_records.Told(**told))
+
+
+def imported(
+    folder: Path, tool: str, *texts: str, options: Sequence[str] = ()
+) -> list[MeasuredCase]:
+    """The cases of a folder, as reports have them, after files with these texts were imported."""
+    files = [folder / f"{tool}-{number}.txt" for number in range(len(texts))]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+    out = folder / "imported"
+    assert main(["import", tool, *map(str, files), "-o", str(out), *options]) == 0
+    assert len(read(out / "records.jsonl")) == sum(1 for _ in (out / "records.jsonl").open())
+    return [*open_folder(out).cases]
+
+
+def test_osu_latency_is_a_ping_pong_there_and_back(tmp_path: Path) -> None:
+    (case,) = imported(tmp_path, "osu", printed.OSU_LATENCY_5, printed.OSU_LATENCY_5 + "\n")
+
+    assert (case.kernel, case.settings["mode"], case.settings["sizes"]) == (
+        "pingpong",
+        "osu",
+        "0:8",
+    )
+    assert (case.ranks, len(case.launches), case.verified) == (2, 2, False)
+    points = case.launches[0].points
+    assert [point["size_bytes"] for point in points] == [0, 1, 2, 4, 8]
+    assert points[4]["times_s"] == [pytest.approx(2 * 0.47e-6)]
+    assert points[4]["result"]["latency_s"] == pytest.approx(0.47e-6)
+    assert points[4]["result"]["bandwidth_bytes_per_s"] == pytest.approx(8 / 0.47e-6)
+    source = case.launches[0].imported
+    assert source is not None
+    assert (source["tool"], source["version"], source["lines"]) == ("osu", "5.9", [2])
+
+
+def test_percentiles_are_results_of_each_size() -> None:
+    (raw,) = raws(osu.read, printed.OSU_LATENCY_7)
+
+    assert raw["params"]["sizes"] == "1:2,1M"
+    last = raw["points"][-1]["result"]
+    assert {name: last[f"latency_{name}_s"] for name in ("p50", "p90", "p99")} == {
+        "p50": pytest.approx(168e-6),
+        "p90": pytest.approx(175e-6),
+        "p99": pytest.approx(190e-6),
+    }
+
+
+def test_bandwidths_are_the_time_of_as_many_messages_as_pingpong_sends() -> None:
+    one_pair, two_pairs = raws(osu.read, printed.OSU_BW, printed.OSU_MBW_MR)
+
+    small, large = one_pair["points"]
+    assert (small["messages"], large["messages"]) == (64, 16)
+    assert small["times_s"] == [pytest.approx(64 / 4e6)]
+    assert large["times_s"] == [pytest.approx(16 * 2**22 / 10485.76e6)]
+    assert large["result"]["bandwidth_bytes_per_s"] == pytest.approx(10485.76e6)
+    assert (two_pairs["params"]["pairs"], two_pairs["layout"]["ranks"]) == ("0-2,1-3", 4)
+    assert two_pairs["points"][0]["messages"] == 32
+    assert two_pairs["points"][0]["times_s"] == [pytest.approx(64 / 8e6)]
+
+
+def test_collectives_of_one_command_are_one_launch_each() -> None:
+    texts = (printed.OSU_ALLREDUCE_FULL, printed.OSU_BARRIER)
+    first, second = raws(osu.read, *texts, ranks=8, nodes=2, host="helios", toolchain="mvapich")
+
+    assert (first["kernel"], first["params"]["operation"]) == ("collectives", "all")
+    assert (first["launch"], second["launch"]) == (0, 1)
+    assert (first["layout"]["nodes"], first["layout"]["ppn"]) == (2, 4)
+    assert (first["machine"]["host"], first["toolchain"]["name"]) == ("helios", "mvapich")
+    times = {(one["operation"], one["size_bytes"]): one["times_s"][0] for one in first["points"]}
+    assert times == {
+        ("allreduce", 8): pytest.approx(2.5e-6),
+        ("allreduce", 16): pytest.approx(2.6e-6),
+        ("barrier", 0): pytest.approx(1.25e-6),
+    }
+    allreduce = first["points"][0]
+    assert allreduce["result"]["latency_s"] == pytest.approx(2.5e-6)
+    assert allreduce["result"]["latency_mean_s"] == pytest.approx(2.0e-6)
+    assert (allreduce["steps"], first["imported"]["lines"]) == (1000, [1, 1])
+    assert [point["operation"] for point in second["points"]] == ["allreduce"] * 2
+
+
+@pytest.mark.parametrize("tool", ["osu", "imb", "hpcg", "reframe"])
+def test_imported_records_have_the_keys_of_the_page_alone(tool: str) -> None:
+    reader, text = {
+        "osu": (osu.read, printed.OSU_LATENCY_7),
+        "imb": (imb.read, printed.IMB),
+        "hpcg": (hpcg.read, printed.HPCG),
+        "reframe": (reframe.read, printed.reframe_report()),
+    }[tool]
+
+    assert [name for raw in raws(reader, text) for name in unknown(raw)] == []
+
+
+def test_other_benchmarks_are_kernels_of_their_own() -> None:
+    (overlapped,) = raws(osu.read, printed.OSU_IALLREDUCE, ranks=4)
+    exchange = next(raw for raw in raws(imb.read, printed.IMB) if raw["kernel"] == "imb_exchange")
+
+    assert overlapped["kernel"] == "osu_non_blocking_allreduce_latency"
+    assert overlapped["points"][0]["times_s"] == [pytest.approx(10e-6)]
+    assert overlapped["points"][0]["result"]["overlap_share"] == pytest.approx(0.1667)
+    assert overlapped["program"]["units"]["compute_s"] == "s"
+    assert exchange["points"][0]["times_s"] == [pytest.approx(1.2e-6)]
+    assert exchange["program"]["version"] == "2021.7"
+
+
+@pytest.mark.parametrize(("last", "outcome"), [("Pass", "ok"), ("Fail", "wrong")])
+def test_what_osu_validates_is_verified_or_wrong(last: str, outcome: str) -> None:
+    (raw,) = raws(osu.read, printed.OSU_VALIDATED.format(last=last), ranks=2)
+
+    assert (raw["outcome"], raw["imported"]["verified"]) == (outcome, last == "Pass")
+    assert raw["params"]["operation"] == "bcast"
+
+
+def test_imb_says_on_how_many_processes_and_by_what_repetitions(tmp_path: Path) -> None:
+    cases = imported(tmp_path, "imb", printed.IMB)
+
+    assert {case.kernel: case.ranks for case in cases} == {
+        "pingpong": 2,
+        "collectives": 4,
+        "imb_exchange": 4,
+    }
+    (pair,) = (case for case in cases if case.kernel == "pingpong")
+    assert pair.settings["mode"] == "imb"
+    points = pair.launches[0].points
+    assert [(one["size_bytes"], one["steps"]) for one in points] == [
+        (0, 1000),
+        (1, 1000),
+        (2**22, 10),
+    ]
+    assert points[2]["times_s"] == [pytest.approx(800e-6)]
+    (all_,) = (case for case in cases if case.kernel == "collectives")
+    assert {one["operation"] for one in all_.launches[0].points} == {"allreduce", "barrier"}
+
+
+def test_a_real_output_of_imb_is_read_whole(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[1] / "data" / "imb_mpi1.txt").read_text(encoding="utf-8")
+    cases = {case.kernel: case.launches[0] for case in imported(tmp_path, "imb", text)}
+
+    assert {*cases} == {"pingpong", "collectives", "imb_sendrecv", "imb_uniband"}
+    sizes = [0, *(2**k for k in range(11))]
+    assert [one["size_bytes"] for one in cases["pingpong"].points] == sizes
+    assert [one["size_bytes"] for one in cases["imb_uniband"].points] == sizes[1:]
+    operations = [one["operation"] for one in cases["collectives"].points]
+    assert set(operations) == {"allreduce", "barrier"}
+    source = cases["pingpong"].imported
+    assert source is not None and source["version"] == "2021.11"
+
+
+@pytest.mark.parametrize(("version", "megabyte"), [("2019.6", 1e6), ("4.1 Update 1", 2.0**20)])
+def test_the_mbyte_of_imb_depends_on_its_version(version: str, megabyte: float) -> None:
+    (raw,) = raws(imb.read, printed.IMB_UNIBAND.format(version=version))
+
+    (point,) = raw["points"]
+    assert point["times_s"] == [pytest.approx(1024 / (1000 * megabyte))]
+
+
+def test_hpcg_is_a_time_an_iteration_with_its_rating(tmp_path: Path) -> None:
+    (case,) = imported(tmp_path, "hpcg", printed.HPCG)
+
+    (record,) = case.launches
+    assert (case.kernel, case.ranks, case.settings["threads"], case.settings["nx"]) == (
+        "hpcg",
+        8,
+        2,
+        104,
+    )
+    assert record.times_s == [pytest.approx(60 / 500)]
+    assert record.result["rating_flops_per_s"] == pytest.approx(1.4e9)
+    assert {one["name"]: one["time_s"]["mean"] for one in record.phases}["MG"] == pytest.approx(
+        0.09
+    )
+    assert case.unit("rating_flops_per_s") == "FLOP/s"
+    assert case.verified
+
+
+def test_an_invalid_result_of_hpcg_is_wrong() -> None:
+    (raw,) = raws(
+        hpcg.read, printed.HPCG.replace("is VALID with a GFLOP/s rating of=1.4", "is INVALID.=")
+    )
+
+    assert (raw["outcome"], raw["program"]["verified"]) == ("wrong", False)
+
+
+def test_reframe_has_a_case_for_each_test_that_ran(tmp_path: Path) -> None:
+    good, bad = imported(tmp_path, "reframe", printed.reframe_report())
+
+    assert (good.kernel, good.settings["num_threads"], good.settings["build_stem"]) == (
+        "reframe_streamtest",
+        4,
+        "big",
+    )
+    (record,) = good.launches
+    assert record.result == {"triad": pytest.approx(25.5e9)}
+    assert record.times_s == [12.5]
+    assert record.machine == {"host": "helios:batch"}
+    assert (record.toolchain["name"], good.settings["threads"]) == ("gnu", 4)
+    assert bad.excluded[0].reason == "sanity error: pattern not found"
+
+
+def test_reframe_3_lists_variables_by_name() -> None:
+    text = printed.reframe_report(
+        perfvalues=None, perfvars=[{"name": "lat", "value": 3.0, "unit": "us"}]
+    )
+    good, _ = raws(reframe.read, text)
+
+    assert good["times_s"] == [pytest.approx(3e-6)]
+    assert (good["result"]["lat"], good["program"]["units"]["lat"]) == (pytest.approx(3e-6), "s")
+
+
+def line(text: str, number: int, replaced: str) -> str:
+    lines = text.split("\n")
+    lines[number - 1] = replaced
+    return "\n".join(lines)
+
+
+WRONG = [
+    pytest.param(osu.read, "hello\n", 1, "OSU MPI", id="not OSU"),
+    pytest.param(
+        osu.read, line(printed.OSU_LATENCY_5, 6, "2"), 6, "Size, Latency", id="OSU, a value short"
+    ),
+    pytest.param(
+        osu.read, line(printed.OSU_LATENCY_5, 6, "2   fast"), 6, "a number", id="OSU, no number"
+    ),
+    pytest.param(osu.read, line(printed.OSU_LATENCY_5, 6, "2   nan"), 6, "a number", id="OSU, nan"),
+    pytest.param(osu.read, line(printed.OSU_LATENCY_5, 6, "2   0.00"), 6, "above 0", id="OSU, 0"),
+    pytest.param(
+        osu.read, line(printed.OSU_LATENCY_5, 6, "1   0.45"), 6, "once", id="OSU, a size twice"
+    ),
+    pytest.param(osu.read, line(printed.OSU_LATENCY_5, 3, ""), 4, "# Size", id="OSU, no heads"),
+    pytest.param(
+        osu.read,
+        line(printed.OSU_LATENCY_5, 3, "# Size  Speed (us)"),
+        3,
+        "Avg",
+        id="OSU, a new column",
+    ),
+    pytest.param(
+        osu.read, printed.OSU_LATENCY_5[:-3], 8, "end of the line", id="OSU, cut in a number"
+    ),
+    pytest.param(
+        osu.read,
+        "".join(printed.OSU_LATENCY_5.splitlines(True)[:3]),
+        2,
+        "row",
+        id="OSU, cut after heads",
+    ),
+    pytest.param(imb.read, "hello\n", 1, "Benchmarking", id="not IMB"),
+    pytest.param(
+        imb.read, printed.IMB.partition("# Benchmarking Barrier")[0], 36, "Finalize", id="IMB, cut"
+    ),
+    pytest.param(
+        imb.read, line(printed.IMB, 17, "1  1000  0.53"), 17, "Mbytes/sec", id="IMB, a value short"
+    ),
+    pytest.param(
+        imb.read,
+        line(printed.IMB, 15, "#bytes #repetitions t[msec] Mbytes/sec"),
+        15,
+        "usec",
+        id="IMB, a new column",
+    ),
+    pytest.param(
+        imb.read, line(printed.IMB_UNIBAND, 1, ""), 7, "VERSION", id="IMB, a unit not known"
+    ),
+    pytest.param(hpcg.read, "hello\n", 1, "HPCG-Benchmark", id="not HPCG"),
+    pytest.param(hpcg.read, printed.HPCG.partition("GB/s")[0], 19, "cut off", id="HPCG, cut"),
+    pytest.param(
+        hpcg.read, printed.HPCG.replace("Total=60", "Total=x"), 19, "a number", id="HPCG, no number"
+    ),
+    pytest.param(reframe.read, printed.reframe_report()[:200], 12, "run report", id="ReFrame, cut"),
+    pytest.param(reframe.read, "[1]", 1, "session_info", id="not ReFrame"),
+    pytest.param(
+        reframe.read,
+        printed.reframe_report(perfvalues={"a:b:c": []}),
+        1,
+        "value",
+        id="ReFrame, no value",
+    ),
+    pytest.param(
+        reframe.read,
+        printed.reframe_report(time_run=None, perfvalues={}),
+        1,
+        "time_run",
+        id="ReFrame, no time",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reader", "text", "number", "expected"), WRONG)
+def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
+    reader: Reader, text: str, number: int, expected: str
+) -> None:
+    with pytest.raises(UserError) as refused:
+        raws(reader, text)
+
+    (problem,) = refused.value.problems
+    assert problem.where == f"file-1:{number}"
+    assert problem.mend.startswith("expected ")
+    assert expected in problem.mend
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["allreduce.txt"], "--ranks N"),
+        (["allreduce.txt", "--ranks", "0"], "--ranks 0"),
+        (["allreduce.txt", "--ranks", "2", "--nodes", "3"], "--nodes 3"),
+        (["latency.txt", "--ranks", "3"], "--ranks is 3"),
+        (["lacking.txt"], "lacking.txt"),
+        (["."], "ordinary"),
+    ],
+)
+def test_what_cannot_be_imported_leaves_no_folder(
+    words: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("allreduce.txt").write_text(printed.OSU_ALLREDUCE_FULL)
+    Path("latency.txt").write_text(printed.OSU_LATENCY_5)
+
+    assert main(["import", "osu", *words, "-o", "out"]) == 2
+    assert told in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_a_second_import_adds_launches_and_the_same_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    first.write_text(printed.OSU_LATENCY_5)
+    second.write_text(printed.OSU_LATENCY_5.replace("0.47", "0.48"))
+    out = str(tmp_path / "out")
+
+    assert main(["import", "osu", str(first), "-o", out]) == 0
+    assert main(["import", "osu", str(second), "-o", out]) == 0
+    assert main(["import", "osu", str(first), "-o", out]) == 2
+    (case,) = open_folder(Path(out)).cases
+    assert [record.launch for record in case.launches] == [0, 1]
+
+
+@pytest.mark.parametrize("tool", ["osu", "imb"])
+@pytest.mark.parametrize("mode", ["osu", "stream", "bistream"])
+def test_what_haloscope_prints_as_others_do_is_read_again(tool: str, mode: str) -> None:
+    ours = Record.of(pingpong(sizes=[1, 8, 1024], mode=mode))
+    for point in ours.points:
+        point["result"] |= {"latency_s": point["result"]["latency_s"] if mode == "osu" else None}
+    text = "\n".join(PRINTERS[tool](ours)) + "\n"
+    reader = {"osu": osu.read, "imb": imb.read}[tool]
+    head = "#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part\n" if tool == "imb" else ""
+    (run,) = reader(Output("ours", head + text))
+
+    assert [row.size_bytes for row in run.rows] == [1, 8, 1024]
+    for row, point in zip(run.rows, ours.points, strict=True):
+        if mode == "osu":
+            assert row.time_s == pytest.approx(point["result"]["latency_s"], abs=0.01e-6)
+        else:
+            speed = point["result"]["bandwidth_bytes_per_s"]
+            assert row.results["bandwidth_bytes_per_s"] == pytest.approx(speed, abs=1e4)
+
+
+def test_imported_cases_stand_beside_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = [0, 1, 2, 4, 8]
+    ours = [pingpong(launch=k, mode="osu", sizes=sizes) for k in range(6)]
+    folder = write_folder(tmp_path / "ours", ours)
+    texts = [printed.OSU_LATENCY_5 + k * "\n" for k in range(6)]
+    imported(tmp_path, "osu", *texts)
+    theirs = tmp_path / "imported"
+
+    assert main(["show", str(theirs), "pingpong"]) == 0
+    assert "470 ns" in capsys.readouterr().out
+    table = tmp_path / "compared.csv"
+    compared = ["compare", str(theirs), str(folder), "--csv", str(table)]
+    assert main(compared) in (0, 1, 3)
+    assert len(table.read_text().splitlines()) == 1 + len(sizes)
+    assert "Imported from osu" in " ".join(capsys.readouterr().out.split())
+    assert main(["report", str(theirs), "--format", "html"]) == 0
+    assert set(haloscope.load(theirs)["runner"]) == {"import"}
