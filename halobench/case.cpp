@@ -50,7 +50,7 @@ int threads_of_a_rank(const Command& command) {
   if (command.threads > 0) return command.threads;
   const int told = simulated() ? 1 : omp_get_max_threads();
   if (told > most_threads) {
-    throw UsageError("OpenMP is told to use " + std::to_string(told) + " threads: give at most " +
+    throw UsageError("OpenMP is set to " + std::to_string(told) + " threads; give at most " +
                      std::to_string(most_threads));
   }
   return told;
@@ -60,10 +60,11 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
   Meter::Setting setting;
   if (!command.machine.empty()) setting.model = NodeModel::read(command.machine);
   if (simulated() && !setting.model) {
-    throw UsageError("--machine FILE is needed under simulation: what computation costs there");
+    throw UsageError(
+        "missing --machine FILE, which a simulation needs for the cost of computation");
   }
   if (!simulated() && !command.execute) {
-    throw UsageError("--execute no: only a simulated run can leave out the arithmetic");
+    throw UsageError("--execute no: only a simulated run can omit the computation");
   }
   setting.ranks_on_node = comm.ranks_on_node();
   setting.threads = threads;
@@ -85,7 +86,7 @@ void require_device(const Kernel& kernel, const Params& params, const Meter& met
       std::ranges::find(kernel.parameters, "memory", &Parameter::name) != kernel.parameters.end();
   if (!simulated() || !has_choice || params.choice("memory") != "device") return;
   if (!meter.model()->device()) {
-    throw UsageError("memory=device: the file of --machine has no device; give memory=host");
+    throw UsageError("memory=device: the --machine file has no device; give memory=host");
   }
 }
 
@@ -200,7 +201,7 @@ void write(const std::string& path, const Json& record) {
   }
   std::ofstream file(path);
   file << record.dump() << std::endl;
-  if (!file) throw std::runtime_error("--out " + path + ": can't be written");
+  if (!file) throw std::runtime_error("--out " + path + ": cannot be written");
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ void plan_all(std::istream& asked) {
       continue;
     }
     try {
-      if (words.empty()) throw UsageError("a kernel is missing");
+      if (words.empty()) throw UsageError("missing kernel");
       plan(words[0], {words.begin() + 1, words.end()});
     } catch (const UsageError& error) {
       std::cout << Json::object().set("error", error.what()).dump() << "\n";
@@ -124,7 +124,7 @@ Kernel find_kernel(const std::string& name) {
   if (found != all.end()) return *found;
   std::string known;
   for (const auto& kernel : all) known += (known.empty() ? "" : ", ") + kernel.name;
-  throw UsageError("no kernel '" + name + "'; known: " + known);
+  throw UsageError("unknown kernel '" + name + "'; known: " + known);
 }
 
 Command Command::parse(const std::vector<std::string>& arguments) {
@@ -132,7 +132,7 @@ Command Command::parse(const std::vector<std::string>& arguments) {
   std::size_t i = 0;
   for (; i < arguments.size() && arguments[i].starts_with("--"); i += 2) {
     const auto& option = arguments[i];
-    if (i + 1 == arguments.size()) throw UsageError(option + ": a value is missing\n" + usage);
+    if (i + 1 == arguments.size()) throw UsageError(option + ": missing value\n" + usage);
     const auto& value = arguments[i + 1];
     if (option == "--out") {
       command.out = value;
@@ -145,10 +145,10 @@ Command Command::parse(const std::vector<std::string>& arguments) {
     } else if (option == "--execute" && (value == "yes" || value == "no")) {
       command.execute = value == "yes";
     } else {
-      throw UsageError(option + " " + value + ": not known\n" + usage);
+      throw UsageError(option + " " + value + ": unknown option\n" + usage);
     }
   }
-  if (i == arguments.size()) throw UsageError(std::string("a kernel is missing\n") + usage);
+  if (i == arguments.size()) throw UsageError(std::string("missing kernel\n") + usage);
   command.kernel = arguments[i];
   command.arguments.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
   return command;

@@ -28,29 +28,29 @@ const std::vector<Kernel>& kernels() {
 std::vector<Parameter> Kernel::all_parameters() const {
   using enum Parameter::Type;
   auto all = parameters;
+  all.push_back({"repetitions", integer, repetitions, "timed repetitions per launch", "", 1, 1e6});
   all.push_back(
-      {"repetitions", integer, repetitions, "timed repetitions in one launch", "", 1, 1e6});
-  all.push_back({"warmup", integer, warmup, "steps run before each timed repetition", "", 0, 1e9});
+      {"warmup", integer, warmup, "warm-up steps before each timed repetition", "", 0, 1e9});
   if (batched) {
     all.push_back({"steps", integer, "0",
-                   "steps timed together in a repetition; 0 takes as many as the benchmark does "
-                   "that the kernel follows, else as last a millisecond (one, with round_time)",
+                   "steps per repetition, timed together; 0: the number of the original benchmark, "
+                   "or enough for 1 ms (with round_time: one)",
                    "", 0, 1e9});
   }
   all.push_back(Parameter::one_of(
       "synchronisation", synchronisation,
-      "how ranks start a repetition: as each leaves a barrier (time: the longest over "
-      "ranks of their own times), or at one time of a shared clock, announced before "
-      "each round, late rounds repeated (time: the last rank's end less the start)",
+      "start of a repetition. barrier: each rank starts when it leaves a barrier, and the time is "
+      "the maximum over ranks; round_time: all start at an announced time of a shared clock, and "
+      "the time ends with the last rank. Rounds with a late start are repeated",
       {"barrier", "round_time"}));
   all.push_back({"timeline", integer, "0",
-                 "phases (and parts of them) that each rank records, from the beginning, of one "
-                 "step more, which is not among the timed ones, and as many works of its device's "
-                 "streams; 0: none",
+                 "number of calls to record on each rank, from the start of one additional, "
+                 "untimed step, and of operations on its device's streams; 0: none",
                  "", 0, 1e5});
   if (has_parts) {
     all.push_back(Parameter::one_of(
-        "parts", "no", "after the steps, time their parts too, each by itself", {"no", "yes"}));
+        "parts", "no", "yes: also time each part of a step separately, after the steps",
+        {"no", "yes"}));
   }
   return all;
 }

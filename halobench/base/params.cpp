@@ -245,8 +245,7 @@ void Params::set(const std::string& argument, std::vector<std::string>& given,
 const std::string& Params::value(std::string_view name, Parameter::Type type) const {
   const auto found = std::ranges::find(declared_, name, &Parameter::name);
   if (found == declared_.end() || found->type != type) {
-    throw std::logic_error("a kernel asks for a parameter that it did not declare: " +
-                           std::string(name));
+    throw std::logic_error("a kernel reads an undeclared parameter: " + std::string(name));
   }
   return values_[as_size(found - declared_.begin())];
 }

@@ -58,16 +58,16 @@ Json Result::describe() const {
 void require_declared(const Json& found, const std::vector<Result>& declared) {
   for (const auto& name : found.keys()) {
     if (std::ranges::find(declared, name, &Result::name) == declared.end()) {
-      throw std::logic_error("a kernel found what it did not declare: " + name);
+      throw std::logic_error("a kernel returned an undeclared result: " + name);
     }
   }
   for (const auto& result : declared) {
     const auto& value = found.at(result.name);
     if (result.absent.empty() && value.is_null()) {
-      throw std::logic_error("a kernel did not find what it declared: " + result.name);
+      throw std::logic_error("a kernel did not return a declared result: " + result.name);
     }
     if (result.type == Result::Type::integer && value.is_real() && !value.is_null()) {
-      throw std::logic_error("a kernel found a real where it declared an integer: " + result.name);
+      throw std::logic_error("a kernel returned a real for an integer result: " + result.name);
     }
   }
 }

@@ -172,7 +172,7 @@ bool simulated() { return false; }
 struct SumInBackground::Worker {};
 
 SumInBackground::SumInBackground(int, int, std::span<double>) {
-  throw std::logic_error("only a simulated sum goes on in the background");
+  throw std::logic_error("background sums exist only in simulations");
 }
 
 SumInBackground::~SumInBackground() = default;
@@ -182,29 +182,29 @@ void SumInBackground::finish() {}
 void messages_on_device(bool) {}
 
 void* allocate_unused(std::size_t) {
-  throw std::logic_error("memory is left alone only under simulation");
+  throw std::logic_error("memory is left untouched only in simulations");
 }
 
 void free_unused(void*) {}
 
 const void* kept_for_all_ranks(const char*) {
-  throw std::logic_error("ranks have memory in common only under simulation");
+  throw std::logic_error("ranks share memory only in simulations");
 }
 
 void keep_for_all_ranks(const char*, const void*) {
-  throw std::logic_error("ranks have memory in common only under simulation");
+  throw std::logic_error("ranks share memory only in simulations");
 }
 
-double simulated_now_s() { throw std::logic_error("there is no simulated clock"); }
+double simulated_now_s() { throw std::logic_error("no simulated clock outside simulations"); }
 
-void pass_time(double) { throw std::logic_error("time passes by itself, but under simulation"); }
+void pass_time(double) { throw std::logic_error("time can be advanced only in simulations"); }
 
 double compute_for(double, double, int) {
-  throw std::logic_error("computation takes its time by itself, but under simulation");
+  throw std::logic_error("computation is charged only in simulations");
 }
 
 std::optional<Seat> seat() {
-  throw std::logic_error("who shares a memory is known only under simulation");
+  throw std::logic_error("ranks of a memory are known only in simulations");
 }
 
 #endif

@@ -89,7 +89,7 @@ void DeviceClock::advance() {
     going.push_back({&left, longest_step_s(left), moves ? rate(left.way) : 0});
     step_s = std::min(step_s, going.back().step_s);
   }
-  if (going.empty()) throw std::logic_error("a device's streams wait for each other");
+  if (going.empty()) throw std::logic_error("deadlock: the device's streams wait for each other");
   const double before_s = now_s_;
   for (const auto& [left, own_s, bytes_per_s] : going) {
     const bool ends = own_s <= step_s;  // exactly, whatever rounding leaves

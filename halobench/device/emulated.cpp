@@ -184,7 +184,7 @@ std::vector<EmulatedDevice*>& devices() {
 }
 
 void refuse_nothing(std::int64_t bytes) {
-  if (bytes < 1) throw std::logic_error("memory of no bytes was asked of a device");
+  if (bytes < 1) throw std::logic_error("a device was asked for 0 bytes of memory");
 }
 
 void release(void* memory) {

@@ -21,7 +21,7 @@ GPU_RUNTIME(Stream_t) handle(const Gpu& gpu, Stream stream) {
 /// 13000 is 13.0 of CUDA; HIP has a number of other digits.
 std::string version() {
   int number = 0;
-  require(GPU_RUNTIME(RuntimeGetVersion)(&number), "asking for the runtime's version");
+  require(GPU_RUNTIME(RuntimeGetVersion)(&number), "querying the runtime's version");
 #if defined(HALOBENCH_HIP)
   return "HIP " + std::to_string(number / 10000000) + "." + std::to_string(number / 100000 % 100);
 #else
@@ -62,11 +62,11 @@ GpuIdentity gpu_identity(int number) {
   constexpr int longest = 32;
   std::array<char, longest> address{};
   require(GPU_RUNTIME(DeviceGetPCIBusId)(address.data(), longest, number),
-          "asking for a GPU's address");
+          "querying a GPU's address");
   found.pci = address.data();
 #if !defined(HALOBENCH_HIP)
   cudaDeviceProp properties;
-  require(cudaGetDeviceProperties(&properties, number), "asking for a GPU's number");
+  require(cudaGetDeviceProperties(&properties, number), "querying a GPU's number");
   found.uuid = "GPU";
   constexpr std::array groups{0, 4, 6, 8, 10};  // of bytes, between dashes
   for (int i = 0; i < 16; ++i) {
@@ -101,7 +101,7 @@ std::string Gpu::name() const {
 #else
   cudaDeviceProp found;
 #endif
-  require(GPU_RUNTIME(GetDeviceProperties)(&found, number_), "asking for a GPU's name");
+  require(GPU_RUNTIME(GetDeviceProperties)(&found, number_), "querying a GPU's name");
   return std::string(found.name) + " (" + version() + ")";
 }
 
@@ -150,7 +150,7 @@ bool Gpu::has(const void* address) const {
 #endif
 #else
   cudaPointerAttributes found;
-  require(cudaPointerGetAttributes(&found, address), "asking which memory an address is of");
+  require(cudaPointerGetAttributes(&found, address), "querying the memory of an address");
   return found.type == cudaMemoryTypeDevice;
 #endif
 }
@@ -158,7 +158,7 @@ bool Gpu::has(const void* address) const {
 Stream Gpu::new_stream() {
   GPU_RUNTIME(Stream_t) made{};
   require(GPU_RUNTIME(StreamCreateWithFlags)(&made, GPU_RUNTIME(StreamNonBlocking)),
-          "making a stream");
+          "creating a stream");
   streams_.push_back(made);
   return {static_cast<int>(streams_.size()) - 1};
 }
@@ -166,13 +166,13 @@ Stream Gpu::new_stream() {
 Event Gpu::new_event() {
   GPU_RUNTIME(Event_t) made{};
   require(GPU_RUNTIME(EventCreateWithFlags)(&made, GPU_RUNTIME(EventDisableTiming)),
-          "making an event");
+          "creating an event");
   events_.push_back(made);
   return {static_cast<int>(events_.size()) - 1};
 }
 
 void Gpu::launch(Stream /*stream*/, const Traffic& /*traffic*/, std::function<void()> /*work*/) {
-  throw std::logic_error("a device kernel that the GPU's compiler did not read");
+  throw std::logic_error("a device kernel that the GPU's compiler did not compile");
 }
 
 void Gpu::copy_in(Stream stream, const void* host, void* to, std::int64_t bytes) {

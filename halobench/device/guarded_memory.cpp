@@ -54,7 +54,7 @@ class Ranges {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED) {
       throw std::runtime_error(
-          "an emulated device needs 2 TiB of addresses (not of memory): ulimit -v unlimited");
+          "an emulated device needs 2 TiB of address space (not memory); run ulimit -v unlimited");
     }
     start_ = static_cast<std::byte*>(start);
   }
@@ -188,9 +188,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   describe(at, place);
   std::fprintf(stderr, "halobench: %s%s%s of a device's memory, %s: %s\n", own_name().data(),
                own_name()[0] != 0 ? ": " : "", kind_of_access(context), place.data(),
-               open ? "what works there touched memory that is not allocated"
-                    : "the host may not touch it outside a copy or a device's kernel, nor MPI "
-                      "unless it is aware of the device");
+               open ? "a device kernel accessed memory that is not allocated"
+                    : "the host accessed it outside a copy or device kernel, or MPI did without "
+                      "support for devices");
   print_calls();
   std::fflush(stderr);
   _exit(fault_code);
@@ -225,7 +225,7 @@ bool is_guarded(const void* address) { return ranges().has(address); }
 void* open_address(const void* guarded) {
   void* open = ranges().open(guarded);
   if (open == nullptr) {
-    throw std::logic_error("an address that is not of the device's memory was given to the device");
+    throw std::logic_error("the device got an address outside its memory");
   }
   return open;
 }

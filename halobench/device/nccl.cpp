@@ -17,7 +17,7 @@ std::string problem(ncclResult_t code, const char* call) {
   if (code == ncclSuccess) return {};
   const std::string last = ncclGetLastError(nullptr);
   return std::string("mpi=nccl: ") + call + ": " + ncclGetErrorString(code) +
-         (last.empty() ? "" : ": " + last) + "; NCCL_DEBUG=WARN tells more";
+         (last.empty() ? "" : ": " + last) + "; set NCCL_DEBUG=WARN for details";
 }
 
 void require(ncclResult_t code, const char* call) {

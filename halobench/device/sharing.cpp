@@ -13,7 +13,7 @@ std::string crowded(std::ptrdiff_t ranks, std::ptrdiff_t gpus) {
   const auto needed = (ranks + gpus - 1) / gpus;
   return std::to_string(ranks) + " ranks on a node share " + std::to_string(gpus) +
          (gpus == 1 ? " GPU" : " GPUs") +
-         "; give fewer, or let them share one: gpus_shared=" + std::to_string(needed);
+         "; give fewer ranks, or let ranks share a GPU: gpus_shared=" + std::to_string(needed);
 }
 
 }  // namespace

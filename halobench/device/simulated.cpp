@@ -82,7 +82,7 @@ bool SimulatedDevice::has(const void* address) const {
 
 void* SimulatedDevice::reach(void* address) const {
   if (in_arrays(address, 1)) return address;  // the end of an array is an address of it, too
-  throw std::logic_error("an address that is not of the device's memory was given to the device");
+  throw std::logic_error("the device got an address outside its memory");
 }
 
 void SimulatedDevice::begin_operation() { pass(model_.operation_s); }

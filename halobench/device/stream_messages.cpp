@@ -10,21 +10,19 @@ namespace halobench {
 
 std::string stream_messages_missing() {
   const std::string instead = "give mpi=gpu_aware or mpi=staged";
-  if (simulated()) return "NCCL sends between real GPUs, and these are simulated: " + instead;
+  if (simulated()) return "NCCL needs NVIDIA GPUs, and these are simulated; " + instead;
   const auto kind = device_kind();
   if (kind == "emulated") {
-    return "NCCL sends between GPUs of NVIDIA's, and this device is emulated: build for them "
-           "(--device cuda), or " +
-           instead;
+    return "NCCL needs NVIDIA GPUs, and this device is emulated; use --device cuda, or " + instead;
   }
   if (kind == "hip") {
-    return "NCCL sends between GPUs of NVIDIA's, and this halobench is built for HIP: " + instead;
+    return "NCCL needs NVIDIA GPUs, and this halobench is built for HIP; " + instead;
   }
 #if defined(HALOBENCH_NCCL)
   return {};
 #else
-  return "halobench was built where NCCL (nccl.h, libnccl.so.2) was not: take CUDA from PyPI, "
-         "which has it (haloscope toolchain add cuda), set NCCL_ROOT to its folder, or " +
+  return "halobench was built without NCCL (nccl.h, libnccl.so.2); add CUDA from PyPI, which "
+         "contains it (haloscope toolchain add cuda), set NCCL_ROOT to its folder, or " +
          instead;
 #endif
 }

@@ -19,8 +19,9 @@ void check(int code, const char* call) {
 
 int message_count(std::int64_t count) {
   if (count < 0 || count > std::numeric_limits<int>::max()) {
-    throw UsageError("a message of " + std::to_string(count) +
-                     " elements: MPI counts end at 2^31 - 1; use more ranks or smaller sizes");
+    throw UsageError(
+        "a message of " + std::to_string(count) +
+        " elements: the limit of MPI counts is 2^31 - 1; use more ranks or smaller sizes");
   }
   return static_cast<int>(count);
 }

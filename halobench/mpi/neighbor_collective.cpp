@@ -9,8 +9,7 @@ namespace halobench {
 
 std::string neighbor_collective_missing() {
   if (!simulated()) return "";
-  return "SimGrid's MPI has no neighbourhood collectives (neither 3.32 nor 4.1): give "
-         "exchange=nonblocking";
+  return "SimGrid's MPI (3.32, 4.1) has no neighbourhood collectives; give exchange=nonblocking";
 }
 
 void NeighborCollective::Side::add(int rank, const Payload& data) {

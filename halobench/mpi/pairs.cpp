@@ -50,7 +50,7 @@ std::string refusal(const std::vector<Pair>& pairs, std::int64_t ranks) {
   }
   const auto twice = std::ranges::adjacent_find(members);
   if (twice == members.end()) return "";
-  return "rank " + std::to_string(*twice) + " is named twice; give each rank one partner";
+  return "rank " + std::to_string(*twice) + " occurs twice; give each rank one partner";
 }
 
 }  // namespace
@@ -64,8 +64,8 @@ std::vector<Pair> parse_pairs(const std::string& text, std::int64_t ranks,
   if (text == "halves" || text == "neighbours") {
     if (ranks % 2 == 0) return pair_all(ranks, text == "halves");
     return refuse(std::to_string(ranks) +
-                  " ranks can't all be paired; use an even number of ranks, or name the pairs, "
-                  "such as 0-1");
+                  " ranks: an odd number cannot be paired; use an even number of ranks, or name "
+                  "the pairs, such as 0-1");
   }
   std::vector<Pair> pairs;
   for (std::string_view rest = text;;) {

@@ -55,8 +55,8 @@ std::optional<std::string> other_ranks(const Extents& asked, std::int64_t ranks)
   const auto product = volume(asked);
   if (product == ranks) return std::nullopt;
   return (product ? std::to_string(*product) : "more than 2^63") +
-         " ranks are asked for, there are " + std::to_string(ranks) +
-         "; give numbers whose product is " + std::to_string(ranks);
+         " ranks requested, but there are " + std::to_string(ranks) +
+         "; give numbers with the product " + std::to_string(ranks);
 }
 
 Extents most_even(std::int64_t ranks, int dimensions) {

@@ -49,12 +49,12 @@ Library load() {
   const char* named = std::getenv("HALOBENCH_FFTW");
   const std::string file = named != nullptr && *named != '\0' ? named : "libfftw3.so.3";
   const std::string mend =
-      ": install FFTW 3 (Debian: libfftw3-double3; without root: haloscope toolchain add fftw), or "
+      "; install FFTW 3 (Debian: libfftw3-double3; without root: haloscope toolchain add fftw), or "
       "name its library in HALOBENCH_FFTW";
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* why = dlerror();
-    found.missing = "FFTW can't be loaded: " + (why != nullptr ? std::string(why) : file) + mend;
+    found.missing = "FFTW cannot be loaded: " + (why != nullptr ? std::string(why) : file) + mend;
     return found;
   }
   std::string lacks;
@@ -67,7 +67,7 @@ Library load() {
   find(handle, "fftw_execute_dft_c2r", found.execute_dft_c2r, lacks);
   find(handle, "fftw_destroy_plan", found.destroy_plan, lacks);
   find(handle, "fftw_version", found.version, lacks);
-  if (!lacks.empty()) found.missing = file + " is not FFTW 3 in double precision, " + lacks + mend;
+  if (!lacks.empty()) found.missing = file + " is not double-precision FFTW 3: " + lacks + mend;
   return found;
 }
 
@@ -90,7 +90,7 @@ unsigned flags_of(Planning planning) {
 int as_int(std::int64_t number) {
   if (number < 0 || number > std::numeric_limits<int>::max()) {
     throw UsageError("a transform over " + std::to_string(number) +
-                     " values: FFTW counts to 2^31 - 1; use more ranks or smaller sizes");
+                     " values: the limit of FFTW is 2^31 - 1; use more ranks or smaller sizes");
   }
   return static_cast<int>(number);
 }

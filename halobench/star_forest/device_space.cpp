@@ -157,11 +157,10 @@ DeviceSpace::DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> d
       setting.ordering == Ordering::general || setting.ordering == Ordering::default_stream;
   if ((setting.staged || setting.late) && !waits) {
     throw std::logic_error(
-        "messages would begin before what they wait for, on a stream that is "
-        "not waited for");
+        "messages would start before their data are complete, on a stream without a wait");
   }
   if (messages_ != nullptr && (setting.staged || setting.late)) {
-    throw std::logic_error("a stream's own messages are neither staged nor late");
+    throw std::logic_error("stream messages cannot be staged or late");
   }
 }
 
@@ -255,7 +254,7 @@ void DeviceSpace::before_pack(const void* from, const void* to) {
 
 void DeviceSpace::require(const void* address) const {
   if (address == nullptr || device_->has(address)) return;
-  throw std::logic_error("star forest: an array is not in the memory of the device");
+  throw std::logic_error("star forest: an array is not in device memory");
 }
 
 void DeviceSpace::before_messages(Event packed) {

@@ -65,7 +65,7 @@ StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t root
   const bool good = learn_of_leaves(roots, parcels);
   throw_first(comm_, good ? ""
                           : "a root of rank " + std::to_string(comm_.rank()) +
-                                " that others want is not there: it has " + std::to_string(roots));
+                                " that others use does not exist: it has " + std::to_string(roots));
   find_shared_root(roots);
   prepare_scatter();
 }
@@ -143,7 +143,7 @@ void StarForest::reduce_begin(const Unit& unit, const void* leaves, void* roots,
     throw UsageError(
         "star forest: root " + std::to_string(shared_->index) + " of rank " +
         std::to_string(shared_->rank) +
-        " has several leaves, which can't all replace it; reduce with sum, min or max");
+        " has several leaves, which cannot all replace it; reduce with sum, min, or max");
   }
   begin({Way::to_roots, unit, operation, leaves, roots});
 }

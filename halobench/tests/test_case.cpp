@@ -179,9 +179,9 @@ void every_message_of_a_pingpong_is_checked(const Environment& environment,
       for (const int rank : {0, 1}) {
         pingpong.says(rank, message, flip_a_bit, "changed");
         if (message > 2) pingpong.says(rank, message, repeat_the_previous, "changed");
-        pingpong.says(rank, message, shorten, "with another length, sender or tag");
-        pingpong.says(rank, message, change_the_sender, "with another length, sender or tag");
-        pingpong.says(rank, message, change_the_tag, "with another length, sender or tag");
+        pingpong.says(rank, message, shorten, "with a wrong length, sender, or tag");
+        pingpong.says(rank, message, change_the_sender, "with a wrong length, sender, or tag");
+        pingpong.says(rank, message, change_the_tag, "with a wrong length, sender, or tag");
       }
     }
     pingpong.counts("6");
@@ -202,7 +202,7 @@ void every_message_of_a_stream_is_checked(const Environment& environment,
       stream.says(0, step * sends, flip_a_bit, "changed");
       stream.says(0, step * sends + 1, flip_a_bit, "changed");
       stream.says(1, step * receives + receives - 1, change_the_tag,
-                  "with another length, sender or tag");
+                  "with a wrong length, sender, or tag");
     }
     stream.counts(mode == "stream" ? "6" : "12");
   }
@@ -230,12 +230,12 @@ void bad_usage_is_refused_alike(const Environment& environment, const Communicat
   const auto says = [&](const std::vector<std::string>& arguments, const std::string& part) {
     expect::throws<UsageError>([&] { run(environment, comm, arguments); }, part);
   };
-  says({"streem"}, "no kernel 'streem'");
+  says({"streem"}, "unknown kernel 'streem'");
   says({"empty", "repetitions=0", "n=3"}, "repetitions=0: give a whole number from 1 to 1e+06");
   says({"empty", "repetitions=0", "n=3"}, "\nn=3: no such parameter");
   says({"empty", "steps=1", "steps=2"}, "steps=2: given more than once");
   says({"--machine", "/nowhere", "empty"}, "--machine /nowhere: can't be read");
-  says({"--execute", "no", "empty"}, "only a simulated run can leave out the arithmetic");
+  says({"--execute", "no", "empty"}, "only a simulated run can omit the computation");
   if (comm.size() == 1) says({"pingpong"}, "ranks=1: needs at least 2 ranks");
 }
 
@@ -244,7 +244,7 @@ void a_record_that_cannot_be_written_is_an_error(const Environment& environment,
   const auto command = Command::parse({"--out", "/nowhere/at/all", "empty", "steps=1"});
   if (comm.rank() == 0) {
     expect::throws<std::runtime_error>([&] { halobench::run_case(command, environment, comm); },
-                                       "--out /nowhere/at/all: can't be written");
+                                       "--out /nowhere/at/all: cannot be written");
   } else {
     expect::equal(halobench::run_case(command, environment, comm), 0);
   }

@@ -51,14 +51,14 @@ void bad_options_are_refused() {
   const auto says = [](const std::vector<std::string>& arguments, const std::string& part) {
     expect::throws<UsageError>([&] { Command::parse(arguments); }, part);
   };
-  says({"--out"}, "--out: a value is missing");
-  says({"--colour", "red", "empty"}, "--colour red: not known");
+  says({"--out"}, "--out: missing value");
+  says({"--colour", "red", "empty"}, "--colour red: unknown option");
   says({"--threads", "0", "empty"}, "--threads 0: give a whole number from 1 to 4096");
   says({"--threads", "4097", "empty"}, "--threads 4097: give a whole number from 1 to 4096");
   says({"--threads", "2x", "empty"}, "--threads 2x: give a whole number");
   says({"--threads", "99999999999", "empty"}, "--threads 99999999999: give a whole number");
-  says({"--execute", "maybe", "empty"}, "--execute maybe: not known");
-  says({"--threads", "2"}, "a kernel is missing");
+  says({"--execute", "maybe", "empty"}, "--execute maybe: unknown option");
+  says({"--threads", "2"}, "missing kernel");
   says({"--out", "x", "--out"}, "usage: halobench");
 }
 
@@ -86,7 +86,7 @@ void kernels_are_described() {
       R"("paper":null,"sweeps":false,"least_ranks":1,"parameters":[{"name":"repetitions",)");
   expect::contains(described.text, R"({"name":"steps",)");
   expect::throws<UsageError>([] { ask({"--describe", "streem"}); },
-                             "no kernel 'streem'; known: empty, ");
+                             "unknown kernel 'streem'; known: empty, ");
 }
 
 void every_kernel_says_what_it_is() {
@@ -139,8 +139,8 @@ void many_cases_are_planned_by_one_process() {
     expect::contains(line, part);
   };
   next(R"("memory_bytes":24576,"device_bytes":0,"problems":[],"absent":null})");
-  next(R"({"error":"no kernel 'streem'; known: empty, )");
-  next(R"({"error":"a kernel is missing"})");
+  next(R"({"error":"unknown kernel 'streem'; known: empty, )");
+  next(R"({"error":"missing kernel"})");
   next(R"([{"key":"ranks","value":"1","message":"needs at least 2 ranks"}])");
   expect::is_true(!std::getline(lines, line), "a case whose end is not there is not answered");
 }

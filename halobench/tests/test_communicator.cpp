@@ -67,7 +67,7 @@ void counts_end_at_two_to_the_31() {
   const auto refused = [](std::int64_t count, const std::string& part) {
     expect::throws<halobench::UsageError>([&] { halobench::message_count(count); }, part);
   };
-  refused(2147483648, "a message of 2147483648 elements: MPI counts end at 2^31 - 1");
+  refused(2147483648, "a message of 2147483648 elements: the limit of MPI counts is 2^31 - 1");
   refused(-1, "a message of -1 elements");
 }
 

@@ -177,9 +177,9 @@ void memory_is_the_devices_alone() {
   double own = 0;
   expect::is_true(!device.has(&own), "the host's memory is taken for its own");
   expect::throws<std::logic_error>([&] { device.reach(static_cast<void*>(&own)); },
-                                   "not of the device's memory");
+                                   "an address outside its memory");
   // A GPU's runtime may give an address, none, or an error.
-  const std::string why = "memory of no bytes was asked of a device";
+  const std::string why = "a device was asked for 0 bytes of memory";
   expect::throws<std::logic_error>([&] { static_cast<void>(device.allocate(0)); }, why);
   expect::throws<std::logic_error>([&] { static_cast<void>(device.allocate_on_host(0)); }, why);
 }
@@ -244,7 +244,7 @@ void whoever_touches_it_is_told_of() {
         const auto memory = device.allocate(bytes);
         store_by_the_host(values_of(memory) + 2);
       },
-      {"halobench: rank 5: ", store, "byte 16 of an array of 8000 bytes: the host may not",
+      {"halobench: rank 5: ", store, "byte 16 of an array of 8000 bytes: the host accessed it",
        "store_by_the_host"});
   is_told(
       [](Device& device) {
@@ -261,7 +261,7 @@ void whoever_touches_it_is_told_of() {
         launch_over(device, stream, count + 1, {}, [values](std::int64_t i) { values[i] = 0; });
         device.synchronise(stream);
       },
-      {store, "0 bytes after the end of an array of 8000 bytes: what works there"});
+      {store, "0 bytes after the end of an array of 8000 bytes: a device kernel accessed"});
   is_told(
       [](Device& device) {
         auto memory = device.allocate(bytes);

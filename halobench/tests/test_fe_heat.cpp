@@ -168,7 +168,7 @@ void what_can_not_be_shared_out_is_refused(const World& world) {
   expect::equal(planned("2x2x2", 8), std::string());
   expect::contains(planned("2x2x2", 9), "fewer elements (8) than ranks (9)");
   expect::throws<halobench::UsageError>([&] { record(world, {"size=2x2x1"}); },
-                                        "all nodes lie on faces of the cube");
+                                        "the cube has no interior nodes");
 }
 
 }  // namespace

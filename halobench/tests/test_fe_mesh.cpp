@@ -261,7 +261,7 @@ void wrong_answers_are_told_from_good_ones() {
   expect::equal(fault_of(0.011, 1.9e-8), std::string());
   expect::contains(fault_of(0.0113, 1.9e-8), "is not of second order: above 0.01125");
   expect::contains(fault_of(0.01, 2.1e-8), "above the tolerance 1e-08");
-  expect::contains(fault_of(0.01, nothing), "the residual computed anew is");
+  expect::contains(fault_of(0.01, nothing), "the recomputed residual is");
   expect::contains(fault_of(nothing, 1e-8), "is not of second order");
 }
 
@@ -278,24 +278,23 @@ std::string problem(const std::string& size, std::int64_t ranks) {
 
 void what_can_t_be_solved_is_refused() {
   expect::equal(problem("4x0x4", 1),
-                std::string("size=4x0x4: give elements along x, y and z, such as 100x100x100"));
-  expect::equal(
-      problem("9x9", 1),
-      std::string("size=9x9: all nodes lie on faces of the cube: give at least 2 elements "
-                  "along each axis"));
+                std::string("size=4x0x4: give elements along x, y, and z, such as 100x100x100"));
+  expect::equal(problem("9x9", 1),
+                std::string("size=9x9: the cube has no interior nodes; give at least 2 elements "
+                            "along each axis"));
   expect::equal(problem("2x2x2", 8), std::string());
   expect::equal(
       problem("2x2x2", 9),
       std::string(
-          "size=2x2x2: fewer elements (8) than ranks (9): use fewer ranks or a larger size"));
+          "size=2x2x2: fewer elements (8) than ranks (9); use fewer ranks or a larger size"));
   expect::equal(problem("9223372036854775807x2x2", 1),
                 std::string("size=9223372036854775807x2x2: the mesh would have more than 2^63 - 1 "
                             "nodes"));
   expect::equal(problem("1300x1300x1300", 2), std::string());
   expect::equal(
       problem("1300x1300x1300", 1),
-      std::string("size=1300x1300x1300: 2202073901 nodes on a rank, with those around its "
-                  "box: local indices end at 2^31 - 1; use more ranks or a smaller size"));
+      std::string("size=1300x1300x1300: 2202073901 nodes on a rank, with its ghosts: "
+                  "the limit of local indices is 2^31 - 1; use more ranks or a smaller size"));
 }
 
 }  // namespace

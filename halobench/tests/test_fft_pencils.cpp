@@ -70,20 +70,20 @@ void groups_of_planes_are_as_many_as_threads_and_planes_allow() {
 
 void what_can_t_be_cut_is_refused() {
   expect::equal(parse({"size=0x4x4"}, 1).problem,
-                std::string("size=0x4x4: give points along x, y and z, such as 256x256x256"));
+                std::string("size=0x4x4: give points along x, y, and z, such as 256x256x256"));
   expect::equal(parse({"topology=2x2x2"}, 8).problem,
                 std::string("topology=2x2x2: give auto, rows, columns, even, or ranks in rows and "
                             "columns, such as 4x2"));
   expect::equal(parse({"topology=3x2"}, 8).problem,
-                std::string("topology=3x2: 6 ranks are asked for, there are 8; give numbers whose "
-                            "product is 8, or auto, rows, columns, even"));
+                std::string("topology=3x2: 6 ranks requested, but there are 8; give numbers with "
+                            "the product 8, or auto, rows, columns, even"));
   expect::equal(parse({"size=4x8x8", "topology=rows"}, 5).problem,
                 std::string("topology=5x1: an array of 4x8x8 has pencils for at most 4 rows and 5 "
-                            "columns of ranks: use fewer ranks or a larger size"));
+                            "columns of ranks; use fewer ranks or a larger size"));
   expect::equal(
       parse({"size=4096x4096x4096"}, 4).problem,
-      std::string("size=4096x4096x4096: 8594128896 coefficients on a rank: MPI counts end "
-                  "at 2^31 - 1; use more ranks or a smaller size"));
+      std::string("size=4096x4096x4096: 8594128896 coefficients on a rank: the limit of MPI "
+                  "counts is 2^31 - 1; use more ranks or a smaller size"));
 }
 
 /// The spectrum of a field by its definition.

@@ -206,12 +206,12 @@ void messages_by_nccl_are_refused() {
       return kernel.plan_for(params, {4, 1});
     };
     expect::contains(planned({"memory=device"}).absent,
-                     "mpi=nccl: NCCL sends between GPUs of NVIDIA's, and this device is emulated");
+                     "mpi=nccl: NCCL needs NVIDIA GPUs, and this device is emulated");
     expect::equal(planned({"memory=device"}).problems.size(), 0U);
     expect::equal(planned({"memory=host"}).absent, "");
     const auto shared = planned({"memory=device", "gpus_shared=2"}).problems;
     expect::equal(shared.size(), 1U);
-    expect::contains(shared.at(0).message, "NCCL takes a GPU for each rank");
+    expect::contains(shared.at(0).message, "NCCL needs one GPU per rank");
   }
 }
 

@@ -108,20 +108,21 @@ void bad_cuts_are_refused() {
     expect::contains(ask(ranks, arguments).problems, why);
   };
   refused(8, {"topology=4x1x1"},
-          "topology=4x1x1: 4 ranks are asked for, there are 8; give numbers whose product is 8, "
+          "topology=4x1x1: 4 ranks requested, but there are 8; give numbers with the product 8, "
           "such as 2x2x2, or auto");
   refused(8, {"topology=4y1"},
-          "topology=4y1: give auto, 1d, 2d, 3d, or ranks along x, y and z, such as 4x1x1");
-  refused(2, {"size=0x4x4"}, "size=0x4x4: give points along x, y and z, such as 400x400x400");
+          "topology=4y1: give auto, 1d, 2d, 3d, or ranks along x, y, and z, such as 4x1x1");
+  refused(2, {"size=0x4x4"}, "size=0x4x4: give points along x, y, and z, such as 400x400x400");
   refused(4, {"size=8x2x8", "topology=1x4x1"},
-          "size=8x2x8: fewer points than ranks along y (4): use fewer ranks there");
+          "size=8x2x8: fewer points than ranks along y (4); use fewer ranks there");
   refused(7, {"size=2x2x2"}, "size=2x2x2: fewer points than ranks along every axis");
   refused(1, {"size=4000000x4000000x4000000"}, "more than 2^63 points");
-  refused(3, {"size=20x20x20", "topology=3x1x1", "variant=temporal", "depth=7"},
-          "depth=7: more sweeps between exchanges than the smallest rank's box has points along an "
-          "axis; the largest that works is 6");
-  refused(1, {"size=20x3x20", "boundary=periodic", "depth=4"}, "the largest that works is 3");
-  refused(1, {"size=20x3x20", "depth=4"}, "the largest that works is 3");
+  refused(
+      3, {"size=20x20x20", "topology=3x1x1", "variant=temporal", "depth=7"},
+      "depth=7: more sweeps per exchange than points along an axis of the smallest box; give at "
+      "most 6");
+  refused(1, {"size=20x3x20", "boundary=periodic", "depth=4"}, "give at most 3");
+  refused(1, {"size=20x3x20", "depth=4"}, "give at most 3");
 }
 
 void depth_follows_the_variant() {

@@ -34,8 +34,8 @@ struct Wrong {
 
 /// What is wrong, where the rest of the file fits it.
 const std::vector<Wrong> wrong_numbers = {
-    {"of another version", [](auto& file) { file.magic = "HALOCSR1"; }},
-    {"no matrix file", [](auto& file) { file.magic = "%%Matrix"; }},
+    {"or another version", [](auto& file) { file.magic = "HALOCSR1"; }},
+    {"not a matrix file", [](auto& file) { file.magic = "%%Matrix"; }},
     {"-1 rows", [](auto& file) { file.rows = -1; }},
     {" rows", [](auto& file) { file.rows = least; }},
     {" rows", [](auto& file) { file.rows = most; }},
@@ -76,19 +76,20 @@ const std::vector<Wrong> wrong_numbers = {
     {"row 0 has column 0 after 1", [](auto& file) { std::swap(file.columns[0], file.columns[1]); }},
     {"row 0 has column 0 after 0", [](auto& file) { file.columns[1] = 0; }},
     {"row 35 has", [](auto& file) { std::swap(file.columns[155], file.columns[154]); }},
-    {"row 35 has a value that is no finite", [](auto& file) { file.values.back() = std::nan(""); }},
-    {"row 0 has a value that is no", [](auto& file) { file.values.front() = HUGE_VAL; }},
-    {"has a value that is no finite", [](auto& file) { file.values[77] = -HUGE_VAL; }},
-    {"damaged: its checksum", [](auto& file) { file.checksum_off_by = 1; }},
+    {"row 35 has a value that is not finite",
+     [](auto& file) { file.values.back() = std::nan(""); }},
+    {"row 0 has a value that is not", [](auto& file) { file.values.front() = HUGE_VAL; }},
+    {"has a value that is not finite", [](auto& file) { file.values[77] = -HUGE_VAL; }},
+    {"damaged: wrong checksum", [](auto& file) { file.checksum_off_by = 1; }},
 };
 
 const std::vector<Wrong> wrong_parts = {
-    {"its parts do not ascend", [](auto& file) { file.part_begins.front() = 1; }},
-    {"its parts do not ascend", [](auto& file) { file.part_begins.front() = -1; }},
-    {"its parts do not ascend", [](auto& file) { file.part_begins.back() = 35; }},
-    {"its parts do not ascend", [](auto& file) { file.part_begins.back() = 37; }},
-    {"its parts do not ascend", [](auto& file) { file.part_begins.back() = most; }},
-    {"its parts do not ascend", [](auto& file) { std::ranges::reverse(file.part_begins); }},
+    {"its parts do not increase", [](auto& file) { file.part_begins.front() = 1; }},
+    {"its parts do not increase", [](auto& file) { file.part_begins.front() = -1; }},
+    {"its parts do not increase", [](auto& file) { file.part_begins.back() = 35; }},
+    {"its parts do not increase", [](auto& file) { file.part_begins.back() = 37; }},
+    {"its parts do not increase", [](auto& file) { file.part_begins.back() = most; }},
+    {"its parts do not increase", [](auto& file) { std::ranges::reverse(file.part_begins); }},
     {"ranks, not for",
      [](auto& file) {
        file.part_begins.insert(file.part_begins.begin(), 0);
@@ -97,18 +98,18 @@ const std::vector<Wrong> wrong_parts = {
 };
 
 const std::vector<std::pair<const char*, std::function<std::string(std::string)>>> wrong_texts = {
-    {"cut off", [](auto) { return ""; }},
-    {"cut off", [](auto text) { return text.substr(0, 7); }},
-    {"cut off", [](auto text) { return text.substr(0, 8); }},
-    {"cut off", [](auto text) { return text.substr(0, 47); }},
+    {"truncated", [](auto) { return ""; }},
+    {"truncated", [](auto text) { return text.substr(0, 7); }},
+    {"truncated", [](auto text) { return text.substr(0, 8); }},
+    {"truncated", [](auto text) { return text.substr(0, 47); }},
     {"in 48 bytes", [](auto text) { return text.substr(0, 48); }},
-    {"cut off", [](auto text) { return text.substr(0, text.size() - 8); }},
-    {"cut off", [](auto text) { return text.substr(0, text.size() - 1); }},
-    {"cut off", [](auto text) { return text + "x"; }},
-    {"cut off", [](auto text) { return text + "12345678"; }},
-    {"cut off", [](auto text) { return text + text; }},
-    {"no matrix file", [](auto text) { return std::string(text.size(), '\0'); }},
-    {"no matrix file", [](auto text) { return std::string(text.size(), '\xff'); }},
+    {"truncated", [](auto text) { return text.substr(0, text.size() - 8); }},
+    {"truncated", [](auto text) { return text.substr(0, text.size() - 1); }},
+    {"truncated", [](auto text) { return text + "x"; }},
+    {"truncated", [](auto text) { return text + "12345678"; }},
+    {"truncated", [](auto text) { return text + text; }},
+    {"not a matrix file", [](auto text) { return std::string(text.size(), '\0'); }},
+    {"not a matrix file", [](auto text) { return std::string(text.size(), '\xff'); }},
 };
 
 class Tried {
@@ -164,7 +165,7 @@ void every_bit_matters(const Tried& tried, const Communicator& comm) {
   for (std::size_t byte = 0; byte < text.size(); byte += 13) {
     auto other = text;
     other[byte] = static_cast<char>(other[byte] ^ (1 << byte % 8));
-    tried.refused(other, true, "; give haloscope the Matrix Market file, which makes it anew");
+    tried.refused(other, true, "; give haloscope the Matrix Market file again, to convert it anew");
   }
 }
 
@@ -175,7 +176,7 @@ void what_is_no_plain_file_is_refused(const Environment& environment, const Comm
     comm.barrier();
     expect::throws<UsageError>(
         [&] { expect::run(environment, comm, {"spmv", "matrix=" + folder.path().string()}); },
-        path + ": is no file");
+        path + ": is not a file");
     comm.barrier();
     if (comm.rank() == 0) std::filesystem::remove(path);
   };
@@ -193,7 +194,7 @@ void a_file_that_one_rank_alone_lacks_is_refused_by_all(const Environment& envir
   const bool lacks = comm.rank() == comm.size() - 1;
   const auto matrix = "matrix=" + folder.path().string() + (lacks ? "-not" : "");
   expect::throws<UsageError>([&] { expect::run(environment, comm, {"spmv", matrix}); },
-                             "-not.csr: can't be read");
+                             "-not.csr: cannot be read");
 }
 
 /// As on a node that has another of the same name.
@@ -205,7 +206,7 @@ void files_that_differ_between_ranks_are_refused_by_all(const Environment& envir
   folder.write("b.csr", MatrixBytes(*generated_rows({"2d5", 7})).text());
   const auto matrix = "matrix=" + folder.path().string() + (comm.rank() == 0 ? "b" : "a");
   expect::throws<UsageError>([&] { expect::run(environment, comm, {"spmv", matrix}); },
-                             "damaged: its checksum is another one");
+                             "damaged: wrong checksum");
 }
 
 void any_share_of_rows_is_checked(const Communicator& comm) {

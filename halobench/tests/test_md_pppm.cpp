@@ -155,14 +155,13 @@ void what_can_t_be_cut_is_refused() {
   expect::equal(refused("copies=ranks", 2197), std::string());
   expect::equal(
       refused("copies=0x1x1", 1),
-      std::string("copies: give ranks, for one a rank, or copies along x, y and z: 2x2x2"));
-  expect::equal(
-      refused("copies=1x1x1", 1031),
-      std::string("copies: PPPM's grid of 25x32x32 points has 1024 pencils, not one for "
-                  "each of 1031 ranks in a grid of them: use fewer ranks or more copies"));
-  expect::contains(refused("copies=1x1x1", 512),
-                   "A for 512 ranks: ghost atoms come from 12 A around");
-  expect::contains(refused("copies=100x100x100", 1), "MPI counts end at 2^31 - 1");
+      std::string(
+          "copies: give ranks (one copy per rank), or copies along x, y, and z, such as 2x2x2"));
+  expect::equal(refused("copies=1x1x1", 1031),
+                std::string("copies: PPPM's grid of 25x32x32 points has 1024 pencils, which 1031 "
+                            "ranks cannot share in a grid; use fewer ranks or more copies"));
+  expect::contains(refused("copies=1x1x1", 512), "A for 512 ranks are thinner than the 12 A");
+  expect::contains(refused("copies=100x100x100", 1), "the limit of MPI counts is 2^31 - 1");
   expect::contains(refused("copies=2000000x2000000x2000000", 1), "give at most 2^40 copies");
 }
 

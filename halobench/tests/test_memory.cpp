@@ -73,9 +73,9 @@ void too_much_is_an_error() {
 }
 
 void only_a_simulation_passes_time_and_leaves_memory_alone() {
-  expect::throws<std::logic_error>([] { halobench::pass_time(1); }, "but under simulation");
+  expect::throws<std::logic_error>([] { halobench::pass_time(1); }, "only in simulations");
   Memory memory(true);
-  expect::throws<std::logic_error>([&] { memory.allocate<char>(1); }, "only under simulation");
+  expect::throws<std::logic_error>([&] { memory.allocate<char>(1); }, "only in simulations");
 }
 
 void resident_memory_grows_with_what_is_touched() {

@@ -32,7 +32,7 @@ void refuses(const std::string& name, std::int64_t ranks, const std::string& arg
 void pingpong_needs_its_pairs() {
   refuses("pingpong", 1, "pairs=0-1", "needs at least 2 ranks");
   refuses("pingpong", 2, "pairs=0-2", "there is no rank 2 among 2");
-  refuses("pingpong", 3, "pairs=halves", "3 ranks can't all be paired");
+  refuses("pingpong", 3, "pairs=halves", "3 ranks: an odd number cannot be paired");
   refuses("pingpong", 2, "sizes=2147483648", "give sizes from 0 to 2147483647 bytes");
   refuses("pingpong", 2, "sizes=9223372036854775808", "give sizes from 0");
   refuses("pingpong", 2, "window=0", "give a whole number from 1 to 65536");
@@ -43,7 +43,7 @@ void too_few_ranks_are_one_problem_of_all() {
   const auto planned = plan("sf_pingpong", 1, {"sizes=8,12"});
   expect::equal(planned.problems.size(), 2U);
   expect::contains(planned.problems[0].message, "needs at least 2 ranks");
-  expect::contains(planned.problems[1].message, "give multiples of 8 bytes");
+  expect::contains(planned.problems[1].message, "give multiples of 8");
   expect::equal(plan("sf_pingpong", 1, {}).problems.size(), 1U);
 }
 
@@ -70,12 +70,13 @@ void pingpong_foresees_its_memory() {
 
 void sum3d_needs_a_topology_of_its_ranks() {
   refuses("sum3d", 16, "topology=4x3x2",
-          "24 ranks are asked for, there are 16; give numbers whose product is 16, or 1d, 2d, 3d");
+          "24 ranks requested, but there are 16; give numbers with the product 16, or 1d, 2d, 3d");
   refuses("sum3d", 16, "topology=4000000000x4000000000x4000000000", "more than 2^63 ranks");
-  refuses("sum3d", 4, "topology=round", "give 1d, 2d, 3d, or ranks along x, y and z, as 4x3x2");
-  refuses("sum3d", 4, "size=10x0x1", "give elements along x, y and z");
-  refuses("sum3d", 4, "size=2048x1024x1024", "MPI counts end at 2^31 - 1 elements");
-  refuses("sum3d", 4, "size=4000000000x4000000000x4000000000", "MPI counts end at 2^31 - 1");
+  refuses("sum3d", 4, "topology=round",
+          "give 1d, 2d, 3d, or ranks along x, y, and z, such as 4x3x2");
+  refuses("sum3d", 4, "size=10x0x1", "give elements along x, y, and z");
+  refuses("sum3d", 4, "size=2048x1024x1024", "more than 2^31 - 1 elements");
+  refuses("sum3d", 4, "size=4000000000x4000000000x4000000000", "more than 2^31 - 1 elements");
   expect::equal(plan("sum3d", 4, {"size=2047x1024x1024"}).problems.size(), 0U);
   expect::equal(plan("sum3d", 4, {"size=10", "topology=9"}).problems.size(), 1U);
   expect::equal(plan("sum3d", 4, {"size=x", "topology=9"}).problems.size(), 2U);
@@ -109,8 +110,7 @@ void an_exchange_that_cannot_overlap_says_so() {
 }
 
 void collectives_add_whole_doubles() {
-  refuses("collectives", 2, "sizes=8,12",
-          "reduce adds doubles; give sizes that are multiples of 8");
+  refuses("collectives", 2, "sizes=8,12", "reduce adds values of 8 bytes; give multiples of 8");
   refuses("collectives", 2, "sizes=0", "give sizes from 1");
   expect::equal(plan("collectives", 2, {"sizes=12", "operation=bcast"}).problems.size(), 0U);
   expect::equal(plan("collectives", 5, {"sizes=8", "operation=alltoall"}).memory_bytes,

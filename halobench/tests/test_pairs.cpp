@@ -46,16 +46,16 @@ void ranks_outside_are_refused() {
 
 void a_rank_has_one_partner() {
   expect::equal(pairs("0-1,1-2", 4),
-                "pairs=0-1,1-2: rank 1 is named twice; give each rank one "
+                "pairs=0-1,1-2: rank 1 occurs twice; give each rank one "
                 "partner");
-  expect::contains(pairs("2-2", 4), "rank 2 is named twice");
+  expect::contains(pairs("2-2", 4), "rank 2 occurs twice");
 }
 
 void odd_numbers_of_ranks_cannot_be_paired() {
   for (const std::string text : {"halves", "neighbours"}) {
     expect::equal(pairs(text, 3), "pairs=" + text +
-                                      ": 3 ranks can't all be paired; use an even number of ranks, "
-                                      "or name the pairs, such as 0-1");
+                                      ": 3 ranks: an odd number cannot be paired; use an even "
+                                      "number of ranks, or name the pairs, such as 0-1");
   }
 }
 

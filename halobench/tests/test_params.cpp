@@ -166,8 +166,8 @@ void a_key_is_given_once() {
 
 void undeclared_parameters_are_a_kernels_mistake() {
   const Parsed parsed({});
-  expect::throws<std::logic_error>([&] { parsed.params.integer("m"); }, "did not declare: m");
-  expect::throws<std::logic_error>([&] { parsed.params.real("n"); }, "did not declare: n");
+  expect::throws<std::logic_error>([&] { parsed.params.integer("m"); }, "undeclared parameter: m");
+  expect::throws<std::logic_error>([&] { parsed.params.real("n"); }, "undeclared parameter: n");
 }
 
 void parameters_describe_themselves() {

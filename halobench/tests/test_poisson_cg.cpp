@@ -158,11 +158,11 @@ void a_halo_that_is_too_deep_is_refused(const World& world) {
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& why) {
     expect::throws<halobench::UsageError>([&] { record(world, arguments); }, why);
   };
-  refused({"variant=sstep", "s=3"}, "an even number is needed");
+  refused({"variant=sstep", "s=3"}, "not an even number; give an even number");
   if (world.comm.size() == 1) return;
   const auto n = std::to_string(7 * world.comm.size());
-  refused({"variant=sstep", "n=" + n, "s=4"}, "the halo of 2 s = 8 points is deeper than a rank's");
-  refused({"variant=sstep", "n=" + n, "s=4"}, "7 points: use s=2 or fewer ranks");
+  refused({"variant=sstep", "n=" + n, "s=4"}, "the halo of 2 s = 8 points exceeds a rank's");
+  refused({"variant=sstep", "n=" + n, "s=4"}, "7 points; use s=2 or fewer ranks");
   record(world, {"variant=sstep", "n=" + n, "s=2"}, 3);
   const auto few = std::to_string(3 * world.comm.size());
   refused({"variant=sstep", "n=" + few}, "use variant=fused or fewer ranks");

@@ -51,7 +51,7 @@ void no_progress_is_a_failure() {
   while (progress.wants_more(2)) {
   }
   expect::equal(progress.iterations(), 4);
-  expect::contains(progress.failure(), "stagnation: no smaller residual in the last 4");
+  expect::contains(progress.failure(), "stagnation: the residual did not decrease in the last 4");
 }
 
 void not_a_number_is_a_failure() {
@@ -59,7 +59,7 @@ void not_a_number_is_a_failure() {
     Progress progress({.iterations = 9});
     progress.wants_more(1);
     expect::is_true(!progress.wants_more(bad), "no more");
-    expect::contains(progress.failure(), "not a finite number after 1 iterations");
+    expect::contains(progress.failure(), "the residual is not finite after 1 iterations");
   }
 }
 

@@ -69,16 +69,16 @@ void kernels_find_what_they_declared() {
   halobench::require_declared(rate(), declared);
   expect::throws<std::logic_error>(
       [&] { halobench::require_declared(Json::object().set("error", 1), declared); },
-      "did not find what it declared: rate");
+      "did not return a declared result: rate");
   expect::throws<std::logic_error>(
       [&] { halobench::require_declared(rate().set("speed", 1), declared); },
-      "found what it did not declare: speed");
+      "returned an undeclared result: speed");
   const std::vector<halobench::Result> count{{"bytes", integer, "a count", "B", "null at times"}};
   halobench::require_declared(Json::object().set("bytes", std::int64_t{32000000}), count);
   halobench::require_declared(Json::object().set("bytes", Json()), count);
   expect::throws<std::logic_error>(
       [&] { halobench::require_declared(Json::object().set("bytes", 3.2e7), count); },
-      "found a real where it declared an integer: bytes");
+      "returned a real for an integer result: bytes");
   expect::equal(declared[0].describe().dump(),
                 R"({"name":"rate","type":"real","unit":"B/s","minimum":0,"maximum":null,)"
                 R"("absent":null,"help":"a rate"})");

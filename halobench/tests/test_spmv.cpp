@@ -93,7 +93,7 @@ void bad_input_is_refused_alike(const Environment& environment, const Communicat
   const auto says = [&](const std::vector<std::string>& arguments, const std::string& part) {
     expect::throws<UsageError>([&] { run(environment, comm, arguments); }, part);
   };
-  says({"spmv", "matrix=nowhere"}, "nowhere.csr: can't be read");
+  says({"spmv", "matrix=nowhere"}, "nowhere.csr: cannot be read");
   says({"spmv", "matrix=nowhere"}, "give 2d5, 2d9, 3d7, 3d27, random, power_law, or a Matrix");
   says({"spmv", "partition=graph"}, "partition=graph: only for Matrix Market files");
   says({"spmv", "partition=metis"}, "give one of rows, nonzeros, graph");
@@ -103,7 +103,7 @@ void bad_input_is_refused_alike(const Environment& environment, const Communicat
       expect::MatrixBytes(*generated_rows({"2d5", 4}), {0, 1, 2, 3, 4, 5, 6, 16}).text();
   folder.write(".csr", text.substr(0, text.size() - 8));
   const auto matrix = "matrix=" + folder.path().string();
-  says({"spmv", matrix}, "cut off, or not whole");
+  says({"spmv", matrix}, "truncated or damaged");
   folder.write("." + std::to_string(comm.size()) + ".csr", text);
   says({"spmv", matrix, "partition=graph"}, "made for 7 ranks, not for ");
 }

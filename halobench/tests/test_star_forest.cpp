@@ -409,7 +409,7 @@ void bad_bonds_are_refused_everywhere(const Communicator& comm) {
   if (last == 0) return;
   refused({0, one, IndexSet::run(0, 2)}, name + "0: 1 leaves have 2 roots");
   refused({0, one, IndexSet::run(10, 1)},
-          "a root of rank 0 that others want is not there: it has 10");
+          "a root of rank 0 that others use does not exist: it has 10");
 }
 
 /// Two broadcasts from rank 0 to the last one, which begins them when both messages are there: the
@@ -493,7 +493,7 @@ void streams_are_given_what_all_began(const Communicator& comm) {
                                    "bcast of 1 float with replace");
   const DeviceSpace::Setting staged{Ordering::default_stream, true};
   expect::throws<std::logic_error>([&] { Machine never(maker_by_stream(comm, staged)); },
-                                   "neither staged nor late");
+                                   "cannot be staged or late");
 }
 
 /// An array of the host's is refused by name, unless the caller has said whose it is.
@@ -504,9 +504,9 @@ void a_device_takes_its_own_arrays_alone(const Communicator& comm) {
   const Placed leaves(*machine.space, std::vector<double>(240, -1.0));
   expect::throws<std::logic_error>(
       [&] { forest->bcast_begin(Unit::of<double>(), roots.data(), leaves.data()); },
-      "an array is not in the memory of the device");
+      "an array is not in device memory");
   expect::throws<std::logic_error>([&] { Machine never(maker_of({Ordering::typed, true})); },
-                                   "not waited for");
+                                   "without a wait");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t item = sizeof(double);
 constexpr double lateness_s = 5e-5;  ///< of the last rank at a barrier that is checked
-constexpr const char* no_barrier = "SMPI's MPI_Ibarrier holds nobody back (SimGrid 3.32)";
+constexpr const char* no_barrier = "SMPI's MPI_Ibarrier does not synchronise (SimGrid 3.32)";
 
 struct Arguments {
   const void* in;
@@ -373,14 +373,14 @@ Plan plan_collectives(const Params& params, const Shape& shape) {
   if (lacking(*points[0].operation, params)) {
     plan.problems.push_back(
         {"call", "nonblocking",
-         std::string(no_barrier) + ": leave the barrier out, or give blocking"});
+         std::string(no_barrier) + "; give another operation, or call=blocking"});
   }
   const auto odd = std::ranges::find_if(
       points, [](const Point& point) { return sums(*point.operation) && point.size % item != 0; });
   if (odd != points.end()) {
-    plan.problems.push_back({"sizes", std::to_string(odd->size),
-                             std::string(odd->operation->name) +
-                                 " adds doubles; give sizes that are multiples of 8 bytes"});
+    plan.problems.push_back(
+        {"sizes", std::to_string(odd->size),
+         std::string(odd->operation->name) + " adds values of 8 bytes; give multiples of 8"});
   }
   const auto of_a_rank =
       largest(points, &Operation::in, shape.ranks) + largest(points, &Operation::out, shape.ranks);
@@ -394,13 +394,20 @@ std::vector<Parameter> parameters() {
   std::vector<std::string> names{"all"};
   for (const auto& operation : operations) names.emplace_back(operation.name);
   std::vector<Parameter> all = {
-      {"operation", choice, "all", "which collective; all: one after another", "", {}, {}, names},
+      {"operation",
+       choice,
+       "all",
+       "collective to time; all: one after the other",
+       "",
+       {},
+       {},
+       names},
       {"sizes", sizes, "8:1M",
-       "of bcast, reduce and allreduce: the message; of all others: what a rank has for another, "
-       "or the root for or from each",
+       "bcast, reduce, allreduce: message size; others: bytes per pair of ranks, or per rank at "
+       "the root",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       Parameter::one_of("call", "blocking",
-                        "blocking, or nonblocking: started and waited for at once",
+                        "blocking, or nonblocking: start, then wait immediately",
                         {"blocking", "nonblocking"}),
   };
   for (auto& one : message_parameters()) all.push_back(std::move(one));
@@ -413,16 +420,15 @@ Kernel collectives() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "collectives";
-  kernel.summary = "Barrier and data-moving collectives, by size";
+  kernel.summary = "Time of barrier and data-moving collectives, by size";
   kernel.parameters = parameters();
-  kernel.results = {{"absent", text, "operations that the library lacks, and why", "",
-                     "not there where it has all that were asked for"}};
+  kernel.results = {{"absent", text, "unsupported operations, with the reason", "",
+                     "absent if all operations are supported"}};
   for (const auto& operation : operations) {
     kernel.results.push_back({std::string(operation.name) + "_s", real,
-                              "one call, of the first of its sizes", "s",
-                              "not there unless it was asked for"});
+                              "time per call at its first size", "s", "absent unless requested"});
   }
-  kernel.point_results = {{"latency_s", real, "one call: the median over repetitions", "s"}};
+  kernel.point_results = {{"latency_s", real, "time per call, median over repetitions", "s"}};
   kernel.repetitions = "100";
   kernel.warmup = "10";  // another operation's largest messages came before
   kernel.synchronisation = "round_time";

@@ -189,16 +189,16 @@ Form form(const Communicator& comm, Solver& solver, std::int64_t left, std::int6
 std::string fault_of_fixed_count(const Answer& answer, double updated) {
   const double apart = std::abs(answer.residual_relative - updated);
   if (apart <= 1e-6 * updated + 16 * answer.attainable) return "";
-  return "the residual computed anew is " + text(answer.residual_relative) +
-         " of the first, but the method's own is " + text(updated);
+  return "the recomputed residual is " + text(answer.residual_relative) +
+         " of the initial one, but the solver's own is " + text(updated);
 }
 
 std::string fault_of_converged(const Answer& answer, const cg::Limits& limits,
                                const Extents& elements) {
   const Bounds most = bounds_of_converged(elements, limits.tolerance);
   if (!(answer.residual_relative <= most.residual_relative)) {
-    return "the residual computed anew is " + text(answer.residual_relative) +
-           " of the first, above the tolerance " + text(limits.tolerance) +
+    return "the recomputed residual is " + text(answer.residual_relative) +
+           " of the initial one, above the tolerance " + text(limits.tolerance) +
            "; rounding allows about " + text(answer.attainable);
   }
   if (answer.error_max <= most.error_max) return "";

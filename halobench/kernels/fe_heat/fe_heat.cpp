@@ -25,10 +25,10 @@ std::optional<Extents> parse_size(const std::string& text, std::vector<Problem>&
     return std::nullopt;
   };
   const auto size = parse_extents(text);
-  if (!size) return refuse("give elements along x, y and z, such as 100x100x100");
+  if (!size) return refuse("give elements along x, y, and z, such as 100x100x100");
   const auto [nx, ny, nz] = *size;
   if (std::min({nx, ny, nz}) < 2) {
-    return refuse("all nodes lie on faces of the cube: give at least 2 elements along each axis");
+    return refuse("the cube has no interior nodes; give at least 2 elements along each axis");
   }
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   if (std::max({nx, ny, nz}) == most || !halobench::volume({nx + 1, ny + 1, nz + 1})) {
@@ -61,7 +61,9 @@ class FeHeat : public Instance {
                 context.params.choice("operator")),
         progress_(limits_) {
     if (!limits_.observing && limits_.iterations == 0) {
-      throw UsageError("iterations=0: without the arithmetic nothing converges; give a count");
+      throw UsageError(
+          "iterations=0: convergence needs the computed solution; give a number of iterations, or "
+          "--execute");
     }
     context.meter.count(false);
     if (limits_.observing) {
@@ -140,7 +142,7 @@ double plan_memory(const Bisection& mesh, const std::string& operator_name,
   if (most > most_places) {
     problems.push_back({"size", to_string(mesh.elements()),
                         std::to_string(most) +
-                            " nodes on a rank, with those around its box: local indices end at "
+                            " nodes on a rank, with its ghosts: the limit of local indices is "
                             "2^31 - 1; use more ranks or a smaller size"});
   }
   return bytes;
@@ -155,7 +157,7 @@ Plan plan(const Params& params, const Shape& shape) {
     planned.problems.push_back({"size", params.text("size"),
                                 "fewer elements (" + std::to_string(*elements) + ") than ranks (" +
                                     std::to_string(shape.ranks) +
-                                    "): use fewer ranks or a larger size"});
+                                    "); use fewer ranks or a larger size"});
     return planned;
   }
   planned.memory_bytes =
@@ -166,43 +168,46 @@ Plan plan(const Params& params, const Shape& shape) {
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
-      {"size", text, "64x64x64", "elements along x, y and z of the unit cube"},
-      Parameter::one_of(
-          "operator", "csr",
-          "csr: an assembled matrix, in compressed sparse rows; matrix_free: none, each "
-          "node's row is applied from 27 weights",
-          operator_names()),
-      {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
-      {"tolerance", real, "1e-8", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
+      {"size", text, "64x64x64", "elements of the unit cube along x, y, and z"},
+      Parameter::one_of("operator", "csr",
+                        "csr: assembled matrix in compressed sparse rows; matrix_free: no matrix, "
+                        "27 weights per node",
+                        operator_names()),
+      {"iterations", integer, "0", "fixed number of iterations; 0: iterate to the tolerance", "", 0,
+       1e9},
+      {"tolerance", real, "1e-8", "largest residual norm, relative to the initial one", "", 1e-16,
+       1e-2},
       {"max_iterations", integer, "0",
-       "more are taken for failure; 0 allows 10 for each element along the longest axis, and 100",
+       "most iterations before the solve fails; 0: 10 per element along the longest axis, plus 100",
        "", 0, 1e9},
   };
 }
 
 std::vector<Result> results() {
   using enum Result::Type;
-  const std::string executed = "null where simulated without its arithmetic";
+  const std::string executed = "null if simulated without computing the solution";
   return {
-      {"iterations", integer, "of the solve"},
-      {"mean", real, "of the temperature over all nodes, those on the faces too", "", executed, 0,
-       1},
+      {"iterations", integer, "iterations of the solve"},
+      {"mean", real, "mean temperature over all nodes, including faces", "", executed, 0, 1},
       {"error_max", real,
-       "largest difference to the series of the cube at nodes with x <= 1/2, away from the edges "
-       "where the temperature jumps",
+       "largest difference to the series solution at nodes with x <= 1/2, away from edges with a "
+       "temperature jump",
        "", executed},
-      {"error_max_bound", real, "the largest that is accepted", "",
-       "null where error_max is, and for a fixed count of iterations", 0, 1},
-      {"residual_relative", real, "norm of the true residual over that of the right-hand side", "",
+      {"error_max_bound", real, "largest accepted value", "",
+       "null if error_max is null, or with fixed iterations", 0, 1},
+      {"residual_relative", real, "norm of the true residual, relative to the right-hand side", "",
        executed},
-      {"residual_relative_bound", real, "the largest that is accepted", "",
-       "null where residual_relative is, and for a fixed count of iterations", 0, 0.02},
-      {"rows", integer, "of the matrix: nodes inside the cube", "", "", 1},
-      {"nonzeros", integer, "of the assembled matrix", "", "null where operator=matrix_free", 1},
-      {"imbalance", real, "elements of the rank with the most, over the mean of ranks", "", "", 1},
-      {"ghosts", integer, "values from other ranks that one iteration needs, over all ranks"},
-      {"bytes_per_row_iteration", real, "of memory traffic, by the algorithm", "B", "", 0, 1000},
-      {"iterations_passed_over", integer, "that a simulation did not go through one by one"},
+      {"residual_relative_bound", real, "largest accepted value", "",
+       "null if residual_relative is null, or with fixed iterations", 0, 0.02},
+      {"rows", integer, "rows of the matrix (interior nodes)", "", "", 1},
+      {"nonzeros", integer, "nonzeros of the assembled matrix", "",
+       "null with operator=matrix_free", 1},
+      {"imbalance", real, "load imbalance: most elements of a rank, relative to the mean", "", "",
+       1},
+      {"ghosts", integer, "values from other ranks per iteration, summed over ranks"},
+      {"bytes_per_row_iteration", real, "memory traffic of the algorithm per row and iteration",
+       "B", "", 0, 1000},
+      {"iterations_passed_over", integer, "iterations that the simulation extrapolated"},
   };
 }
 
@@ -212,7 +217,7 @@ std::vector<Result> results() {
 Kernel fe_heat() {
   Kernel kernel;
   kernel.name = "fe_heat";
-  kernel.summary = "Heat conduction in a cube: finite elements, conjugate gradient method";
+  kernel.summary = "Heat conduction in a cube with finite elements and conjugate gradients";
   kernel.paper = "task-mapping-drop, section 4.2";
   kernel.parameters = heat::parameters();
   kernel.results = heat::results();

@@ -63,7 +63,7 @@ class FftPencil : public Instance {
     error_ = comm_.max(round_trip_error(store_));
     if (!first_problem_.empty()) return {first_problem_};
     if (error_ <= error_bound_) return {};
-    return {"there and back changes a value by " + Json(error_).dump() + ", more than " +
+    return {"transform and inverse change a value by " + Json(error_).dump() + ", more than " +
             Json(error_bound_).dump()};
   }
 
@@ -180,7 +180,7 @@ class FftPencil : public Instance {
     const double error = comm_.max(spectrum_error(store_, expected));
     spectrum_error_ = std::max(spectrum_error_, error / bound);
     if (error <= bound || !first_problem_.empty()) return;
-    first_problem_ = whose + " spectrum has a coefficient that is wrong by " + Json(error).dump() +
+    first_problem_ = whose + " spectrum has a coefficient with an error of " + Json(error).dump() +
                      ", more than " + Json(bound).dump();
   }
 
@@ -242,28 +242,28 @@ Plan plan(const Params& params, const Shape& shape) {
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
-      {"size", text, "128x128x128", "points along x, y and z"},
+      {"size", text, "128x128x128", "grid points along x, y, and z"},
       {"topology", text, "auto",
-       "ranks in rows and columns, such as 4x2: x is cut over rows, y over columns; rows, columns: "
-       "all ranks in one line of them; even: as even as can be; auto: rows where every rank then "
-       "has planes (slabs), else even"},
+       "grid of ranks as rows x columns, such as 4x2: rows divide x, columns divide y; rows, "
+       "columns: all ranks in one direction; even: as square as possible; auto: rows if every rank "
+       "then has planes (slabs), else even"},
       Parameter::one_of(
           "transpose", "pipelined",
-          "alltoallv: one MPI_Alltoallv each; pairwise: MPI_Sendrecv with one rank after the "
-          "other; pipelined: groups of planes travel while others are transformed",
+          "alltoallv: one MPI_Alltoallv per transpose; pairwise: MPI_Sendrecv with each rank in "
+          "turn; pipelined: groups of planes are sent while others are transformed",
           transpose_names()),
-      Parameter::one_of(
-          "layout", "blocked",
-          "blocked: as many lines at a time as the cache holds, copied straight to what is "
-          "sent; strided: whole arrays as they lie, packed and unpacked by themselves",
-          layout_names()),
+      Parameter::one_of("layout", "blocked",
+                        "order of the work. blocked: transform blocks of lines that fit the cache "
+                        "and copy them to the send buffer; strided: transform whole arrays in "
+                        "place, with separate packing and unpacking",
+                        layout_names()),
       {"chunks", integer, "0",
-       "groups of planes where transpose=pipelined, else 1; 0: up to 8, with a plane for every "
-       "thread",
+       "groups of planes for transpose=pipelined, otherwise 1; 0: up to 8, each with at least one "
+       "plane per thread",
        "", 0, 1 << 16},
       Parameter::one_of(
           "planning", "measure",
-          "how FFTW chooses its algorithms, before anything is timed: estimate tries none",
+          "how FFTW chooses its algorithms before the timing; estimate: without measuring",
           planning_names()),
   };
 }
@@ -275,21 +275,23 @@ Kernel fft_pencil() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "fft_pencil";
-  kernel.summary = "Fourier transform of real values in three dimensions and back, over pencils";
+  kernel.summary =
+      "Three-dimensional Fourier transform of real values and its inverse, over pencils";
   kernel.paper = "task-mapping-drop, section 4.3";
   kernel.parameters = fft::parameters();
-  const std::string executed = "null where simulated without its arithmetic";
+  const std::string executed = "null if simulated without computing the solution";
   kernel.results = {
-      {"flops_per_s", real, "2.5 N log2 N for each direction, N points, over the median time",
-       "1/s", "null where simulated messages took no time"},
-      {"points", real, "of the grid"},
-      {"bytes_sent", real, "by all ranks in one step", "B"},
-      {"error_max", real, "largest difference after transforming there and back", "", executed},
-      {"error_max_bound", real, "the largest that is accepted", "", executed},
+      {"flops_per_s", real,
+       "rate from 2.5 N log2 N operations per direction for N points and the median time", "1/s",
+       "null if simulated messages take no time"},
+      {"points", real, "points of the grid"},
+      {"bytes_sent", real, "bytes sent by all ranks per step", "B"},
+      {"error_max", real, "largest difference after transform and inverse", "", executed},
+      {"error_max_bound", real, "largest accepted value", "", executed},
       {"spectrum_error_max", real,
-       "largest difference of a spectrum to the known one, over the largest that is accepted", "",
+       "largest difference to a known spectrum, relative to the largest accepted one", "",
        executed},
-      {"fftw", text, "the library that transforms lines", "", executed}};
+      {"fftw", text, "library for one-dimensional transforms", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";
   kernel.batched = true;

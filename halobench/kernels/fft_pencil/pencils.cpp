@@ -13,7 +13,7 @@ void parse_size(const std::string& text, Pencils& pencils, std::vector<Problem>&
   const auto size = parse_extents(text);
   const auto points = size ? volume(*size) : std::nullopt;
   if (!size) {
-    problems.push_back({"size", text, "give points along x, y and z, such as 256x256x256"});
+    problems.push_back({"size", text, "give points along x, y, and z, such as 256x256x256"});
   } else if (!points || *points > most_points) {
     problems.push_back({"size", text, "give at most 2^44 points"});
   } else {
@@ -55,7 +55,7 @@ void parse_topology(const std::string& text, std::int64_t ranks, Pencils& pencil
                         "an array of " + to_string(pencils.size) + " has pencils for at most " +
                             std::to_string(most_rows) + " rows and " +
                             std::to_string(most_columns) +
-                            " columns of ranks: use fewer ranks or a larger size"});
+                            " columns of ranks; use fewer ranks or a larger size"});
   }
 }
 
@@ -74,9 +74,8 @@ void check_counts(const Pencils& pencils, std::vector<Problem>& problems) {
   const auto most = std::max({x_pencil, y_pencil, z_pencil});
   if (most <= std::numeric_limits<int>::max()) return;
   problems.push_back({"size", to_string(pencils.size),
-                      std::to_string(most) +
-                          " coefficients on a rank: MPI counts end at 2^31 - 1; use more ranks or "
-                          "a smaller size"});
+                      std::to_string(most) + " coefficients on a rank: the limit of MPI counts is "
+                                             "2^31 - 1; use more ranks or a smaller size"});
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ std::optional<Extents> parse_size(const Params& params, std::vector<Problem>& pr
   const auto size = parse_extents(text);
   if (!size) {
     problems.push_back(
-        {"size", text, "give points along x, y and z, such as 400x400x400, or cubes"});
+        {"size", text, "give points along x, y, and z, such as 400x400x400, or cubes"});
   }
   return size;
 }
@@ -67,7 +67,7 @@ std::optional<Extents> parse_topology(const std::string& text, std::int64_t rank
   const auto topology = parse_extents(text);
   if (!topology) {
     problems.push_back(
-        {"topology", text, "give auto, 1d, 2d, 3d, or ranks along x, y and z, such as 4x1x1"});
+        {"topology", text, "give auto, 1d, 2d, 3d, or ranks along x, y, and z, such as 4x1x1"});
     return {};
   }
   const auto wrong = other_ranks(*topology, ranks);
@@ -87,7 +87,7 @@ void check_size(const Cut& cut, const std::string& key, const std::string& value
     problems.push_back({key, value,
                         "fewer points than ranks along " + std::string(names[axis]) + " (" +
                             std::to_string(cut.topology[axis]) +
-                            "): use fewer ranks there or a larger mesh"});
+                            "); use fewer ranks there or a larger mesh"});
   }
 }
 
@@ -98,10 +98,10 @@ std::int64_t chosen_depth(const Params& params, const Cut& cut, std::vector<Prob
     return params.choice("variant") == "temporal" ? std::min(usual_temporal_depth, most) : 1;
   }
   if (asked > most) {
-    problems.push_back({"depth", std::to_string(asked),
-                        "more sweeps between exchanges than the smallest rank's box has points "
-                        "along an axis; the largest that works is " +
-                            std::to_string(most)});
+    problems.push_back(
+        {"depth", std::to_string(asked),
+         "more sweeps per exchange than points along an axis of the smallest box; give at most " +
+             std::to_string(most)});
   }
   return asked;
 }
@@ -193,7 +193,7 @@ Cut parse_cut(const Params& params, std::int64_t ranks, std::vector<Problem>& pr
                                : parse_topology(params.text("topology"), ranks, problems);
   if (!problems.empty()) return cut;
   if (!topology) {
-    problems.push_back({key, value, "fewer points than ranks along every axis: use fewer ranks"});
+    problems.push_back({key, value, "fewer points than ranks along every axis; use fewer ranks"});
     return cut;
   }
   cut.topology = *topology;

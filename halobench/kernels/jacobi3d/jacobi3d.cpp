@@ -322,14 +322,14 @@ void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
   plan_memory(params, planned);
   if (!is_on_device(params)) return;
   const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
-    planned.problems.push_back({key, value, std::string("not in a device's memory: ") + mend});
+    planned.problems.push_back(
+        {key, value, std::string("not supported in device memory; ") + mend});
   };
   if (params.choice("variant") != "plain") {
     refuse("variant", params.choice("variant"), "give plain, or memory=host");
   }
   if (params.choice("exchange") != "nonblocking") {
-    refuse("exchange", params.choice("exchange"),
-           "a star forest exchanges ghosts there; give nonblocking, or memory=host");
+    refuse("exchange", params.choice("exchange"), "give nonblocking, or memory=host");
   }
   if (params.choice("variant") == "plain" && cut.depth != 1) {
     refuse("depth", std::to_string(cut.depth), "give 1, or memory=host");
@@ -368,37 +368,33 @@ Plan plan(const Params& params, const Shape& shape) {
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
-      {"L", integer, "100", "points along each edge of every rank's cube, where size=cubes", "", 1,
-       1 << 20},
+      {"L", integer, "100", "with size=cubes: points per edge of each rank's cube", "", 1, 1 << 20},
       {"size", text, "cubes",
-       "points of the whole mesh along x, y and z, such as 400x400x400 (strong scaling); cubes: a "
-       "cube of L^3 points on every rank (weak scaling)"},
+       "points of the whole mesh along x, y, and z, such as 400x400x400 (strong scaling); cubes: "
+       "L^3 points per rank (weak scaling)"},
       {"topology", text, "auto",
-       "ranks along x, y and z, such as 4x1x1; auto: the grid that exchanges the fewest bytes; 1d, "
-       "2d, 3d: the most even grid of so many dimensions"},
-      Parameter::one_of(
-          "variant", "plain",
-          "plain: one sweep a pass over memory; streaming: the same with stores that go past "
-          "the caches; temporal: depth sweeps a pass, in blocks that stay in the cache",
-          variant_names()),
+       "ranks along x, y, and z, such as 4x1x1; auto: the grid with the fewest exchanged bytes; "
+       "1d, 2d, 3d: the most even grid with that dimension"},
+      Parameter::one_of("variant", "plain",
+                        "plain: one sweep per pass over memory; streaming: the same with "
+                        "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
+                        variant_names()),
       {"depth", integer, "0",
-       "ghost layers, and sweeps from one exchange to the next; 0: 6 for temporal, or as many as "
-       "fit, else 1",
+       "ghost layers, and sweeps per exchange; 0: 6 (or as many as fit) for temporal, 1 otherwise",
        "", 0, 64},
-      Parameter::one_of(
-          "boundary", "dirichlet",
-          "dirichlet: values beyond the mesh are 0; periodic: opposite faces are neighbours",
-          {"dirichlet", "periodic"}),
+      Parameter::one_of("boundary", "dirichlet",
+                        "dirichlet: zero outside the mesh; periodic: opposite faces are neighbours",
+                        {"dirichlet", "periodic"}),
       Parameter::one_of("exchange", "nonblocking",
-                        "how faces travel between ranks; neighbor: in one MPI_Neighbor_alltoallw; "
-                        "derived_types: as nonblocking, but MPI itself picks them out of the mesh",
+                        "exchange of faces between ranks; neighbor: one MPI_Neighbor_alltoallw; "
+                        "derived_types: as nonblocking, with MPI datatypes instead of packing",
                         face_exchange_names()),
       Parameter::one_of("overlap", "no",
-                        "yes: what needs no ghosts is swept while faces travel; with blocking, "
-                        "sendrecv and neighbor, and in a device's memory, always no",
+                        "yes: sweep points without ghosts during the exchange; always no with "
+                        "blocking, sendrecv, neighbor, or memory=device",
                         {"no", "yes"}),
-      Parameter::one_of("precision", "double", "of the values", {"double", "float"}),
-      {"sweeps", integer, "8", "sweeps in a step", "", 1, 1e6},
+      Parameter::one_of("precision", "double", "precision of the values", {"double", "float"}),
+      {"sweeps", integer, "8", "sweeps per step", "", 1, 1e6},
   };
   for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
   return all;
@@ -412,23 +408,23 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "jacobi3d";
-  kernel.summary = "Sweeps of Jacobi's method in three dimensions, seven points";
+  kernel.summary = "Jacobi sweeps of a seven-point stencil in three dimensions";
   kernel.paper = "orfeo-mpi-report, section 3";
   kernel.parameters = parameters();
-  const std::string executed = "null where simulated without its arithmetic";
+  const std::string executed = "null if simulated without computing the solution";
   kernel.results = {
-      {"mlups", real, "million updates of a point in a second, over the median time", "",
-       "null where simulated sweeps took no time"},
-      {"sweeps", integer, "in one step"},
-      {"size", extents, "points of the whole grid along each axis"},
+      {"mlups", real, "million lattice updates per second, from the median time", "",
+       "null if simulated sweeps take no time"},
+      {"sweeps", integer, "sweeps per step"},
+      {"size", extents, "points of the whole mesh along each axis"},
       {"grid", extents, "ranks along each axis"},
-      {"depth", integer, "layers of ghosts, and sweeps from one exchange to the next"},
-      {"k", integer, "messages that a rank inside the grid sends in an exchange"},
-      {"c_bytes", integer, "what they hold together", "B"},
-      {"error_max", real, "largest difference to the known values", "", executed},
-      {"error_max_bound", real, "the largest that is accepted", "", executed},
-      {"residual_max", real, "largest change by one more sweep", "", executed},
-      {"fingerprint", text, "hash of all values, the same for any layout", "", executed}};
+      {"depth", integer, "ghost layers, and sweeps per exchange"},
+      {"k", integer, "messages that an inner rank sends per exchange"},
+      {"c_bytes", integer, "bytes of these messages together", "B"},
+      {"error_max", real, "largest difference to the exact values", "", executed},
+      {"error_max_bound", real, "largest accepted value", "", executed},
+      {"residual_max", real, "largest change in one additional sweep", "", executed},
+      {"fingerprint", text, "hash of all values, independent of the layout", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";
   kernel.small = {{"size=13x9x11", "depth=2", "sweeps=5", "repetitions=2", "timeline=9",

@@ -45,7 +45,7 @@ class Launches : public Instance {
   Verdict verify() override {
     const bool good = !executes_ || chain_->is_right(runs_, waits_first_);
     if (comm_.all(good)) return {};
-    return {std::string(names[waits_first_ ? 1 : 0]) + ": values are wrong or came too late"};
+    return {std::string(names[waits_first_ ? 1 : 0]) + ": values are wrong or late"};
   }
 
   Work work() const override { return {chain_->bytes(), 0, 0}; }
@@ -80,8 +80,8 @@ Plan plan_launches(const Params& params, const Shape& shape) {
   Plan plan;
   const auto size = params.integer("size");
   if (size % value_bytes != 0) {
-    plan.problems.push_back({"size", std::to_string(size),
-                             "values of 8 bytes are read and written; give a multiple of 16"});
+    plan.problems.push_back(
+        {"size", std::to_string(size), "not a multiple of 16 bytes; give a multiple of 16"});
   }
   const auto setting = chain_setting(params);
   plan.device_bytes =
@@ -97,22 +97,24 @@ Kernel launches() {
   using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "launches";
-  kernel.summary = "Device kernels one after the other, waiting for the first or not";
+  kernel.summary = "Consecutive device kernels, with and without a wait for the first";
   kernel.paper = "anl-petsc-summit-part2, section 6, figure 15";
   kernel.parameters = {
-      {"kernels", integer, "5", "device kernels that a stream is given one after the other", "", 2,
-       1000},
-      {"size", integer, "4194304", "what each of them reads and writes, together", "B", value_bytes,
+      {"kernels", integer, "5", "device kernels per chain", "", 2, 1000},
+      {"size", integer, "4194304", "bytes that each reads and writes", "B", value_bytes,
        static_cast<double>(std::int64_t{1} << 33)},
-      {"first", integer, "8", "how many times as much the first one does", "", 1, 1000},
+      {"first", integer, "8", "work of the first kernel, as a multiple of the others'", "", 1,
+       1000},
   };
   for (auto& one : device_parameters()) kernel.parameters.push_back(std::move(one));
-  kernel.results = {{"pipelined_s", Result::Type::real,
-                     "all are launched at once, until the last has ended", "s"},
-                    {"synchronised_s", Result::Type::real,
-                     "the second is launched when the first has ended", "s"}};
+  kernel.results = {
+      {"pipelined_s", Result::Type::real, "time of the chain with all kernels launched at once",
+       "s"},
+      {"synchronised_s", Result::Type::real,
+       "time of the chain if the second kernel is launched after the end of the first", "s"}};
   kernel.point_results = {{"chain_s", Result::Type::real,
-                           "from the first launch to the end of the last, by the median", "s"}};
+                           "time from the first launch to the end of the last kernel, median",
+                           "s"}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

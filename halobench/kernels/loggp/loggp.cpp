@@ -50,14 +50,15 @@ struct Measured {
 };
 
 constexpr std::array<Measured, 7> measured{{
-    {"round_trip_s", &Sample::round_trip_s, "a message there, one back"},
-    {"burst_s", &Sample::burst_s, "many there, one back"},
-    {"delayed_s", &Sample::delayed_s, "the same with a pause before each but the first"},
-    {"delay_s", &Sample::delay_s, "the mean of these pauses"},
-    {"receive_s", &Sample::receive_s, "receiving a message that is there already"},
+    {"round_trip_s", &Sample::round_trip_s, "time of a message and its reply"},
+    {"burst_s", &Sample::burst_s, "time of a burst and its reply"},
+    {"delayed_s", &Sample::delayed_s,
+     "time of a burst with a pause before each message but the first, and its reply"},
+    {"delay_s", &Sample::delay_s, "mean of these pauses"},
+    {"receive_s", &Sample::receive_s, "time to receive a message that has arrived"},
     {"send_s", &Sample::send_s,
-     "sending what is received late: by rendezvous, as long as the wait"},
-    {"wait_s", &Sample::wait_s, "of the server before that receive, not idle but inside MPI"},
+     "time to send a message that is received late; by rendezvous, as long as the wait"},
+    {"wait_s", &Sample::wait_s, "time that the receiver waits before that receive, inside MPI"},
 }};
 
 class LogGP : public Instance {
@@ -236,7 +237,7 @@ std::vector<Parameter> parameters() {
   return {
       {"sizes", sizes, "1:64K", "message sizes", "B", 1,
        static_cast<double>(std::numeric_limits<int>::max())},
-      {"burst", integer, "16", "messages sent one after another", "", 2, 4096},
+      {"burst", integer, "16", "messages per burst", "", 2, 4096},
   };
 }
 
@@ -246,11 +247,11 @@ Kernel loggp() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "loggp";
-  kernel.summary = "What LogGP's parameters follow from: overheads, gaps, latency, by size";
+  kernel.summary = "Measurements for the LogGP model: overheads, gaps, and latency, by size";
   kernel.paper = "Hoefler, Lichei and Rehm, IPDPS 2007";
   kernel.parameters = parameters();
-  kernel.results = {{"burst", integer, "messages of a burst"},
-                    {"round_trip_s", real, "of the first size", "s"}};
+  kernel.results = {{"burst", integer, "messages per burst"},
+                    {"round_trip_s", real, "round trip at the first size", "s"}};
   for (const auto& one : measured) {
     kernel.point_results.push_back({one.name, real, one.meaning, "s"});
   }

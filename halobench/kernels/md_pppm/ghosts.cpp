@@ -263,9 +263,9 @@ std::string Ghosts::fault() const {
     const auto from = owner(ghost);
     const double atom = atom_at(from, ghost.slot);
     const double* at = position_.data() + position_values * (owned + i);
-    if (atom_[as_size(owned + i)] != atom) return wrong("another atom is ghost", i);
+    if (atom_[as_size(owned + i)] != atom) return wrong("wrong atom in ghost", i);
     if (at[0] != atom || at[1] != number(forwards_) || at[2] != number(from)) {
-      return wrong("another position than its atom's has ghost", i);
+      return wrong("wrong position of ghost", i);
     }
     auto holder = ghost;
     for (auto& bricks : holder.bricks) bricks = static_cast<std::int8_t>(-bricks);
@@ -275,11 +275,10 @@ std::string Ghosts::fault() const {
     sum[2] += number(owner(holder) + 1);
   }
   for (std::int64_t slot = 0; slot < owned; ++slot) {
-    if (atom_[as_size(slot)] != atom_at(comm_.rank(), slot))
-      return wrong("no longer there is atom", slot);
+    if (atom_[as_size(slot)] != atom_at(comm_.rank(), slot)) return wrong("missing atom", slot);
     const double* on = force_.data() + force_values * slot;
     if (!std::equal(on, on + force_values, expected[as_size(slot)].begin())) {
-      return wrong("its ghosts' forces do not add up for atom", slot);
+      return wrong("wrong sum of ghost forces for atom", slot);
     }
   }
   return {};

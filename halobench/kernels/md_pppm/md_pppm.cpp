@@ -44,7 +44,7 @@ class MdPppm : public Instance {
     for (const auto& reason : comm_.gather(found)) {
       if (!reason.empty()) return {reason};
     }
-    return {"another rank has found what is wrong"};
+    return {"another rank reports the error"};
   }
 
   Work work() const override {
@@ -95,8 +95,8 @@ Plan plan(const Params& params, const Shape& shape) {
   const auto steps = params.integer("steps");
   if (once && steps % rebuild != 0) {
     planned.problems.push_back({"steps", std::to_string(steps),
-                                "alike=once has whole periods of rebuild=" +
-                                    std::to_string(rebuild) + " steps: give a multiple, or 0"});
+                                "alike=once needs whole periods of rebuild=" +
+                                    std::to_string(rebuild) + " steps; give a multiple, or 0"});
   }
   if (planned.problems.empty()) planned.memory_bytes = memory(system);
   return planned;
@@ -106,18 +106,16 @@ std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
       {"copies", text, "ranks",
-       "of the benchmark's box with 32,000 atoms: ranks, for one a rank (weak scaling), or how "
-       "many "
-       "along x, y and z, such as 2x2x2"},
+       "copies of the benchmark's box of 32,000 atoms. ranks: one per rank (weak scaling), or the "
+       "number along x, y, and z, such as 2x2x2"},
       {"rebuild", integer, "9",
-       "steps from one build of neighbour lists to the next, the first of them a build; the "
-       "benchmark has 11 in 100 steps. Under simulation as many steps are timed together",
+       "steps per build of neighbour lists, of which the first builds; the benchmark has 11 builds "
+       "in 100 steps. Simulations time this number of steps together",
        "", 1, 1e6},
       Parameter::one_of(
           "alike", "each",
-          "steps of a period, and transforms of a step, that are alike: each is gone through; "
-          "once: under simulation one is, and the others are taken to last as long (for real, "
-          "each)",
+          "identical steps of a period, and identical transforms of a step. each: run all; once: "
+          "simulate one and use its time for the others (real runs: all)",
           {"each", "once"}),
   };
 }
@@ -125,15 +123,15 @@ std::vector<Parameter> parameters() {
 std::vector<Result> results() {
   using enum Result::Type;
   std::vector<Result> all{
-      {"atoms", real, "of all ranks"},
-      {"bricks", extents, "ranks along x, y and z"},
-      {"grid", extents, "points of PPPM's grid along x, y and z"},
-      {"pencils", text, "ranks along y and z where each has whole lines along x"},
-      {"ghosts", integer, "atoms of others that each rank has"},
+      {"atoms", real, "atoms on all ranks"},
+      {"bricks", extents, "ranks along x, y, and z"},
+      {"grid", extents, "points of PPPM's grid along x, y, and z"},
+      {"pencils", text, "ranks along y and z in the layout with whole lines along x"},
+      {"ghosts", integer, "ghost atoms per rank"},
       {"computation", text,
-       "charged: what LAMMPS computes takes time, by the node model; absent: it is left out"},
+       "charged: LAMMPS' computation takes time, from the node model; absent: no computation"},
   };
-  const std::string what = ", by all ranks in a step";
+  const std::string what = ", by all ranks per step";
   for (const std::string phase : sending) {
     all.push_back({phase + "_messages", real, "sent in the phase " + phase + what});
     all.push_back({phase + "_bytes", real, "sent in the phase " + phase + what, "B"});
@@ -147,7 +145,7 @@ std::vector<Result> results() {
 Kernel md_pppm() {
   Kernel kernel;
   kernel.name = "md_pppm";
-  kernel.summary = "LAMMPS' rhodopsin benchmark: ghost atoms, PPPM's remaps and sums of each step";
+  kernel.summary = "Messages of LAMMPS' rhodopsin benchmark: ghost atoms, PPPM remaps, and sums";
   kernel.paper = "task-mapping-drop, section 4.1";
   kernel.parameters = md::parameters();
   kernel.results = md::results();

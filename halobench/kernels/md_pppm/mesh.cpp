@@ -204,7 +204,7 @@ std::string Mesh::fault() const {
                  const double is = field_[as_size(components * place + component)];
                  if (is == (component + 1) * expected) continue;
                  found = "component " + std::to_string(component) + " of the field at " +
-                         place_of(x, y, z) + of_rank + " is not the one of its point";
+                         place_of(x, y, z) + of_rank + " is not that of its point";
                }
              });
   return found;

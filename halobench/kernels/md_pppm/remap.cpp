@@ -42,8 +42,8 @@ Remap::Remap(const Context& context, const System& system, Layout from, Layout t
   stands_for_ = share_of(static_cast<std::int64_t>(most), comm_.size());
   if (stands_for_ == 1 || !meter_.executes()) return;
   throw UsageError(
-      "alike=once: of so many messages some stand for others, which carry no data: "
-      "leave --execute away, or give alike=each");
+      "alike=once: with this number of messages some are extrapolated without data; omit "
+      "--execute, or give alike=each");
 }
 
 /// What others' parts have in common with one's own: upwards from the next rank's, or downwards.

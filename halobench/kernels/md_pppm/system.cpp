@@ -205,7 +205,8 @@ System parse_system(const Params& params, std::int64_t ranks, std::vector<Proble
     return System({1, 1, 1}, 1);
   };
   const auto copies = text == "ranks" ? most_even(ranks, 3) : parse_extents(text);
-  if (!copies) return refuse("give ranks, for one a rank, or copies along x, y and z: 2x2x2");
+  if (!copies)
+    return refuse("give ranks (one copy per rank), or copies along x, y, and z, such as 2x2x2");
   const auto all = volume(*copies);
   if (!all || *all > most_copies) return refuse("give at most 2^40 copies of 32,000 atoms");
   const System system(*copies, ranks);
@@ -213,20 +214,20 @@ System parse_system(const Params& params, std::int64_t ranks, std::vector<Proble
   const auto lines = system.pencils();
   if (lines[0] > system.grid()[1] || lines[1] > system.grid()[2]) {
     return refuse("PPPM's grid of " + to_string(system.grid()) + " points has " +
-                  std::to_string(system.grid()[1] * system.grid()[2]) +
-                  " pencils, not one for each of " + std::to_string(ranks) +
-                  " ranks in a grid of them: use fewer ranks or more copies");
+                  std::to_string(system.grid()[1] * system.grid()[2]) + " pencils, which " +
+                  std::to_string(ranks) +
+                  " ranks cannot share in a grid; use fewer ranks or more copies");
   }
   if (shortest < System::reach) {
     return refuse("bricks of " + std::to_string(shortest) + " A for " + std::to_string(ranks) +
-                  " ranks: ghost atoms come from 12 A around, here from neighbours alone; use "
-                  "fewer ranks or more copies");
+                  " ranks are thinner than the 12 A that ghost atoms come from; use fewer ranks or "
+                  "more copies");
   }
   const auto most = most_sent_values * system.atoms_of_a_rank();
   if (most > std::numeric_limits<int>::max()) {
     return refuse(std::to_string(most) +
-                  " values in a message of a rank's atoms: MPI counts end at 2^31 - 1; use more "
-                  "ranks or fewer copies");
+                  " values in a message of a rank's atoms: the limit of MPI counts is 2^31 - 1; "
+                  "use more ranks or fewer copies");
   }
   return system;
 }

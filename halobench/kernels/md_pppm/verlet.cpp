@@ -113,7 +113,7 @@ void Verlet::agree(Phase& phase) {
     check(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_.handle()), "MPI_Allreduce");
   });
   if (most == comm_.size() - 1) return;
-  wrong_sum_ = "the largest rank is said to be " + std::to_string(most);
+  wrong_sum_ = "the largest rank was reported as " + std::to_string(most);
 }
 
 }  // namespace halobench::md

@@ -29,22 +29,21 @@ bool sends_by_stream(const Params& params) {
 }
 
 constexpr const char* devices =
-    "a device's: of a GPU where halobench was built for one (--device cuda or hip), else of an "
-    "emulated one: memory that the host may not touch, a thread a stream; times there say nothing "
-    "of a real device. On a simulated cluster, of its GPUs, which its file describes";
+    "device: a GPU with --device cuda or hip; on a simulated cluster, the GPUs of its file; "
+    "otherwise an emulated device (guarded host memory, one thread per stream), whose times are "
+    "not representative of a GPU";
 
 /// What a device is asked for besides what it is to do.
 std::vector<Parameter> of_any_device() {
   return {Parameter::one_of(
               "device_lag", "none",
-              "of an emulated device, when streams work, so that what is missing gives a wrong "
-              "answer. none: at once, beside the host; until_waited: not before the host waits "
-              "for them, as late as may be; eager: in the call that gives the work, as early as "
-              "may be; random: some of it in each call, of any stream, the same in every launch",
+              "emulated device: when streams work, to expose missing waits. none: concurrently "
+              "with the host; until_waited: as late as possible, when the host waits; eager: as "
+              "early as possible, in the call; random: at random calls, the same in every launch",
               std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
           {"gpus_shared", Parameter::Type::integer, "1",
-           "of GPUs, how many ranks of a node may share one: those that follow each other, on a "
-           "simulated node those of a socket that do",
+           "GPUs: most ranks per GPU. Consecutive ranks of a node share one; on a simulated node, "
+           "consecutive ranks of a socket",
            "", 1, most_sharing}};
 }
 
@@ -55,21 +54,21 @@ std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter
 
 std::vector<Parameter> parameters_of_messages(bool by_stream) {
   std::string help =
-      "of a device, what MPI is given: addresses of the device's memory, or (staged) the host's "
-      "memory, which is copied from and to";
+      "device: memory that MPI reads and writes. gpu_aware: the device's; staged: host memory, "
+      "with copies";
   std::vector<std::string> ways{"gpu_aware", "staged"};
   if (by_stream) {
     help +=
-        "; nccl: nothing, as the GPU's stream sends and receives in its order, by NCCL, so that no "
-        "message is waited for but at the end of an operation with sync=general: where halobench "
-        "was built for CUDA and NCCL was there, with a GPU for each rank";
+        "; nccl: the GPU's stream sends and receives with NCCL, and the host waits only at the end "
+        "of an operation with sync=general. Needs a CUDA build with NCCL and one GPU per rank";
     ways.emplace_back("nccl");
   }
   return joined(
       {
-          Parameter::one_of("memory", "host",
-                            std::string("of arrays and buffers: the host's, or ") + devices,
-                            {"host", "device"}),
+          Parameter::one_of(
+              "memory", "host",
+              std::string("memory of arrays and buffers. host: the host's; ") + devices,
+              {"host", "device"}),
           Parameter::one_of("mpi", "gpu_aware", std::move(help), std::move(ways)),
       },
       of_any_device());
@@ -78,9 +77,9 @@ std::vector<Parameter> parameters_of_messages(bool by_stream) {
 }  // namespace
 
 std::vector<Parameter> device_parameters() {
-  return joined(
-      {Parameter::one_of("memory", "device", std::string("of arrays: ") + devices, {"device"})},
-      of_any_device());
+  return joined({Parameter::one_of("memory", "device", std::string("memory of arrays. ") + devices,
+                                   {"device"})},
+                of_any_device());
 }
 
 std::vector<Parameter> message_parameters() { return parameters_of_messages(false); }
@@ -89,12 +88,12 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
   auto all = parameters_of_messages(by_stream);
   all.push_back(Parameter::one_of(
       "sync", "default_stream",
-      std::string("of a device, what an operation waits for. general: all streams before packing, "
-                  "its own before messages and when it has unpacked; default_stream: its own "
-                  "before messages alone") +
-          (always_ready ? "; stream_aware: nothing, as if MPI waited for the stream, which is "
-                          "right where values were there long before; typed: besides, nobody asks "
-                          "which memory an address is of (options A to D of the report)"
+      std::string(
+          "device: streams that an operation waits for. general: all before packing, its own "
+          "before messages and after unpacking; default_stream: only its own before messages") +
+          (always_ready ? "; stream_aware: none, as if MPI waited for the stream (correct if the "
+                          "values are complete); typed: also without queries of an address's "
+                          "memory (options A to D of the report)"
                         : " (options A and B of the report)"),
       ordering_names(always_ready)));
   return all;
@@ -102,16 +101,16 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
 
 void plan_messages(const Params& params, Plan& plan) {
   if (is_on_device(params) && !has_devices()) {
-    plan.problems.push_back({"memory", "device",
-                             "this program was built without devices: take the one whose name ends "
-                             "in _device"});
+    plan.problems.push_back(
+        {"memory", "device",
+         "this program was built without devices; run the one whose name ends in _device"});
     return;
   }
   const bool may_lag = !simulated() && device_kind() == "emulated";
   if (!is_on_device(params) || may_lag || params.choice("device_lag") == "none") return;
   const std::string what = simulated() ? "simulated" : "a GPU";
   plan.absent = "device_lag=" + params.choice("device_lag") +
-                ": only an emulated device lags, and this one is " + what + "; give none";
+                ": only for an emulated device, and this one is " + what + "; give none";
 }
 
 void plan_memory(const Params& params, Plan& plan) {
@@ -121,13 +120,13 @@ void plan_memory(const Params& params, Plan& plan) {
   const bool waits = sync == "general" || sync == "default_stream";
   if (stages_messages(params) && !waits) {
     plan.problems.push_back({"sync", sync,
-                             "staged messages wait for their copies: give general or "
+                             "staged messages wait for their copies; give general or "
                              "default_stream, or mpi=gpu_aware"});
   }
   if (!sends_by_stream(params)) return;
   if (const auto shared = params.integer("gpus_shared"); shared != 1) {
     plan.problems.push_back({"gpus_shared", std::to_string(shared),
-                             "NCCL takes a GPU for each rank: give 1, or mpi=gpu_aware or staged"});
+                             "NCCL needs one GPU per rank; give 1, or mpi=gpu_aware or staged"});
   }
   if (const auto missing = stream_messages_missing(); !missing.empty()) {
     plan.absent = "mpi=nccl: " + missing;

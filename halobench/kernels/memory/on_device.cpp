@@ -33,9 +33,9 @@ std::vector<std::vector<std::string>> seen_on_node(const Communicator& comm) {
 /// Refused on all ranks where one has none. Collective.
 int number_of_gpu(const Context& context) {
   const auto missing = device_missing();
-  refuse_together(
-      context.comm,
-      missing.empty() ? "" : "memory=device: no GPU by " + device_kind() + " here: " + missing);
+  refuse_together(context.comm, missing.empty() ? ""
+                                                : "memory=device: no GPU found by " +
+                                                      device_kind() + " here: " + missing);
   const int shared = static_cast<int>(context.params.integer("gpus_shared"));
   const auto [number, problem] =
       chosen_gpus(seen_on_node(context.comm), shared)[as_size(context.comm.rank_on_node())];

@@ -44,7 +44,7 @@ class ParallelRegion : public Instance {
       good = good && entered_[as_size(line * thread)] == steps_ * regions_of_step;
     }
     if (comm_.all(good)) return {};
-    return {"a thread's part of a parallel region was not done"};
+    return {"a thread did not run its part of a parallel region"};
   }
 
   Work work() const override { return {}; }
@@ -74,10 +74,10 @@ class ParallelRegion : public Instance {
 Kernel parallel_region() {
   Kernel kernel;
   kernel.name = "parallel_region";
-  kernel.summary = "What it takes to begin and end a parallel region of the case's threads";
+  kernel.summary = "Time to start and end an OpenMP parallel region";
   kernel.paper = "Bull, Measuring Synchronisation and Scheduling Overheads in OpenMP, 1999";
   kernel.repetitions = "10";
-  kernel.results = {{"region_s", Result::Type::real, "one parallel region", "s"}};
+  kernel.results = {{"region_s", Result::Type::real, "time per parallel region", "s"}};
   kernel.batched = true;
   kernel.small = {{"repetitions=2", "steps=3"}};
   kernel.plan = [](const Params&, const Shape& shape) {

@@ -114,7 +114,7 @@ class PingPong : public Instance {
     const bool contents = comm_.all(contents_good_);
     const bool envelopes = comm_.all(envelopes_good_);
     const auto message = "a message of " + std::to_string(size_) + " bytes arrived ";
-    if (!envelopes) return {message + "with another length, sender or tag"};
+    if (!envelopes) return {message + "with a wrong length, sender, or tag"};
     return {contents ? "" : message + "changed"};
   }
 
@@ -321,19 +321,19 @@ Kernel pingpong() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "pingpong";
-  kernel.summary = "Messages between pairs of ranks, by size: latency, bandwidth, message rate";
+  kernel.summary = "Messages between pairs of ranks, by size: latency, bandwidth, and message rate";
   kernel.paper = "Intel MPI Benchmarks, PingPong; OSU Micro-Benchmarks, latency, bw, bibw, mbw_mr";
   kernel.parameters = pingpong_parameters();
-  const std::string streams = "null where messages are sent without waiting for an answer";
-  const std::string timeless = "null where simulated messages took no time";
+  const std::string streams = "null for streams";
+  const std::string timeless = "null if simulated messages take no time";
   kernel.results = {
-      {"latency_s", real, "of the smallest size, one way", "s", streams},
-      {"bandwidth_bytes_per_s", real, "the highest of all sizes, all pairs", "B/s", timeless},
-      {"messages_per_s", real, "the highest of all sizes, all pairs", "1/s", timeless}};
+      {"latency_s", real, "one-way latency at the smallest size", "s", streams},
+      {"bandwidth_bytes_per_s", real, "highest over all sizes, summed over pairs", "B/s", timeless},
+      {"messages_per_s", real, "highest over all sizes, summed over pairs", "1/s", timeless}};
   kernel.point_results = {
-      {"latency_s", real, "one way: by the median over repetitions", "s", streams},
-      {"bandwidth_bytes_per_s", real, "of all pairs together", "B/s", timeless},
-      {"messages_per_s", real, "of all pairs together", "1/s", timeless}};
+      {"latency_s", real, "one-way latency, median over repetitions", "s", streams},
+      {"bandwidth_bytes_per_s", real, "summed over pairs", "B/s", timeless},
+      {"messages_per_s", real, "summed over pairs", "1/s", timeless}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

@@ -47,9 +47,8 @@ Plan plan_pingpong(const Params& params, const Shape& shape) {
   const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
   plan_messages(params, plan);
   if (params.choice("cache") == "off" && !simulated() && last_cache_bytes() == 0) {
-    plan.problems.push_back({"cache", "off",
-                             "this system does not say how large its last cache is, so nothing "
-                             "can be kept out of it; give warm"});
+    plan.problems.push_back(
+        {"cache", "off", "the size of the last-level cache is unknown; give warm"});
     return plan;
   }
   const PingPongSetting setting(params);
@@ -66,24 +65,21 @@ std::vector<Parameter> pingpong_parameters() {
   std::vector<Parameter> all = {
       Parameter::one_of(
           "mode", "imb",
-          "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or "
-          "40 MiB of messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else "
-          "1000); "
-          "stream: bandwidth one way, a window of messages in flight; bistream: both ways at once",
+          "imb: half a round trip as in IMB-MPI1 PingPong (1000 round trips, or 40 MiB of "
+          "messages); osu: as in osu_latency (10000 round trips up to 8 KiB, else 1000); stream: "
+          "one-way bandwidth with a window of messages in flight; bistream: both ways at once",
           {"imb", "osu", "stream", "bistream"}),
       {"sizes", sizes, "0:4M", "message sizes", "B", 0,
        static_cast<double>(std::numeric_limits<int>::max())},
       {"pairs", text, "0-1",
-       "which ranks talk, all pairs at once: 0-1,2-3 or halves (0 with ranks/2 ...) or neighbours "
-       "(0 with 1, 2 with 3 ...); bandwidth and message rate are summed over pairs"},
+       "pairs of ranks, all at once: 0-1,2-3, or halves (0 with ranks/2, ...), or neighbours (0 "
+       "with 1, 2 with 3, ...); bandwidth and message rate are summed over pairs"},
       Parameter::one_of("cache", "warm",
-                        "warm: a message lies where the last one lay; off: messages rotate through "
-                        "twice the last "
-                        "cache, so that none is found in a cache",
+                        "warm: reuse the same buffer (data in cache); off: rotate through twice "
+                        "the size of the last-level cache (data not in cache)",
                         {"warm", "off"}),
-      {"window", integer, "64",
-       "messages in flight of stream and bistream; of large ones, as many as make 64 MiB", "", 1,
-       65536},
+      {"window", integer, "64", "stream, bistream: messages in flight, at most 64 MiB together", "",
+       1, 65536},
   };
   for (auto& one : message_parameters()) all.push_back(std::move(one));
   return all;

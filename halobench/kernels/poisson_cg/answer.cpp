@@ -56,16 +56,16 @@ std::string text(double value) {
 std::string fault_of_fixed_count(const Answer& answer, double updated, double attainable) {
   const double apart = std::abs(answer.residual_relative - updated);
   if (apart <= 1e-6 * std::max(1.0, updated) + 16 * attainable) return "";
-  return "the residual computed anew is " + text(answer.residual_relative) +
-         " of the first, but the method's own is " + text(updated);
+  return "the recomputed residual is " + text(answer.residual_relative) +
+         " of the initial one, but the solver's own is " + text(updated);
 }
 
 std::string fault_of_converged(const Answer& answer, const Limits& limits, const Poisson& problem,
                                double attainable) {
   const Bounds most = bounds_of_converged(limits, problem);
   if (!(answer.residual_relative <= most.residual_relative)) {
-    return "the residual computed anew is " + text(answer.residual_relative) +
-           " of the first, above the tolerance " + text(limits.tolerance) +
+    return "the recomputed residual is " + text(answer.residual_relative) +
+           " of the initial one, above the tolerance " + text(limits.tolerance) +
            "; rounding allows about " + text(attainable);
   }
   if (!problem.has_exact() || answer.error_max <= most.error_max) return "";

@@ -68,7 +68,7 @@ Limits chosen_limits(const Params& params, bool observing) {
 std::optional<Problem> problem_of_depth(const Params& params, const Cut& cut) {
   if (params.choice("variant") != "sstep") return {};
   const std::int64_t s = params.integer("s");
-  if (s % 2 != 0) return Problem{"s", std::to_string(s), "an even number is needed"};
+  if (s % 2 != 0) return Problem{"s", std::to_string(s), "not an even number; give an even number"};
   const auto smallest = cut.place(static_cast<int>(cut.ranks.ranks()) - 1);
   std::int64_t least = cut.n;
   if (cut.ranks.extent(cg::vertical) > 1) least = std::min(least, smallest.rows.size());
@@ -77,8 +77,7 @@ std::optional<Problem> problem_of_depth(const Params& params, const Cut& cut) {
   const std::int64_t largest = least / 4 * 2;
   return Problem{"s", std::to_string(s),
                  "the halo of 2 s = " + std::to_string(cut.halo) +
-                     " points is deeper than a rank's part, " + std::to_string(least) +
-                     " points: " +
+                     " points exceeds a rank's part of " + std::to_string(least) + " points; " +
                      (largest == 0 ? "use variant=fused or fewer ranks"
                                    : "use s=" + std::to_string(largest) + " or fewer ranks")};
 }
@@ -99,9 +98,9 @@ Plan plan(const Params& params, const Shape& shape) {
   const auto cut = chosen_cut(params, shape);
   if (cut.ranks.extent(cg::vertical) > cut.n) {
     planned.problems.push_back({"n", std::to_string(cut.n),
-                                "fewer rows than ranks down the grid (" +
+                                "fewer rows than ranks along the columns of the grid (" +
                                     std::to_string(cut.ranks.extent(cg::vertical)) +
-                                    "): use fewer ranks or a larger n"});
+                                    "); use fewer ranks or a larger n"});
     return planned;
   }
   planned.absent = exchange_missing(exchange_mode(params.choice("exchange")));
@@ -109,14 +108,14 @@ Plan plan(const Params& params, const Shape& shape) {
   plan_memory(params, planned);
   const bool on_device = is_on_device(params);
   if (on_device && params.choice("exchange") != "nonblocking") {
-    planned.problems.push_back({"exchange", params.choice("exchange"),
-                                "a star forest exchanges halos in a device's memory: give "
-                                "nonblocking, or memory=host"});
+    planned.problems.push_back(
+        {"exchange", params.choice("exchange"),
+         "device memory supports only nonblocking; give nonblocking, or memory=host"});
   }
   if (on_device && params.choice("variant") != "textbook") {
-    planned.problems.push_back({"variant", params.choice("variant"),
-                                "only textbook works in a device's memory: give variant=textbook, "
-                                "or memory=host"});
+    planned.problems.push_back(
+        {"variant", params.choice("variant"),
+         "device memory supports only textbook; give variant=textbook, or memory=host"});
   }
   if (params.choice("variant") == "sstep") {
     planned.choices["reorthogonalise"] = std::to_string(sstep_setting(params).every);
@@ -142,7 +141,9 @@ class PoissonCg : public Instance {
     if (limits_.observing) {
       problem_.emplace(n_, right_side_named(context.params.choice("rhs")));
     } else if (limits_.iterations == 0) {
-      throw UsageError("iterations=0: without the arithmetic nothing converges; give a count");
+      throw UsageError(
+          "iterations=0: convergence needs the computed solution; give a number of iterations, or "
+          "--execute");
     }
   }
 
@@ -208,33 +209,33 @@ class PoissonCg : public Instance {
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   std::vector<Parameter> all = {
-      {"n", integer, "1024", "interior mesh points in each direction", "", 1, 1 << 24},
-      Parameter::one_of(
-          "variant", "fused",
-          "fused: one pass over memory an iteration; textbook: one for each vector operation; "
-          "pipelined: one reduction, behind the product; sstep: one pass and one reduction for s "
-          "iterations",
-          variant_names()),
+      {"n", integer, "1024", "interior mesh points per direction", "", 1, 1 << 24},
+      Parameter::one_of("variant", "fused",
+                        "fused: one pass over memory per iteration; textbook: one pass per vector "
+                        "operation; pipelined: one reduction per iteration, overlapped with the "
+                        "product; sstep: one pass and one reduction per s iterations",
+                        variant_names()),
       Parameter::one_of("exchange", "nonblocking",
-                        "how halos travel between ranks; neighbor: in one MPI_Neighbor_alltoallw",
+                        "halo exchange between ranks; neighbor: one MPI_Neighbor_alltoallw",
                         exchange_names()),
       Parameter::one_of("decomposition", "rows",
-                        "what a rank holds: whole rows of the mesh, or a two-dimensional block",
+                        "part of the mesh per rank: whole rows, or a two-dimensional block",
                         {"rows", "blocks"}),
       Parameter::one_of("rhs", "paper",
-                        "right-hand side: the papers', random numbers, or 1 at one point",
+                        "right-hand side: that of the papers, random numbers, or 1 at one point",
                         right_side_names()),
-      {"s", integer, "2", "sstep: iterations a sweep, an even number", "", 2, 6},
+      {"s", integer, "2", "sstep: iterations per sweep, an even number", "", 2, 6},
       {"reorthogonalise", integer, "0",
-       "sstep: sweeps from one to the next that takes no orthogonality for granted; 0: 16 where "
-       "s=2, 4 where s=4, 1 where s=6",
-       "", 0, 16},
-      {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
-      {"tolerance", real, "1e-6", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
-      {"max_iterations", integer, "0", "more are taken for failure; 0 allows 10 n + 100", "", 0,
+       "sstep: sweeps between reorthogonalisations; 0: 16 with s=2, 4 with s=4, 1 with s=6", "", 0,
+       16},
+      {"iterations", integer, "0", "fixed number of iterations; 0: iterate to the tolerance", "", 0,
        1e9},
-      {"surface", integer, "0", "samples a side of the solution and its error; 0 for none", "", 0,
-       65},
+      {"tolerance", real, "1e-6", "largest residual norm, relative to the initial one", "", 1e-16,
+       1e-2},
+      {"max_iterations", integer, "0", "most iterations before the solve fails; 0: 10 n + 100", "",
+       0, 1e9},
+      {"surface", integer, "0", "samples per side of the solution and its error to record; 0: none",
+       "", 0, 65},
   };
   for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
   return all;
@@ -242,24 +243,24 @@ std::vector<Parameter> parameters() {
 
 std::vector<Result> results() {
   using enum Result::Type;
-  const std::string executed = "null where simulated without its arithmetic";
+  const std::string executed = "null if simulated without computing the solution";
   return {
-      {"iterations", integer, "of the solve"},
+      {"iterations", integer, "iterations of the solve"},
       {"error_max", real, "largest difference to the exact solution", "",
-       executed + ", and where no exact solution is known"},
-      {"error_max_bound", real, "the largest that is accepted", "",
-       "null where error_max is, and for a fixed count of iterations", 0, 3},  // the coarsest mesh
-      {"residual_relative", real, "norm of the true residual over that of the right-hand side", "",
+       executed + ", or without a known exact solution"},
+      {"error_max_bound", real, "largest accepted value", "",
+       "null if error_max is null, or with fixed iterations", 0, 3},  // the coarsest mesh
+      {"residual_relative", real, "norm of the true residual, relative to the right-hand side", "",
        executed},
-      {"residual_relative_bound", real, "the largest that is accepted", "",
-       "null where residual_relative is, and for a fixed count of iterations", 0, 0.02},
-      {"bytes_per_point_iteration", real, "of memory traffic, by the algorithm", "B", "", 0, 1000},
+      {"residual_relative_bound", real, "largest accepted value", "",
+       "null if residual_relative is null, or with fixed iterations", 0, 0.02},
+      {"bytes_per_point_iteration", real, "memory traffic of the algorithm per point and iteration",
+       "B", "", 0, 1000},
       {"points", integer, "interior mesh points", "", "", 1},
-      {"fallback_at", integer, "iteration from which the textbook method went on", "",
-       "null where it did not have to"},
-      {"iterations_passed_over", integer, "that a simulation did not go through one by one"},
-      {"surface", surface, "samples of the solution and of its error", "",
-       "not there unless asked for"},
+      {"fallback_at", integer, "iteration at which the solver switched to the textbook method", "",
+       "null without a switch"},
+      {"iterations_passed_over", integer, "iterations that the simulation extrapolated"},
+      {"surface", surface, "samples of the solution and its error", "", "absent unless requested"},
   };
 }
 
@@ -270,7 +271,7 @@ Kernel poisson_cg() { return poisson_cg_in({}); }
 Kernel poisson_cg_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "poisson_cg";
-  kernel.summary = "Poisson's equation in two dimensions by the conjugate gradient method";
+  kernel.summary = "Poisson's equation in two dimensions with conjugate gradients, matrix-free";
   kernel.paper = "hpcf-2018-10, sections 2 and 3";
   kernel.parameters = parameters();
   kernel.results = results();

@@ -25,7 +25,7 @@ class Ring : public Instance {
     check(MPI_Comm_get_attr(comm_.handle(), MPI_TAG_UB, &highest_tag, &known), "MPI_Comm_get_attr");
     if (known != 0 && own_tag(comm_.size() - 1) > *highest_tag) {
       throw UsageError("ranks=" + std::to_string(comm_.size()) +
-                       ": tags of this MPI library end at " + std::to_string(*highest_tag) +
+                       ": the largest tag of this MPI library is " + std::to_string(*highest_tag) +
                        "; use at most " + std::to_string(*highest_tag / tag_of_a_rank + 1) +
                        " ranks");
     }
@@ -57,7 +57,7 @@ class Ring : public Instance {
     const bool good = leftward_.value == -sum && rightward_.value == sum && leftward_.tag == tag &&
                       rightward_.tag == tag;
     if (comm_.all(good)) return {};
-    return {"a message came back that is not the rank's own, or not " + std::to_string(sum)};
+    return {"a returned message is not the rank's own, or not " + std::to_string(sum)};
   }
 
   Work work() const override {
@@ -102,17 +102,17 @@ Kernel ring() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "ring";
-  kernel.summary = "Messages round a ring of ranks, both ways, until each is back";
+  kernel.summary = "Messages in both directions round a ring of ranks, until each returns";
   kernel.paper = "orfeo-mpi-report, section 1.A";
   kernel.results = {
-      {"cycle_s", real, "until each message is back: the median over repetitions", "s"},
-      {"cycle_mean_s", real, "their mean", "s"},
-      {"cycle_deviation_s", real, "their standard deviation, of the sample", "s",
+      {"cycle_s", real, "time until all messages return, median over repetitions", "s"},
+      {"cycle_mean_s", real, "mean over repetitions", "s"},
+      {"cycle_deviation_s", real, "sample standard deviation over repetitions", "s",
        "null with one repetition"},
-      {"messages_received", integer, "by all ranks in one cycle"},
+      {"messages_received", integer, "messages received by all ranks per cycle"},
       {"values",
        integers,
-       "what came back to rank 0: the message to the left, that to the right",
+       "values that return to rank 0: message to the left, message to the right",
        "",
        "",
        {}}};

@@ -288,7 +288,7 @@ Plan plan_grid(const Params& params, const Shape& shape) {
   const auto topology = parse_topology(text, shape.ranks);
   if (!topology) {
     plan.problems.push_back({"topology", text,
-                             "give 2d, 3d, or ranks along x and y (and z) whose product is " +
+                             "give 2d, 3d, or ranks along x and y (and z) with the product " +
                                  std::to_string(shape.ranks) + ", such as " +
                                  std::to_string(shape.ranks) + "x1"});
     return plan;
@@ -309,19 +309,22 @@ Kernel sf_grid() { return sf_grid_in({}); }
 Kernel sf_grid_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "sf_grid";
-  kernel.summary = "Star forest: halos of a periodic grid filled, then added back to its points";
+  kernel.summary =
+      "Star forest: fill the halos of a periodic grid, then add them back to its points";
   kernel.paper = "anl-petsc-summit-part2, section 5.3";
   kernel.parameters = {
       {"n", Parameter::Type::sizes, "4:1K",
-       "points of a rank along each axis; the report goes from 4 to 4K, which in two dimensions "
-       "takes 1 GiB a rank while the forest is set up",
+       "points per rank along each axis; the report has 4 to 4K (1 GiB per rank during set-up in "
+       "two dimensions)",
        "", 1, 65536},
       {"topology", Parameter::Type::text, "2d",
-       "dimensions of the grid and ranks along them: 2d, 3d (the most even), 3x3, 2x2x1 ..."},
+       "grid of ranks: 2d, 3d (the most even), or 3x3, 2x2x1, ..."},
   };
   for (auto& one : memory_parameters(false, true)) kernel.parameters.push_back(std::move(one));
-  kernel.results = {{"latency_s", Result::Type::real, "half a step, of the first size", "s"}};
-  kernel.point_results = {{"latency_s", Result::Type::real, "half a step, by the median", "s"}};
+  kernel.results = {
+      {"latency_s", Result::Type::real, "half the time of a step at the first size", "s"}};
+  kernel.point_results = {
+      {"latency_s", Result::Type::real, "half the time of a step, median over repetitions", "s"}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

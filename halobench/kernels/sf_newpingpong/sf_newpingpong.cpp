@@ -5,9 +5,10 @@
 namespace halobench {
 
 Kernel sf_newpingpong() {
-  return pair_kernel({.name = "sf_newpingpong",
-                      .summary = "Star forest: values from rank 0 to 1 and back, one buffer a rank",
-                      .section = "5.2"});
+  return pair_kernel(
+      {.name = "sf_newpingpong",
+       .summary = "Star forest: send values from rank 0 to 1 and back, one buffer per rank",
+       .section = "5.2"});
 }
 
 }  // namespace halobench

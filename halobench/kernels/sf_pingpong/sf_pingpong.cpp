@@ -8,7 +8,7 @@ namespace halobench {
 Kernel sf_pingpong() {
   return pair_kernel(
       {.name = "sf_pingpong",
-       .summary = "Star forest: values from rank 0 to 1 and back, another buffer each way",
+       .summary = "Star forest: send values from rank 0 to 1 and back, one buffer per direction",
        .section = "5.1",
        .two_buffers = true});
 }

@@ -5,11 +5,10 @@
 namespace halobench {
 
 Kernel sf_unpack() {
-  return pair_kernel(
-      {.name = "sf_unpack",
-       .summary = "Star forest: values from rank 0 added to those of rank 1, and back",
-       .section = "5.2",
-       .adds = true});
+  return pair_kernel({.name = "sf_unpack",
+                      .summary = "Star forest: add values of rank 0 to those of rank 1, and back",
+                      .section = "5.2",
+                      .adds = true});
 }
 
 }  // namespace halobench

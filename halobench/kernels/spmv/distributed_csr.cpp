@@ -77,7 +77,7 @@ DistributedCsr::DistributedCsr(const Context& context, const SparseRows& source,
   count(source);
   const auto most = std::max(counts_.rows, counts_.ghosts);
   if (!context.comm.all(most <= std::numeric_limits<std::int32_t>::max())) {
-    throw UsageError("matrix: a rank has more than 2147483647 rows or ghosts: use more ranks");
+    throw UsageError("matrix: a rank has more than 2147483647 rows or ghosts; use more ranks");
   }
   auto& memory = context.memory;
   diagonal_ = {memory.allocate<std::int64_t>(counts_.rows + 1),

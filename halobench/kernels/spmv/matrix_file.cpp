@@ -59,30 +59,30 @@ MatrixFile::Descriptor::~Descriptor() {
 
 MatrixFile::MatrixFile(const std::string& path) : path_(path), file_(path) {
   static_assert(std::endian::native == std::endian::little);
-  if (file_.get() < 0) refuse("can't be read");
+  if (file_.get() < 0) refuse("cannot be read");
   read_header();
 }
 
 void MatrixFile::read_header() {
   struct stat status{};
-  if (fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) refuse("is no file");
+  if (fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) refuse("is not a file");
   const std::int64_t size = status.st_size / bytes_of_a_number;
-  if (size < header_numbers) refuse("no matrix file, or cut off");
+  if (size < header_numbers) refuse("not a matrix file, or truncated");
   const auto header = numbers(0, header_numbers);
   if (std::memcmp(header.data(), "HALOCSR2", 8) != 0)
-    refuse("no matrix file, or of another version");
+    refuse("not a matrix file, or another version");
   rows_ = header[1];
   nonzeros_ = header[2];
   const auto parts = header[4];
   const auto counted = [&](const char* name, std::int64_t count, std::int64_t least) {
     if (count >= least && count <= size) return;  // so that no sum of them is too large
-    refuse("says it has " + text(count) + name + ", in " + text(status.st_size) + " bytes");
+    refuse("its header claims " + text(count) + name + ", in " + text(status.st_size) + " bytes");
   };
   counted(" rows", rows_, 1);
   counted(" nonzeros", nonzeros_, 1);
   counted(" parts", parts, 0);
   if (header[3] != 0 && header[3] != 1)
-    refuse("says " + text(header[3]) + " for symmetric, not 0 or 1");
+    refuse("says " + text(header[3]) + " for symmetric; expected 0 or 1");
   symmetric_ = header[3] == 1;
   begins_ = header_numbers + (parts > 0 ? parts + 1 : 0);
   columns_ = begins_ + rows_ + 1;
@@ -90,7 +90,7 @@ void MatrixFile::read_header() {
   const auto wanted = (values_ + nonzeros_) * bytes_of_a_number;
   if (status.st_size != wanted) {
     refuse("has " + text(status.st_size) + " bytes, not the " + text(wanted) +
-           " that its header says: cut off, or not whole");
+           " of its header: truncated or damaged");
   }
   checksum_ = bits(header[checksum_place]);
   checksum_of_top_ = weighted(std::span(header).first(checksum_place), 0);
@@ -101,7 +101,7 @@ void MatrixFile::read_parts(std::int64_t parts) {
   parts_ = numbers(header_numbers, parts + 1);
   checksum_of_top_ += weighted(std::span<const std::int64_t>(parts_), header_numbers);
   if (parts_.front() != 0 || parts_.back() != rows_ || !std::ranges::is_sorted(parts_)) {
-    refuse("its parts do not ascend from row 0 to row " + text(rows_));
+    refuse("its parts do not increase from row 0 to row " + text(rows_));
   }
 }
 
@@ -150,7 +150,7 @@ std::string MatrixFile::check_entries(Range rows, const std::vector<std::int64_t
       for (; k < end; ++k) {
         if (columns[k] <= last || columns[k] >= rows_ || !std::isfinite(values[k])) {
           const auto where = "row " + text(rows.begin + std::int64_t(row)) + " ";
-          if (!std::isfinite(values[k])) return where + "has a value that is no finite number";
+          if (!std::isfinite(values[k])) return where + "has a value that is not finite";
           return where + "has column " + text(columns[k]) +
                  (columns[k] >= 0 && columns[k] < rows_ ? " after " + text(last)
                                                         : " of " + text(rows_));
@@ -199,7 +199,7 @@ void MatrixFile::read(std::int64_t first, void* into, std::int64_t count) const 
   auto at = first * bytes_of_a_number;
   for (auto left = as_size(count * bytes_of_a_number); left > 0;) {
     const auto got = pread(file_.get(), to, left, at);
-    if (got <= 0) throw std::runtime_error(path_ + ": can't be read any more");
+    if (got <= 0) throw std::runtime_error(path_ + ": cannot be read any more");
     to += got;
     at += got;
     left -= as_size(got);

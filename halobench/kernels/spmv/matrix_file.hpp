@@ -20,7 +20,7 @@ namespace halobench {
 class MatrixFile : public SparseRows {
  public:
   static constexpr const char* how_to_make =
-      "give haloscope the Matrix Market file, which makes it anew";
+      "give haloscope the Matrix Market file again, to convert it anew";
 
   /// Throws UsageError where there is no such file, or its header and parts are not those of a
   /// matrix that fills it.

@@ -102,7 +102,7 @@ void check_together(const Communicator& comm, const MatrixFile& file) {
   check(MPI_Allreduce(MPI_IN_PLACE, &own.checksum, 1, MPI_UINT64_T, MPI_SUM, comm.handle()),
         "MPI_Allreduce");
   const bool same = own.checksum == file.checksum();
-  refuse_together(comm, refused(same ? "" : "damaged: its checksum is another one"));
+  refuse_together(comm, refused(same ? "" : "damaged: wrong checksum"));
 }
 
 /// What is wrong with the memory; a device's has a copy of all that the host fills.
@@ -115,9 +115,9 @@ void plan_device(const Params& params, Plan& plan) {
     plan.memory_bytes *= 2;
   }
   if (overlap == "early_launch" && !on_device) {
-    plan.problems.push_back({"overlap", overlap,
-                             "only a device's products are launched: give memory=device, or none, "
-                             "split, split_temporary"});
+    plan.problems.push_back(
+        {"overlap", overlap,
+         "early_launch needs a device; give memory=device, or none, split, split_temporary"});
   }
 }
 

@@ -327,56 +327,53 @@ Kernel spmv_in(const SpaceMaker& make_space) {
   using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "spmv";
-  kernel.summary = "Sparse matrix times vector: irregular neighbours, overlapped or not";
+  kernel.summary =
+      "Sparse matrix-vector product with irregular neighbours, with and without overlap";
   kernel.paper = "anl-petsc-summit-part2, section 5.4";
   kernel.parameters = {
       {"matrix", file, "3d27",
-       "a stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (with row_length and "
-       "bandwidth), power_law (with row_length on average), or a Matrix Market file: NAME.mtx, "
-       "NAME.mtx.gz, or NAME.tar.gz with it"},
+       "stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (see row_length, bandwidth), "
+       "power_law (see row_length), or a Matrix Market file: NAME.mtx, NAME.mtx.gz, or a "
+       "NAME.tar.gz that contains it"},
       {"n", integer, "100",
-       "of a stencil, grid points along each axis; of random and power_law, rows; of a file it is "
-       "what the file says",
-       "", 1, 1e15},
+       "stencil: grid points along each axis; random, power_law: rows; file: set by the file", "",
+       1, 1e15},
       {"row_length", integer, "27",
-       "nonzeros of a row, of random and power_law: all columns within reach where these are fewer; "
-       "of a file it is their mean, rounded",
+       "random, power_law: (mean) nonzeros per row, at most the columns within the bandwidth; "
+       "file: their rounded mean",
        "", 1, 1e9},
       {"bandwidth", integer, "0",
-       "of random: columns are no further than this from the diagonal; 0 sets no limit", "", 0,
-       1e15},
+       "random: largest distance of a column from the diagonal; 0: no limit", "", 0, 1e15},
       {"partition", text, "rows",
-       "what ranks and threads have alike: rows, or nonzeros; of a Matrix Market file also graph: "
-       "METIS cuts as few connections between ranks as it can, and rows are renumbered"},
+       "what is distributed evenly over ranks and threads: rows, or nonzeros; for a Matrix Market "
+       "file also graph: METIS minimises connections between ranks and renumbers rows"},
       Parameter::one_of(
           "overlap", "split",
-          "none: messages, then products; split: the product with the rank's own columns while "
-          "messages travel, then that with the others'; split_temporary: the latter into a vector "
-          "of "
-          "its own, added at the end - with several threads, one of them waits for messages and "
-          "multiplies while the others work on the former; not so in simulations, where messages "
-          "travel by themselves; early_launch, on a device: as split, but messages begin when the "
-          "first product was launched, after an event behind packing, as they do with "
-          "split_temporary there, whose two products have a stream each (figure 12 of the report: "
-          "split is a, early_launch b, split_temporary c)",
+          "none: messages, then product; split: product with local columns during the messages, "
+          "then product with remote columns; split_temporary: the remote product goes to a "
+          "separate vector that is added at the end, and with several threads one of them waits "
+          "for messages and computes it (not in simulations). On a device: early_launch is split "
+          "with messages after the launch of the local product, and split_temporary does the same "
+          "with one stream per product (figure 12 of the report: split is a, early_launch b, "
+          "split_temporary c)",
           {"none", "split", "split_temporary", "early_launch"}),
   };
   for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
   {
     using enum Result::Type;
-    const std::string timeless = "null where a simulated step took no time";
-    kernel.results = {
-        {"product_flops_per_s", real, "two a nonzero, over the median time", "1/s", timeless},
-        {"product_bytes_per_s", real, "memory traffic by the algorithm, over that", "B/s",
-         timeless},
-        {"rows", integer, "of the matrix", "", "", 1},
-        {"nonzeros", integer, "of the matrix", "", "", 1},
-        {"nonzeros_of_a_rank", real, "of the rank with the most"},
-        {"off_diagonal", integer, "nonzeros that need another rank's value"},
-        {"ghosts", integer, "values from other ranks, over all ranks"},
-        {"ghosts_of_a_rank", real, "of the rank with the most"},
-        {"bytes_per_nonzero", real, "memory traffic of one product, by the algorithm", "B", "", 0,
-         1e9}};
+    const std::string timeless = "null if a simulated step takes no time";
+    kernel.results = {{"product_flops_per_s", real,
+                       "rate from two operations per nonzero and the median time", "1/s", timeless},
+                      {"product_bytes_per_s", real,
+                       "memory traffic of the algorithm per median time", "B/s", timeless},
+                      {"rows", integer, "rows of the matrix", "", "", 1},
+                      {"nonzeros", integer, "nonzeros of the matrix", "", "", 1},
+                      {"nonzeros_of_a_rank", real, "most nonzeros of a rank"},
+                      {"off_diagonal", integer, "nonzeros in columns of other ranks"},
+                      {"ghosts", integer, "values from other ranks, summed over ranks"},
+                      {"ghosts_of_a_rank", real, "most ghosts of a rank"},
+                      {"bytes_per_nonzero", real, "memory traffic of the algorithm per nonzero",
+                       "B", "", 0, 1e9}};
   }
   kernel.repetitions = "20";
   kernel.warmup = "2";

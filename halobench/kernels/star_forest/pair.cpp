@@ -213,7 +213,7 @@ Plan plan_pair(const PairTest& test, const Params& params) {
   for (const auto size : sizes) {
     if (size % item == 0) continue;
     plan.problems.push_back(
-        {"sizes", std::to_string(size), "values are doubles; give multiples of 8 bytes"});
+        {"sizes", std::to_string(size), "not a multiple of 8 bytes; give multiples of 8"});
   }
   const double arrays = test.two_buffers ? 4 : (test.local ? 3 : 2);
   const auto all = std::accumulate(sizes.begin(), sizes.end(), 0.0);  // each with its own buffers
@@ -233,14 +233,16 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
   kernel.summary = test.summary;
   kernel.paper = std::string("anl-petsc-summit-part2, section ") + test.section;
   kernel.parameters = {{"sizes", Parameter::Type::sizes, "8:4M",
-                        "bytes of all roots together, a message each way; 8 bytes a root", "B",
-                        double{item}, static_cast<double>(std::int64_t{1} << 33)}};
+                        "message size in each direction, 8 bytes per root", "B", double{item},
+                        static_cast<double>(std::int64_t{1} << 33)}};
   // What is sent with two buffers is what prepare() has set, long before.
   for (auto& one : memory_parameters(test.two_buffers, true)) {
     kernel.parameters.push_back(std::move(one));
   }
-  kernel.results = {{"latency_s", Result::Type::real, "half a step, of the smallest size", "s"}};
-  kernel.point_results = {{"latency_s", Result::Type::real, "half a step, by the median", "s"}};
+  kernel.results = {
+      {"latency_s", Result::Type::real, "half the time of a step at the smallest size", "s"}};
+  kernel.point_results = {
+      {"latency_s", Result::Type::real, "half the time of a step, median over repetitions", "s"}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

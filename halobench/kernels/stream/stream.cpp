@@ -287,33 +287,32 @@ Kernel stream() {
   using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "stream";
-  kernel.summary = "Memory bandwidth: copy, scale, add, triad and dot, by working set";
+  kernel.summary = "Memory bandwidth of copy, scale, add, triad, and dot, by working set";
   kernel.paper = "McCalpin, STREAM, 1995";
   kernel.parameters = {
       {"sizes", sizes, "16K:256M",
-       "working sets of each rank, all three arrays together; the largest should be four times the "
-       "rank's share of the last cache",
+       "working set per rank, all three arrays together; the largest should be at least four times "
+       "the rank's share of the last-level cache",
        "B", smallest_size, 1e15},
       Parameter::one_of("operation", "all",
                         "copy c=a, scale c=3a, add c=a+b, triad c=a+3b, dot a.b; bytes are counted "
-                        "as STREAM does, "
-                        "16 or 24 an element: what stores read before they write is left out",
+                        "as in STREAM (16 or 24 per element), without write-allocate traffic",
                         {"all", "copy", "scale", "add", "triad", "dot"}),
-      Parameter::one_of(
-          "stores", "plain",
-          "plain: a stored line is first read from memory (write-allocate); streaming: it is not, "
-          "which from memory is up to 1.5 times as fast, and from caches slower",
-          {"plain", "streaming"}),
+      Parameter::one_of("stores", "plain",
+                        "plain: stores with write-allocate; streaming: non-temporal stores, up to "
+                        "1.5x faster in memory and slower in caches",
+                        {"plain", "streaming"}),
   };
   for (const auto& one : operations) {
     kernel.results.push_back({std::string(one.name) + "_bytes_per_s", Result::Type::real,
-                              "of the largest size, counted as STREAM does", "B/s",
-                              "not there unless it was asked for"});
+                              "bandwidth at the largest size, counted as in STREAM", "B/s",
+                              "absent unless requested"});
   }
   kernel.point_results = {
-      {"bytes_per_s", Result::Type::real, "counted as STREAM does, over the median time", "B/s",
-       "null where simulated loops took no time"},
-      {"traffic_bytes", Result::Type::real, "of one step, what stores read among it", "B"}};
+      {"bytes_per_s", Result::Type::real, "bandwidth from the median time, counted as in STREAM",
+       "B/s", "null if simulated loops take no time"},
+      {"traffic_bytes", Result::Type::real, "memory traffic per step, including write-allocate",
+       "B"}};
   kernel.repetitions = "10";
   kernel.sweeps = true;
   kernel.batched = true;

@@ -11,7 +11,7 @@ namespace {
 void parse_size(const std::string& text, SumLayout& layout, std::vector<Problem>& problems) {
   const auto size = parse_extents(text);
   if (!size) {
-    problems.push_back({"size", text, "give elements along x, y and z, such as 2400x100x100"});
+    problems.push_back({"size", text, "give elements along x, y, and z, such as 2400x100x100"});
     return;
   }
   layout.size = *size;
@@ -19,7 +19,9 @@ void parse_size(const std::string& text, SumLayout& layout, std::vector<Problem>
   if (elements && *elements <= std::numeric_limits<int>::max()) {
     layout.elements = *elements;
   } else {
-    problems.push_back({"size", text, "MPI counts end at 2^31 - 1 elements; give a smaller array"});
+    problems.push_back(
+        {"size", text,
+         "more than 2^31 - 1 elements, the limit of MPI counts; give a smaller array"});
   }
 }
 
@@ -31,7 +33,8 @@ void parse_topology(const std::string& text, std::int64_t ranks, SumLayout& layo
   }
   const auto topology = parse_extents(text);
   if (!topology) {
-    problems.push_back({"topology", text, "give 1d, 2d, 3d, or ranks along x, y and z, as 4x3x2"});
+    problems.push_back(
+        {"topology", text, "give 1d, 2d, 3d, or ranks along x, y, and z, such as 4x3x2"});
   } else if (const auto wrong = other_ranks(*topology, ranks)) {
     problems.push_back({"topology", text, *wrong + ", or 1d, 2d, 3d"});
   } else {

@@ -219,15 +219,15 @@ Plan plan_sum3d(const Params& params, const Shape& shape) {
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   return {
-      {"size", text, "240x100x100", "elements along x, y and z"},
+      {"size", text, "240x100x100", "elements along x, y, and z"},
       {"topology", text, "1d",
-       "ranks along x, y and z, such as 4x3x2; or 1d, 2d, 3d: the most even of so many dimensions"},
-      Parameter::one_of(
-          "distribution", "balanced",
-          "balanced: equal counts of what lies next in memory (the report's a = 0); topology: the "
-          "same, but as many as the rank's block of the topology has (a = 1); subblock: that block "
-          "itself, by derived types",
-          {"balanced", "topology", "subblock"}),
+       "ranks along x, y, and z, such as 4x3x2; 1d, 2d, 3d: the most even grid with that "
+       "dimension"},
+      Parameter::one_of("distribution", "balanced",
+                        "balanced: contiguous elements in equal numbers (the report's a = 0); "
+                        "topology: contiguous elements, as many as in the rank's block (a = 1); "
+                        "subblock: the block itself, with derived datatypes",
+                        {"balanced", "topology", "subblock"}),
   };
 }
 
@@ -237,12 +237,13 @@ Kernel sum3d() {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "sum3d";
-  kernel.summary = "C = A + B for 3-D arrays on rank 0: scattered, added, gathered";
+  kernel.summary = "C = A + B for 3-D arrays on rank 0: scatter, add, gather";
   kernel.paper = "orfeo-mpi-report, section 1.B";
   kernel.parameters = parameters();
-  kernel.results = {{"cycle_s", real, "scatter, sum and gather: the median over repetitions", "s"},
-                    {"elements", integer, "of each array"},
-                    {"elements_per_rank", integers, "of each rank"}};
+  kernel.results = {
+      {"cycle_s", real, "time of scatter, sum, and gather, median over repetitions", "s"},
+      {"elements", integer, "elements per array"},
+      {"elements_per_rank", integers, "elements per rank"}};
   kernel.repetitions = "10";
   kernel.warmup = "1";
   kernel.batched = true;
