@@ -16,14 +16,15 @@ from pathlib import Path
 from rich.console import Console
 from turns import kept, taken, write_page
 
+from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.predictions import PredictedCell
+from haloscope.findings.sentences import sentence
 from haloscope.predict import paper_validation
 from haloscope.report import tables
-from haloscope.report.context import Context
 from haloscope.report.draw.markdown import pipes
-from haloscope.report.findings import mappings, weak_scaling
 from haloscope.run.progress import Teller
+from haloscope.topics import mapping
 
 
 def table(title: str, told: str, cells: list[PredictedCell]) -> list[str]:
@@ -68,8 +69,8 @@ def study(folder: Path) -> list[str]:
             lines += [f"### {table.title}", "", *pipes(table), ""]
             lines += [*(f"- {note}" for note in table.notes), ""]
     found = [
-        one.text
-        for find_ in (mappings.find, weak_scaling.find)
+        sentence(one)
+        for find_ in (mapping.mappings, mapping.weak)
         for one in find_(dossier.cases, context)
     ]
     return [*lines, *(f"- {text}" for text in found), ""]

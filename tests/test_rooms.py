@@ -17,6 +17,8 @@ FLOORS = (
     {"study", "programs"},
     {"records", "clusters", "batch"},
     {"run", "analysis", "lab", "profiling", "outputs"},
+    {"findings"},
+    {"topics"},
     {"report", "predict", "advice"},
     {"commands"},
 )
@@ -52,7 +54,7 @@ def test_what_anyone_may_import_imports_no_room(module: str) -> None:
     assert rooms_known_to(SOURCE / f"{module}.py") <= ANYONE
 
 
-BY_NAME = {"cli.py", *(f"report/{data}/__init__.py" for data in ("tables", "figures", "findings"))}
+BY_NAME = {"cli.py", *(f"report/{data}/__init__.py" for data in ("tables", "figures"))}
 """The files that import modules by name, each those of one package: commands and kinds."""
 
 
@@ -118,7 +120,7 @@ def test_imports_stand_at_the_top_but_of_what_is_heavy_and_seldom_needed() -> No
     assert {path: " ".join(sorted(names)) for path, names in late.items()} == LATE
 
 
-PURE = ("stats", "models", "analysis", "report/tables", "report/figures", "report/findings")
+PURE = ("stats", "models", "analysis", "findings", "topics", "report/tables", "report/figures")
 EXCEPT = {"analysis/dossier.py"}  #: reads a result folder for all that stands after it
 
 
@@ -161,17 +163,14 @@ def test_what_draws_computes_nothing() -> None:
 
 REPORT = "haloscope.report"
 BESIDE = {
-    "tables": ("figures", "findings", "draw"),
-    "figures": ("tables", "findings", "draw"),
-    "findings": ("tables", "figures", "draw"),
+    "tables": ("figures", "draw"),
+    "figures": ("tables", "draw"),
 }
-"""What each of the three knows nothing of: they share analysis, and stand side by side."""
-DATA = {f"{REPORT}.tables.model"}
-"""What a table is as data, which anyone may know: a finding has the tones of its cells."""
+"""What each of the two knows nothing of: they share analysis, and stand side by side."""
 
 
 @pytest.mark.parametrize("kind", sorted(BESIDE))
-def test_tables_figures_and_findings_know_nothing_of_each_other(kind: str) -> None:
+def test_tables_and_figures_know_nothing_of_each_other(kind: str) -> None:
     modules = sorted((SOURCE / "report" / kind).glob("*.py"))
     others = tuple(f"{REPORT}.{other}" for other in BESIDE[kind])
 
@@ -179,7 +178,7 @@ def test_tables_figures_and_findings_know_nothing_of_each_other(kind: str) -> No
         f"{path.name}: {name}"
         for path in modules
         for name in imported(path)
-        if name.startswith(others) and name not in DATA
+        if name.startswith(others)
     }
 
     assert modules

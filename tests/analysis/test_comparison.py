@@ -6,7 +6,11 @@ from dataclasses import replace
 import pytest
 from recorded import Raw, bad, cases, overheads, pingpong, poisson, record
 
-from haloscope.analysis.comparison import UNTESTABLE, Verdict
+from haloscope.analysis import comparison
+from haloscope.analysis.comparison import UNTESTABLE
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Verdict
+from haloscope.report import comparing
 from haloscope.report.tables.compared import Compared, compare_cases
 
 
@@ -140,34 +144,36 @@ def test_every_point_of_every_sweep_is_compared() -> None:
     assert sum(kernel == "pingpong" for kernel, *_ in told) == 24 + 2
     assert {one.verdict for one in found.contrasts} == {"no difference shown"}
     assert {one.family for one in found.contrasts} == {26 + 4 + 5}
-    assert found.headline == "In all 35 comparisons no difference is shown."
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "headline"),
+    ("verdicts", "counted", "caveats"),
     [
-        ([], "Nothing could be compared."),
-        (["faster"], "In the one comparison the second is faster."),
-        (["equal", "equal"], "In both comparisons the second is just as fast."),
-        ([UNTESTABLE] * 3, "In all 3 comparisons launches are too few to tell."),
+        ([], [], set()),
+        ([UNTESTABLE] * 3, [(Verdict.UNDECIDED, 3)], {Caveat.TOO_FEW}),
         (
             ["no difference shown"] * 3 + ["slower", "faster", "faster"],
-            "Of 6 comparisons, the second is faster in 2 and slower in 1; no difference is shown "
-            "in 3.",
+            [(Verdict.FASTER, 2), (Verdict.SLOWER, 1), (Verdict.NO_DIFFERENCE, 3)],
+            set(),
         ),
         (
             ["not measured", "not measured", "no difference shown"],
-            "Of 3 comparisons, a time is missing in 2; no difference is shown in 1.",
+            [(Verdict.NO_DIFFERENCE, 1), (None, 2)],
+            set(),
         ),
     ],
 )
-def test_what_came_of_a_comparison_is_a_sentence(verdicts: list[Verdict], headline: str) -> None:
+def test_what_came_of_a_comparison_is_counted_by_verdict(
+    verdicts: list[comparison.TestVerdict], counted: list[tuple[Verdict, int]], caveats: set[Caveat]
+) -> None:
     raws = ordinary(0)
     one = compared(raws, raws).contrasts[0]
+    made = Compared((), None, tuple(replace(one, verdict=verdict) for verdict in verdicts), ())
 
-    found = Compared((), None, tuple(replace(one, verdict=verdict) for verdict in verdicts), ())
+    (found,) = comparing.findings(made)
 
-    assert found.headline == headline
+    assert [(part.verdict, part.count) for part in found.parts] == counted
+    assert {*found.caveats} == caveats and found.of == len(verdicts)
 
 
 def test_a_ping_pong_is_compared_by_the_time_one_way_and_a_stream_by_that_of_a_message() -> None:

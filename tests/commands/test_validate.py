@@ -64,11 +64,9 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert main([*command, "--out", str(report)]) == 0
     page = (report / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     assert "Predicted and published: hpcf-2018-10, simulated on stampede2" in page
-    assert "What was found, simulated on stampede2" in page
     assert "Published table 4.1: N = 16384, seconds" in page
-    predicted = "Published table 4.1, simulated on stampede2, only predicted: 0.1 % off at the"
-    assert f"{predicted} median of 5, 0.1 % at worst." in page
-    assert "it was fitted: 0.1 % off, the only one." in page
+    predicted = "Prediction error, table 4.1, simulated on stampede2: median of 5 predictions"
+    assert f"{predicted} 0.1 % and largest 0.1 %" in page
     assert "6 predictions over what was published: 6 within 10 % of it." in page
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
     assert (report / "figures" / "predicted-predicted-s.svg").exists()
@@ -264,11 +262,11 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     made = validating.of_paper("A", cells, [], [], {"X": "thin", "XI": "gpu"})
 
     assert made.title == "A, simulated on gpu and thin"
-    assert [found.text for found in made.findings] == [
-        "Published table X, simulated on thin, only predicted: each: 10 % off, the only one; "
-        "all: 0 % off, the only one.",
-        "Published table XI, simulated on gpu, only predicted: 5.0 % off, the only one.",
-        "Published section 5.4, only predicted: 10.0 % off, the only one.",
+    assert [(found.question, found.parts[0].share) for found in made.findings] == [
+        ("Prediction error, table X, simulated on thin, each", pytest.approx(0.1)),
+        ("Prediction error, table X, simulated on thin, all", 0.0),
+        ("Prediction error, table XI, simulated on gpu", pytest.approx(0.05)),
+        ("Prediction error, section 5.4", pytest.approx(0.1)),
     ]
     first, second = made.figures
     assert [first.title, second.title] == [
@@ -289,10 +287,9 @@ def test_a_ratio_of_times_is_not_told_as_a_time() -> None:
 
     made = validating.of_paper("A", [cell], [], [], {"6": "eagle"})
 
-    assert [found.text for found in made.findings] == [
-        "Published table 6, simulated on eagle, only predicted: 16 tasks, the time over that on 16 "
-        "nodes: 10.0 % off, the only one."
-    ]
+    (one,) = made.findings
+    assert one.question.endswith(", 16 tasks, the time over that on 16 nodes")
+    assert [part.share for part in one.parts] == pytest.approx([0.1])
     (figure,) = made.figures
     assert figure.title == "Predicted over published, 16 tasks, the time over that on 16 nodes"
     assert panels(figure)[0].x.label == "published"
@@ -302,7 +299,7 @@ def test_a_ratio_of_times_is_not_told_as_a_time() -> None:
 
 
 def test_a_report_says_where_most_predictions_err_to_one_side() -> None:
-    def said(*errors: float, fitted: bool = False) -> str:
+    def one_way(*errors: float, fitted: bool = False) -> dict[object, int | None]:
         cells = [
             PredictedCell(
                 "X",
@@ -315,14 +312,15 @@ def test_a_report_says_where_most_predictions_err_to_one_side() -> None:
             for k, error in enumerate(errors)
         ]
         (found,) = validating.of_paper("A", cells, [], [], {}).findings
-        return found.text
+        assert [part.share for part in found.parts[:2]] == [0.25, 0.25]
+        return {part.subject["name"]: part.count for part in found.parts[2:]}
 
     low, high = [-0.25] * 6, [0.25, 0.25]
-    assert said(*low, *high).endswith("at worst, 6 of them predicted lower.")
-    assert said(*low, 0.25, *high).endswith("25 % off at the median of 9, 25 % at worst.")
-    assert said(*high, *high, *high, *high).endswith(", all of them predicted higher.")
-    assert said(*low, -0.25).endswith("25 % off at the median of 7, 25 % at worst.")
-    assert said(*low, -0.25, -0.25, fitted=True).endswith("25 % at worst.")
+    assert one_way(*low, *high) == {"predicted lower": 6}
+    assert one_way(*low, 0.25, *high) == {}
+    assert one_way(*high, *high, *high, *high) == {"predicted higher": 8}
+    assert one_way(*low, -0.25) == {}
+    assert one_way(*low, -0.25, -0.25, fitted=True) == {}
 
 
 def test_cells_that_set_numbers_have_one_colour_on_every_page() -> None:
@@ -402,8 +400,11 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
     assert "not simulated: n=1024: no room" in out
     assert main(["validate", "local", "--from", str(tmp_path), "--out", str(tmp_path / "r")]) == 1
     text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-    assert "- **!** The calibration was disturbed. Others computed." in text
-    assert "- poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
+    assert "- **!** The calibration was disturbed: Others computed." in text
+    assert (
+        "Prediction error, poisson_cg: median of 1 prediction 10" in text
+        and "Not simulated: n=1024: no room" in text
+    )
     assert "rank-based interval of the median over 6 launches" in text
     assert "Cells that set" not in text
     assert "Table 2. pingpong, half round trip" in text

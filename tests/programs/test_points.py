@@ -18,19 +18,20 @@ from recorded import Raw, cases, record, write_folder
 
 from haloscope.analysis.cases import Planned, group
 from haloscope.analysis.comparison import UNDECIDED, measures
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import message_models
 from haloscope.analysis.sweeps import sweep
 from haloscope.cli import main
+from haloscope.findings.caveats import Caveat
 from haloscope.programs.output import Answer, Asked, answer
 from haloscope.programs.schema import ProgramFile
 from haloscope.records.checked import wrong
 from haloscope.records.record import Record
-from haloscope.report.context import Context
-from haloscope.report.findings import scattered
 from haloscope.report.tables.compared import compare_cases
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
 from haloscope.study.suited import unsuited
+from haloscope.topics.quality import scattered
 from programs import USED, swept
 
 HEAD = 'summary = "sweeps"\ncommand = ["true"]\n'
@@ -257,18 +258,17 @@ def test_a_case_that_was_not_run_has_its_size_as_the_others() -> None:
 def test_times_of_one_launch_that_differ_tenfold_are_warned_of(
     times_s: list[float], warned: bool
 ) -> None:
-    found = [*scattered.find(cases([printed(times_s=times_s)]), Context())]
+    found = [*scattered(cases([printed(times_s=times_s)]), Context())]
 
-    assert [one.tone for one in found] == ["warning"] * warned
-    assert all("[points]" in one.text for one in found)
+    assert [one.caveats for one in found] == [(Caveat.SEVERAL_OPERATIONS,)] * warned
 
 
 def test_a_sweep_is_no_scatter_but_a_size_may_be() -> None:
     one = swept()
     one["points"] = [{**one["points"][0], "times_s": [1e-6, 2e-5]}, *one["points"][1:]]
 
-    assert [*scattered.find(cases([swept()]), Context())] == []
-    assert len([*scattered.find(cases([one]), Context())]) == 1
+    assert [*scattered(cases([swept()]), Context())] == []
+    assert len([*scattered(cases([one]), Context())]) == 1
 
 
 def test_records_of_them_can_be_read() -> None:

@@ -22,6 +22,8 @@ from any_study import AnyStudy, Made, slower, studies
 from hypothesis import HealthCheck, given, settings
 from recorded import Raw, cases, poisson, spmv, star_forest, write_folder
 
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import FindingShape
 from haloscope.quantities import SECONDS
 from haloscope.records.record import read
 from haloscope.report import figures, tables
@@ -158,14 +160,14 @@ QUANTITY = re.compile(r"(?<![\w.])(\d[\d,.]*\d|\d) (s|ms|µs|ns)\b")
 
 def _strange_words(before: Document, after: Document) -> Iterator[str]:
     """Times in headlines that both reports have, and that do not follow; published ones do not."""
-    said = {_without_numbers(finding.text): finding.text for finding in after.findings}
-    for finding in before.findings:
-        then = said.get(_without_numbers(finding.text))
+    said = {_without_numbers(text): text for text in map(after.said, after.findings)}
+    for text in map(before.said, before.findings):
+        then = said.get(_without_numbers(text))
         if then is None:
             continue  # which of two is said first may change, as it rests on caches and the like
-        for old, new in zip(_times(_ours(finding.text)), _times(_ours(then)), strict=True):
+        for old, new in zip(_times(_ours(text)), _times(_ours(then)), strict=True):
             if not isclose(new, LONGER * old, rel_tol=0.02):
-                yield f"{finding.text}\n became \n{then}"
+                yield f"{text}\n became \n{then}"
 
 
 def _without_numbers(text: str) -> str:
@@ -189,8 +191,8 @@ def _shares_of_bounds(document: Document) -> Iterator[float]:
                 if BOUNDED.search(column.key) and isinstance(cell.value, int | float):
                     yield float(cell.value)
     for finding in document.findings:
-        if re.search("triad", finding.text):
-            yield from (float(share) / 100 for share in re.findall(r"(\d+) %", finding.text))
+        if finding.shape is FindingShape.BOUND and Caveat.PARTLY_CACHED not in finding.caveats:
+            yield from (part.share for part in finding.parts if part.share is not None)
     for panel in _panels(document, Bars):
         yield from (value for _, values in panel.parts for value in values)
 
@@ -460,7 +462,7 @@ def _sentences(document: Document) -> list[str]:
     items: list[Table | Figure] = [*document.tables, *document.figures]
     notes = [note for item in items for note in item.notes]
     alts = [figure.alt for figure in document.figures]
-    found = [finding.text for finding in document.findings]
+    found = [document.said(finding) for finding in document.findings]
     return [*notes, *alts, *found, *(item.title for item in items), *document.left_out]
 
 

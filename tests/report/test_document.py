@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from recorded import MACHINE, bad, cases, changed, heat, poisson, quick, write_folder
 
+from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
+from haloscope.findings.caveats import Caveat
 from haloscope.records.folder import SavedPlan
 from haloscope.report import tables
-from haloscope.report.context import Context
 from haloscope.report.document import LONG, Document, compose
 from haloscope.study.case import Case, Layout
 
@@ -34,13 +35,10 @@ def test_lines_that_are_no_records_are_told_first(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, [poisson(64), {**poisson(64, launch=1), "times_s": [-1.0]}])
 
     (first, *_) = document(folder).findings
-    assert first.tone == "warning"
-    assert first.text.startswith(
-        "1 line of records.jsonl is none, and left out, so that launches that were made may count "
-        "as not run here; line 2: times_s"
-    )
+    assert first.caveats == (Caveat.UNREADABLE,)
+    assert str(first.parts[0].subject["name"]).startswith("line 2: times_s")
     good = document(write_folder(tmp_path / "good", [poisson(64)]))
-    assert not any("records.jsonl" in finding.text for finding in good.findings)
+    assert not any(Caveat.UNREADABLE in finding.caveats for finding in good.findings)
 
 
 def write_plan(folder: Path, cases: list[dict[str, Any]], notes: list[str]) -> None:
@@ -140,11 +138,8 @@ where = { exchnage = "blocking" }  # codespell:ignore
     report = document(write_folder(tmp_path, [poisson(64)], study))
 
     first, *_ = report.findings
-    assert first.text.startswith(
-        "The figure 'scaling' asks for a setting 'exchnage' that no case has: "
-        "did you mean 'exchange'?"
-    )
-    assert first.tone == "warning"
+    assert (first.question, first.caveats) == ("figure 'scaling'", (Caveat.UNKNOWN_SETTING,))
+    assert "'exchange'" in str(first.parts[0].subject["name"])
     assert report.left_out == (
         "No table 'hybrid_grid': no case suits it.",
         "No figure 'scaling': no case suits it.",
@@ -190,9 +185,9 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
 
     report = document(tmp_path)
 
-    assert report.findings[0].text == (
-        "3 of 4 launches are in no table: 3 were not run. The notes name them."
-    )
+    missing = report.findings[0]
+    assert (missing.question, missing.caveats) == ("3 of 4 launches", (Caveat.INCOMPLETE,))
+    assert [(part.count, part.subject["name"]) for part in missing.parts] == [(3, "not run")]
     assert report.left_out == (
         "Not run: poisson_cg: N = 64: 1 of 2 launches.",
         "Not run: poisson_cg: N = 128: both launches.",

@@ -6,13 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from any_study import SIMULATED
 from recorded import MACHINE, Raw, bad, cases, fft
 
 from haloscope.report import tables
-from haloscope.report.findings import findings, transform_grids
 from haloscope.report.tables import Context, Table
-from haloscope.report.validity import validity
 
 CONTEXT = Context(machine=MACHINE)
 
@@ -54,57 +51,6 @@ def test_ways_to_transpose_are_compared_though_their_groups_of_planes_differ() -
 
     assert [row[1].text for row in table.rows] == ["alltoallv", "pairwise", "pipelined"]
     assert table.rows[2][3].text.startswith("1.5")
-    told = [finding.text for finding in findings(cases(raws), CONTEXT)]
-    assert any(
-        text.startswith("Transpose pipelined against alltoallv") and "faster (1.5" in text
-        for text in told
-    ), told
-
-
-def test_the_fastest_grid_of_processes_is_named() -> None:
-    raws = [
-        *launches(ranks=4, topology="4x1", time_s=0.10),
-        *launches(ranks=4, topology="2x2", time_s=0.12),
-        *launches(ranks=4, topology="1x4", time_s=0.10),
-        *launches(ranks=4, topology="4x1", transpose="pairwise"),  # one grid: nothing to compare
-    ]
-
-    (told,) = [f.text for f in findings(cases(raws), CONTEXT) if f.text.startswith("Transform of")]
-
-    assert told.startswith("Transform of 128x128x128 points, 4 processes (transpose = pipelined): ")
-    assert "2x2 takes 1.2" in told and "times as long; " in told
-
-
-def test_processes_that_other_cases_have_otherwise_are_named_once() -> None:
-    raws = [fft(ranks=4, topology=grid) for grid in ("4x1", "2x2")] + [
-        fft(ranks=2, topology=grid) for grid in ("2x1", "1x2")
-    ]
-    told = [one.text for one in transform_grids.find(cases(raws), CONTEXT)]
-    assert [text.split(":")[0] for text in told] == [
-        "Transform of 128x128x128 points, 2 processes",
-        "Transform of 128x128x128 points, 4 processes",
-    ]
-
-
-def test_grids_whose_pencils_are_too_few_for_the_chunks_are_among_the_others() -> None:
-    raws = [
-        *launches(ranks=4, topology="4x1", time_s=0.10, chunks=2),
-        *launches(ranks=4, topology="2x2", time_s=0.12, chunks=8),
-    ]
-
-    (told,) = [f.text for f in findings(cases(raws), CONTEXT) if f.text.startswith("Transform of")]
-
-    assert "fastest with grid 4x1 in 2 chunks (median" in told
-    assert "; 2x2 in 8 chunks takes 1.2" in told
-
-
-def test_a_table_of_ratios_says_over_which_times_it_was_predicted() -> None:
-    raw = fft()
-    simulation = {**SIMULATED["simulation"], "cluster": "eagle"}
-
-    (told,) = validity(cases([{**raw, **SIMULATED, "simulation": simulation}]))
-
-    assert told.endswith("(4 cells over the time on 16 nodes: task-mapping-drop, table 6).")
 
 
 def test_blocks_of_lines_are_compared_on_one_process_too() -> None:

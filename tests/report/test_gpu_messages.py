@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from recorded import MACHINE, Raw, cases, record, star_forest
 
+from haloscope.analysis.context import Context
 from haloscope.analysis.star_forests import gpu_messages, placement_of
+from haloscope.findings.finding import Finding
 from haloscope.papers import tables as papers
-from haloscope.report.context import Context
-from haloscope.report.findings import gpu_messages as topic
-from haloscope.report.findings import unpacking
+from haloscope.topics import star_forests as topic
 
 SIMULATED = {"device": "simulated", "clock": "simulated", "toolchain": "simgrid"}
 SUMMIT = {"simulation": {"cluster": "summit", "verified": False}}
@@ -59,7 +59,7 @@ def test_a_forest_elsewhere_adds_nothing_to_these_messages() -> None:
     (found,) = gpu_messages(cases(raws))
 
     assert found.added_s == {}
-    assert len(list(topic.find(cases(raws), Context(machine=MACHINE)))) == 1
+    assert len(list(topic.between_gpus(cases(raws), Context(machine=MACHINE)))) == 2
 
 
 def test_messages_of_the_host_and_of_an_emulated_device_are_none_between_gpus() -> None:
@@ -74,10 +74,17 @@ def test_messages_of_the_host_and_of_an_emulated_device_are_none_between_gpus() 
 def test_both_are_told_by_place() -> None:
     raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS)]
 
-    messages, added = (one.text for one in topic.find(cases(raws), Context(machine=MACHINE)))
+    start, speed, added = topic.between_gpus(cases(raws), Context(machine=MACHINE))
 
-    assert "8 B take 17.8 µs, 47.2 GB/s (8 B and 4 MiB)" in messages
-    assert "6.00 µs at 8 B (5.70 µs to 6.00 µs)" in added
+    def values(found: Finding) -> list[Any]:
+        return [
+            (part.subject["size"], part.estimate.value) for part in found.parts if part.estimate
+        ]
+
+    assert values(start) == [(8, pytest.approx(17.8e-6))]
+    assert values(speed) == [(2**22, pytest.approx(47.2e9, rel=2e-3))]
+    assert speed.metric.unit == "B/s"
+    assert values(added) == [(8, pytest.approx(6.0e-6)), (2**20, pytest.approx(5.7e-6))]
 
 
 def test_where_published_times_differ_and_ours_do_not_it_is_told() -> None:
@@ -86,9 +93,12 @@ def test_where_published_times_differ_and_ours_do_not_it_is_told() -> None:
     raws = [between_gpus(kernel, times, nodes=2) for kernel in ("sf_unpack", "sf_scatter")]
     context = Context(paper=papers.load("anl-petsc-summit-part2"), machine=MACHINE)
 
-    (said,) = (one.text for one in unpacking.find(cases(raws), context))
+    compared, published = topic.more(cases(raws), context)
 
-    assert "(published: longer by 11.4 µs at 4 MiB)" in said
+    (part,) = published.parts
+    assert part.subject == {"size": 2**22}
+    assert part.estimate and part.estimate.value == pytest.approx(11.4e-6, rel=0.01)
+    assert compared.cases == published.cases
 
 
 def real(first: dict[str, Any], second: dict[str, Any]) -> str | None:

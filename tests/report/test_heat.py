@@ -9,8 +9,6 @@ import pytest
 from recorded import MACHINE, Raw, bad, cases, heat
 
 from haloscope.report import tables
-from haloscope.report.findings import SPOILING, findings, topics
-from haloscope.report.findings.heat import find
 from haloscope.report.tables import Context, Table
 
 CONTEXT = Context(machine=MACHINE)
@@ -58,58 +56,7 @@ def test_operators_are_compared_on_one_process_too() -> None:
     table = build("operator", raws)
 
     assert [row[1].text for row in table.rows] == ["csr", "matrix_free"]
-    told = [finding.text for finding in findings(cases(raws), CONTEXT)]
-    assert any(
-        text.startswith("Operator matrix_free against csr (1 process): faster (6") for text in told
-    ), told
-
-
-def test_where_the_time_goes_is_told_of_the_most_processes() -> None:
-    raws = [*launches(), *launches(ranks=2), *launches(ranks=2, operator="matrix_free")]
-
-    (said,) = (text.text for text in find(cases(raws), CONTEXT))
-
-    assert said == (
-        "Of a solve of heat conduction, 2 processes: with operator csr, matvec takes 80 % and "
-        "update 18 %; with operator matrix_free, matvec takes 80 % and update 18 %."
-    )
-    assert list(find(cases([{**heat(), "phases": []}]), CONTEXT)) == []
-
-
-def test_settings_of_which_the_same_is_told_share_a_headline() -> None:
-    raws = [heat(ranks=2, tolerance=tolerance) for tolerance in (1e-8, 1e-9)]
-
-    (said,) = (text.text for text in find(cases(raws), CONTEXT))
-
-    assert said == (
-        "Of a solve of heat conduction, 2 processes, alike with tolerance = 1e-09 and with "
-        "tolerance = 1e-08, measured once: with operator csr, matvec takes 80 % and update 18 %."
-    )
-
-
-def test_where_the_time_goes_on_several_nodes_says_on_how_many() -> None:
-    """And settings that hold commas are told apart: a mapping with its seed."""
-    raws = [heat(ranks=8) for _ in range(3)]
-    for raw, mapping in zip(raws, ("block", "random", "round_robin"), strict=True):
-        raw["layout"] |= {"nodes": 4, "ppn": 2, "mapping": mapping, "mapping_seed": 1}
-        raw["case"] += mapping
-
-    (said,) = (text.text for text in find(cases(raws), CONTEXT))
-
-    assert said.startswith(
-        "Of a solve of heat conduction, 8 processes on 4 nodes, alike with block; with random; and "
-        "with round_robin, measured once: with operator csr, "
-    )
 
 
 def test_other_kernels_have_no_such_table() -> None:
     assert tables.build("heat", cases([{**heat(), "kernel": "stream"}]), CONTEXT) == []
-
-
-def test_a_study_of_heat_begins_with_its_own_question() -> None:
-    """Which operator is faster, before solver and scaling headlines of other topics."""
-    first = [
-        topic.__name__.rpartition(".")[2] for topic in topics("heat") if topic.ORDER >= SPOILING
-    ]
-
-    assert first[:2] == ["exchange", "heat"]

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
-from recorded import Raw, cases, poisson, quick, record
+from found import found
+from recorded import Raw, cases, quick, record
 
 from haloscope.analysis.cases import label_of
 from haloscope.analysis.jacobi import operations_of_update, scalings
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
-from haloscope.report.findings import findings, latency
 from haloscope.report.tables import Context
+from haloscope.topics.jacobi import model
 
 PAPER = papers.load("orfeo-mpi-report")
 BYTES_PER_UPDATE = 24.0
@@ -298,52 +298,6 @@ def test_what_only_sstep_has_is_no_setting_of_the_others() -> None:
     assert (sstep.settings["s"], sstep.settings["reorthogonalise"]) == (2, 8)
 
 
-def told(raws: list[Raw]) -> list[str]:
-    own = cases(raws)
-    found = findings(own, Context(machine=raws[0]["machine"], all_cases=tuple(own)))
-    return [finding.text for finding in found if "Jacobi" in finding.text]
-
-
-def with_ghosts(raw: Raw, share: float) -> Raw:
-    """A launch that exchanges for that share of its time, and sweeps for the rest."""
-    seconds = raw["times_s"][0]
-    (phase,) = raw["phases"]
-    sweep, exchange = (
-        {**phase, "time_s": dict.fromkeys(("min", "mean", "max"), part * seconds)}
-        for part in (1 - share, share)
-    )
-    return {**raw, "phases": [sweep, {**exchange, "name": "exchange", "bytes": 0.0, "flops": 0.0}]}
-
-
-def test_the_headline_says_how_far_the_model_is_off_and_which_part_of_it() -> None:
-    alone = with_ghosts(sweeps((1, 1, 1), 540.0), 0.0)
-    slow = with_ghosts(sweeps((2, 1, 1), 500.0), 0.5)
-    crowded = with_ghosts(sweeps((2, 1, 1), 500.0), 0.0)
-
-    (first, roof), (second, _) = (told([*quick(), alone, two]) for two in (slow, crowded))
-
-    assert first.startswith("Jacobi, 2 processes, measured once: the detailed model's updates a")
-    ghosts = r"ghosts \(pack, exchange, unpack\) take \d"
-    assert re.search(rf"off by \+\d+ % with 2 processes as 2 × 1 × 1: there {ghosts}", first)
-    assert "the update of points takes" in second and "ghosts" not in second
-    assert roof == (
-        "Of the updates that the memory's bandwidth allows (triad), Jacobi reaches: plain 75 % on "
-        "1 core and 36 % on 2 cores, measured once. Updates of points take 50 to 100 % of a sweep "
-        "there, ghosts and waiting the rest."
-    )
-
-
-def test_what_is_lacking_to_the_roofline_is_told_where_messages_do_not_explain_it() -> None:
-    crowded = [with_ghosts(sweeps(grid, 500.0), 0.02) for grid in ((1, 1, 1), (2, 1, 1))]
-
-    (_, roof) = told([*quick(), *crowded])
-
-    assert roof.endswith(
-        "Updates of points take 98 % of a sweep there: what is lacking is lost in them, not in "
-        "messages."
-    )
-
-
 def test_a_model_is_not_checked_against_the_case_that_it_was_made_from() -> None:
     (scaling,) = scalings(cases(study()), cases(study()))
 
@@ -360,162 +314,7 @@ def test_one_rank_alone_checks_no_model() -> None:
     raws = [*quick(), sweeps((1, 1, 1), 540.0), sweeps((1, 1, 1), 500.0, variant="streaming")]
 
     assert tables.build("jacobi", cases(raws), context(raws)) == []
-    assert not [text for text in told(raws) if text.startswith("Jacobi")]
-
-
-def test_all_scalings_have_one_headline_however_many_cases_they_have() -> None:
-    raws = [*quick()]
-    for variant in ("plain", "streaming"):
-        for grid, rate in (((1, 1, 1), 540.0), ((2, 1, 1), 900.0), ((4, 1, 1), 1000.0)):
-            raws.append(sweeps(grid, rate, variant=variant))
-
-    found = [text for text in told(raws) if text.startswith("Jacobi")]
-
-    assert len(found) == 1
-    assert found[0].startswith("Jacobi, 2 to 4 processes, 2 settings, measured once: ")
-
-
-def test_many_sweeps_are_told_by_the_worst_and_a_simulation_names_its_machine() -> None:
-    more = [sweeps((4, 1, 1), 1500.0), sweeps((2, 2, 1), 1000.0)]
-
-    first, *_ = told(on("orfeo-thin", [*study(), *more]))
-
-    assert re.match(
-        r"Jacobi, 2 to 4 processes, simulated on orfeo-thin: the detailed model's updates a second "
-        r"are off by −\d+\.\d to \+\d+\.\d % \(\d+ % root mean square\), at worst with 4 "
-        r"processes as 4 × 1 × 1: there the update of points takes ",
-        first,
-    )
-    assert first.endswith(
-        ". Off the simulated ones, that is, whose one rank, messages and bandwidth the model "
-        "takes: nothing is said of the machine."
-    )
-    assert "nothing is said of the machine" not in told([*study(), *more])[0]
-
-
-def test_more_than_the_memory_allows_is_no_share_of_it() -> None:
-    fast = [sweeps((1, 1, 1), 900.0), sweeps((2, 1, 1), 1000.0)]
-
-    assert (
-        "plain more than that on 1 core, as caches serve a part and 73 % on 2 cores, measured once."
-        in told([*quick(), *fast])[-1]
-    )
-
-
-def test_without_a_model_or_a_triad_jacobi_has_no_headline() -> None:
-    assert told([sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)]) == []
-
-
-def solved(variant: str, ranks: int, seconds: float, communicating: float = 0.1) -> list[Raw]:
-    """Seven launches of 100 iterations each."""
-    phases = [
-        {"name": name, "calls": 1, "bytes": 0.0, "flops": 0.0, "model_s": None,
-         "time_s": dict.fromkeys(("min", "mean", "max"), share * seconds)}
-        for name, share in (("sweep", 1 - communicating), ("reduce", communicating))
-    ]  # fmt: skip
-    raws = []
-    for k in range(7):
-        raw = poisson(256, ranks=ranks, launch=k, time_s=seconds * (1 + 0.001 * k), phases=phases)
-        raw["result"]["iterations"] = 100
-        raws.append({**raw, "params": {**raw["params"], "variant": variant, "iterations": 100},
-                     "case": f"{variant}-{ranks}"})  # fmt: skip
-    return raws
-
-
-def test_variants_that_share_the_first_place_are_told_beside_those_behind() -> None:
-    seconds = {"textbook": 3.0, "fused": 1.0, "sstep": 1.0, "pipelined": 2.0}
-    own = cases([
-        raw
-        for ranks in (1, 2)
-        for variant, time_s in seconds.items()
-        for raw in solved(variant, ranks, time_s)
-    ])  # fmt: skip
-
-    pace, _ = (finding.text for finding in latency.find(own, Context(all_cases=own)))
-
-    assert pace == (
-        "An iteration (N = 256): with 1 to 2 ranks fused and sstep can't be told apart, and are "
-        "faster than pipelined and textbook, which take 2.00 to 3.00 times as long."
-    )
-
-
-def test_the_variant_that_bears_latency_best_is_named_from_how_many_ranks_on() -> None:
-    raws = [
-        *(raw for ranks in (1, 2) for raw in solved("textbook", ranks, 3.0 / ranks)),
-        *(raw for ranks in (1, 2) for raw in solved("fused", ranks, 1.0 / ranks)),
-        *(raw for ranks in (1, 2) for raw in solved("pipelined", ranks, 2.0 / ranks)),
-        *solved("textbook", 16, 1.0, 0.7),
-        *solved("fused", 16, 0.5, 0.5),
-        *solved("pipelined", 16, 0.25, 0.2),
-        *(raw for variant in ("textbook", "fused") for raw in solved(variant, 32, 0.5)),
-    ]
-    own = cases(raws)
-
-    pace, spent = (finding.text for finding in latency.find(own, Context(all_cases=own)))
-
-    assert pace == (
-        "An iteration (N = 256): with 1 to 2 ranks fused is fastest (3.00 times as fast as "
-        "textbook and 2.00 as the next, pipelined); with 16 ranks pipelined is fastest (4.00 "
-        "times as fast as textbook and 2.00 as the next, fused); with 32 ranks fused and textbook "
-        "can't be told apart, pipelined not run."
-    )
-    assert spent == (
-        "With 16 ranks, sums and halos take 20 % of pipelined's, 50 % of fused's and 70 % of "
-        "textbook's iteration (N = 256)."
-    )
-
-
-def test_one_number_of_ranks_shows_no_change_with_ranks() -> None:
-    own = cases([*solved("textbook", 2, 1.0), *solved("fused", 2, 0.5)])
-
-    assert list(latency.find(own, Context(all_cases=own))) == []
-
-
-def test_as_many_ranks_on_more_and_on_fewer_nodes_are_no_change_with_ranks() -> None:
-    raws = [
-        {**raw, "layout": {**raw["layout"], "nodes": nodes, "ppn": ranks // nodes},
-         "case": f"{raw['case']}-{nodes}"}
-        for variant, time in (("textbook", 2.0), ("fused", 1.0))
-        for ranks in (2, 4)
-        for nodes in (1, 2)
-        for raw in solved(variant, ranks, time)
-    ]  # fmt: skip
-    own = cases(raws)
-
-    assert list(latency.find(own, Context(all_cases=own))) == []
-
-
-def test_many_scalings_of_two_cases_have_one_headline_of_the_worst() -> None:
-    raws = [*quick()]
-    for variant, rate in (("plain", 1000.0), ("streaming", 900.0), ("temporal", 500.0)):
-        raws += [
-            sweeps((1, 1, 1), 540.0, variant=variant),
-            sweeps((2, 1, 1), rate, variant=variant),
-        ]
-
-    first, *rest = told(raws)
-
-    assert re.match(
-        r"Jacobi, 2 processes, 3 settings, measured once: the detailed model's updates a second "
-        r"are off by \+\d\.\d to \+\d+ % \(.* root mean square\), at worst with 2 processes as "
-        r"2 × 1 × 1 \(temporal\)",
-        first,
-    )
-    assert not any(text.startswith("Jacobi") for text in rest)
-
-
-def test_waiting_outside_phases_is_named_where_the_parts_are_faster_than_the_model() -> None:
-    """A sweep of a rank fills half of the time that the slowest takes."""
-    two = sweeps((2, 1, 1), 500.0)
-    (phase,) = two["phases"]
-    half = {key: 0.55 * time for key, time in phase["time_s"].items()}
-
-    first, *_ = told(
-        [*quick(), sweeps((1, 1, 1), 540.0), {**two, "phases": [{**phase, "time_s": half}]}]
-    )
-
-    assert "what lies outside phases, as waiting at the end, takes 45 % of the sweep" in first
-    assert "the update of points" not in first and "ghosts" not in first
+    assert found(model, raws) == []
 
 
 def test_points_that_no_rank_has_are_no_updates_of_a_model() -> None:

@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import haloscope
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.report.document import Document, Section
 from haloscope.report.draw import markdown
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.latex import LINES_A_PAGE, escape, lists, pages, tabulars, write
-from haloscope.report.findings import Finding
 from haloscope.report.tables.model import Cell, Column, Table, label
+from haloscope.topics.common import warning
 
 NAME = "2 processes, chunks = 8, layout = strided, topology = 2x1, transpose = pipelined"
 
@@ -127,7 +129,7 @@ def shared() -> Section:
 
 def test_common_notes_and_folded_tables_stand_after_all_that_floats(tmp_path: Path) -> None:
     """What floats itself waits behind those before it; bare text would overtake them."""
-    document = Document("T", "H", "S", (), (shared(),), (), (), (), (), ())
+    document = Document("T", "S", (), (shared(),), (), (), (), (), ())
 
     text = write(document, {}, tmp_path).read_text(encoding="utf-8")
 
@@ -140,14 +142,24 @@ def test_common_notes_and_folded_tables_stand_after_all_that_floats(tmp_path: Pa
 
 
 def test_a_warning_has_a_mark_of_its_own(tmp_path: Path) -> None:
-    found = (Finding("so", "warning"), Finding("thus"))
-    document = Document("T", "H", "S", found, (), (), (), (), (), ())
+    found = (
+        warning(Caveat.BUSY),
+        Finding(
+            "Copy",
+            FindingShape.BREAKDOWN,
+            (Claim({"name": "all"}, share=1.0),),
+            topic="memory",
+        ),
+    )
+    document = Document("T", "S", found, (), (), (), (), (), ())
 
     tex = write(document, {}, tmp_path).read_text(encoding="utf-8")
     page = markdown.write(document, {}, tmp_path).read_text(encoding="utf-8")
 
-    assert r"\item[\textbf{!}] so" in tex and "\\item thus" in tex
-    assert "- **!** so\n- thus\n" in page
+    busy, copy = map(document.said, found)
+    assert rf"\item[\textbf{{!}}] {busy}" in tex
+    assert f"- **!** {busy}\n" in page
+    assert f"- {copy}" in page.replace("\\", "")
 
 
 def test_signs_below_the_line_are_set_there() -> None:
@@ -155,7 +167,7 @@ def test_signs_below_the_line_are_set_there() -> None:
 
 
 def test_headings_have_room_for_what_follows_or_begin_a_page(tmp_path: Path) -> None:
-    document = Document("T", "H", "S", (), (shared(),), ("left",), (("a", "b"),), (), ("how",), ())
+    document = Document("T", "S", (), (shared(),), ("left",), (("a", "b"),), (), ("how",), ())
 
     text = write(document, {}, tmp_path).read_text(encoding="utf-8")
 

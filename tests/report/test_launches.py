@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import pytest
 from made import build
-from recorded import MACHINE, Raw, bad, cases, pingpong
+from recorded import Raw, bad, cases
 from recorded_devices import US, launches
 
+from haloscope.analysis.context import Context
 from haloscope.analysis.device_kernels import FIGURE_15
 from haloscope.report import figures
-from haloscope.report.context import Context
-from haloscope.report.findings import findings
-from haloscope.report.findings import launches as topic
 
 
 def test_what_waiting_for_the_first_device_kernel_adds_stands_beside_both_times() -> None:
@@ -67,43 +65,3 @@ def test_timelines_of_both_ways_have_their_names_and_say_what_device_it_was() ->
     assert [panel.title for panel in emulated.panels] == ["pipelined, 4 KiB", "synchronised, 4 KiB"]
     assert "On an emulated device: times say nothing of a real one." in emulated.notes
     assert not any("emulated" in note for note in real.notes)
-
-
-def said(raws: list[Raw]) -> list[str]:
-    return [finding.text for finding in topic.find(cases(raws), Context(machine=MACHINE))]
-
-
-def test_the_headline_says_by_how_much_longer_waiting_takes_case_by_case() -> None:
-    small = [launches(100, 150, k) for k in range(7)]
-    large = [launches(1000 + k, 1000 + k, k, size=65536) for k in range(7)]
-
-    alone, hidden = said([*small, *large])
-
-    assert alone.startswith(
-        "5 device kernels of an emulated device (size = 4 KiB), with a synchronisation after the "
-        "first: 50.0 µs more, 1.50 times as long (95 % interval 1.50 to 1.50"
-    )
-    assert "1.00 times as long" in hidden
-    assert hidden.endswith(", no difference shown).")
-
-
-def test_few_launches_of_waiting_tell_nothing_and_none_have_no_headline() -> None:
-    failed = {**bad(launches(1, 1), "failed", "killed"), "points": [], "times_s": [], "result": {}}
-
-    (few,) = said([launches(100, 150, k) for k in range(2)])
-
-    assert few.endswith("too few launches to tell).")
-    assert said([failed]) == []
-
-
-def test_a_headline_of_a_latency_on_an_emulated_device_says_so() -> None:
-    raws = [pingpong(launch=k) for k in range(7)]
-
-    def told(each: list[Raw]) -> list[str]:
-        found = [one.text for one in findings(cases(each), Context())]
-        return [text for text in found if text.startswith("Ping-pong")]
-
-    (emulated,) = told([{**raw, "device": "emulated"} for raw in raws])
-    assert emulated.startswith("Ping-pong, on an emulated device: ")
-    (measured,) = told(raws)
-    assert measured.startswith("Ping-pong: ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from found import found
 from made import panels
 from pytest import approx
 from recorded import bad, cases, poisson
@@ -13,9 +14,8 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.figures.model import Lines
-from haloscope.report.findings import findings, stand_ins
-from haloscope.report.findings.mappings import find
 from haloscope.report.tables import Context
+from haloscope.topics.mapping import mappings
 
 PAPER = papers.load("task-mapping-drop")
 
@@ -132,77 +132,6 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     ]
 
 
-def test_a_headline_that_the_paper_contradicts_says_so() -> None:
-    raws = [{**run(16, nodes, time), "clock": "simulated"} for nodes, time in ((1, 2.0), (16, 1.0))]
-    (here,) = find(cases(raws), context("eagle"))
-    (elsewhere,) = find(cases(raws), context("lark"))
-
-    assert here.tone == "warning"
-    assert here.text.endswith(
-        "concentrated (1 node) takes 2.00 times as long. Published otherwise of this cluster with "
-        "other numbers of tasks: minife, 2048 tasks, concentrated faster by 250 % "
-        "(task-mapping-drop, section 6)."
-    )
-    assert elsewhere.tone == "" and "Published" not in elsewhere.text
-
-
-def find_text(raws: list[dict[str, Any]]) -> str:
-    (told,) = find(cases(raws), context("eagle"))
-    return told.text
-
-
-def test_what_the_paper_has_of_as_many_tasks_is_told_before_what_it_has_of_others() -> None:
-    raws = [
-        {**run(16, nodes, time), "clock": "simulated", "kernel": "fft_pencil"}
-        for nodes, time in ((1, 3.0), (16, 1.0))
-    ]
-    (here,) = find(cases(raws), context("eagle"))
-
-    assert (
-        "Published likewise of this cluster: bigfft, 16 tasks, 446 s on 1 node, 153 s on 16"
-        in here.text
-    )
-    other = here.text.index("Published otherwise of this cluster with other numbers of tasks")
-    assert here.text.index("bigfft, 16 tasks") < other < here.text.index("bigfft, 2048 tasks")
-
-
-def test_the_same_tasks_slower_where_the_paper_has_them_faster_is_a_contradiction() -> None:
-    raws = [
-        {**run(512, nodes, time), "clock": "simulated", "kernel": "fft_pencil"}
-        for nodes, time in ((32, 2.0), (256, 1.0))
-    ]
-    (here,) = find(cases(raws), context("eagle"))
-
-    assert "Published otherwise of this cluster: bigfft, more than 256 tasks" in here.text
-    assert here.tone == "warning"
-
-
-def test_one_that_the_paper_agrees_with_says_nothing_otherwise() -> None:
-    few, many = transposes()[:2]
-    (told,) = find(cases([{**raw, "clock": "simulated"} for raw in (few, many)]), context("eagle"))
-
-    assert "distributed (8 nodes) is fastest" in told.text
-    assert "bigfft, 16 tasks" not in told.text
-    assert "bigfft, 2048 tasks" in told.text
-    more = [
-        {**run(tasks, nodes, time), "clock": "simulated", "kernel": "fft_pencil"}
-        for tasks, times in ((256, (2.0, 1.0)), (512, (1.0, 2.0)))
-        for nodes, time in zip((16, tasks), times, strict=True)
-    ]
-    assert "Published otherwise" not in find_text(more)
-
-
-def test_ranks_that_fill_one_socket_first_are_named_beside_what_they_cause() -> None:
-    raws = [
-        run(8, 1, 1.0, bind="close"),
-        run(8, 8, 0.5, bind="close"),
-    ]
-
-    assert simulated(*raws)[0].endswith(
-        "times as long, where a node's ranks fill one socket before the next (bind = close)."
-    )
-
-
 def test_where_distributed_is_faster_the_ratio_is_below_one_like_all_others() -> None:
     cubes = [{**raw, "kernel": "jacobi3d"} for raw in RAWS]
     (table,) = tables.build("mapping", cases(cubes), context("stampede"))
@@ -236,91 +165,11 @@ def test_a_number_of_tasks_on_one_number_of_nodes_has_no_curve() -> None:
     assert figures.build("mapping", cases([run(2048, 128, 1.0)]), context("x")) == []
 
 
-def simulated(*raws: dict[str, Any]) -> list[str]:
-    measured = cases([{**raw, "clock": "simulated"} for raw in raws])
-    return [finding.text for finding in find(measured, Context(seed=1))]
-
-
-def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> None:
-    assert simulated(*RAWS) == [
-        "poisson_cg: with 8 tasks distributed (8 nodes) is fastest, concentrated (1 node) takes "
-        "2.00 times as long; with 16 tasks intermediate (4 nodes) is fastest, concentrated (2 "
-        "nodes) takes 1.09 times as long.",
-        "poisson_cg: which node has which rank matters most with 8 tasks on 8 nodes: block is "
-        "fastest, random 7 takes 1.60 times as long.",
-    ]
-
-
-def test_numbers_of_tasks_with_one_winner_stand_together() -> None:
-    raws = [
-        run(tasks, nodes, time)
-        for tasks in (8, 16, 32)
-        for nodes, time in ((1, 1.0), (tasks, 1 + tasks))
-    ]
-    assert simulated(*raws) == [
-        "poisson_cg: with 8 to 32 tasks concentrated (1 node) is fastest, distributed takes 9.00 "
-        "to 33.0 times as long."
-    ]
-
-
-def test_patterns_are_named_as_in_tables_which_have_what_ended_in_vain_too() -> None:
-    raws = [
-        *(run(8, 1, 1.0), run(8, 4, 0.7), run(8, 8, 0.8)),
-        *(run(16, 2, 1.0), run(16, 4, 0.7), bad(run(16, 16, 9.0), "timeout", "too long")),
-        *(run(32, 4, 1.0), bad(run(32, 8, 9.0), "timeout", "too long"), run(32, 16, 2.0)),
-        *(run(64, 4, 1.0), run(64, 16, 3.0), bad(run(64, 64, 9.0), "timeout", "too long")),
-    ]
-    assert simulated(*raws) == [
-        "poisson_cg: with 8 to 16 tasks intermediate (4 nodes) is fastest, concentrated takes 1.43 "
-        "times as long; with 32 tasks concentrated (4 nodes) is fastest, distributed (16 nodes) "
-        "takes 2.00 times as long; with 64 tasks concentrated (4 nodes) is fastest, intermediate "
-        "(16 nodes) takes 3.00 times as long."
-    ]
-
-
-def test_ties_are_called_ties() -> None:
-    """Simulated times within a thousandth are one."""
-    assert simulated(
-        run(8, 2, 1.0),
-        run(8, 2, 1.0005, mapping="round_robin"),
-        run(8, 8, 1.0002),
-    ) == [
-        "poisson_cg: with 8 tasks concentrated (2 nodes) and distributed (8 nodes) tie.",
-        "poisson_cg: which ranks share a node makes no difference: block and round robin tie.",
-    ]
-    assert simulated(
-        run(8, 2, 1.0),
-        run(8, 2, 1.0005, mapping="round_robin"),
-        run(8, 2, 1.1, mapping="random", mapping_seed=1),
-    ) == [
-        "poisson_cg: which ranks share a node matters most with 8 tasks on 2 nodes: block and "
-        "round robin tie, random 1 takes 1.10 times as long."
-    ]
-
-
-def test_mappings_that_differ_by_less_than_digits_tell_hardly_matter() -> None:
-    """More than a thousandth, so no tie, and less than 1.01 times."""
-    assert simulated(run(8, 2, 1.0), run(8, 2, 1.004, mapping="round_robin")) == [
-        "poisson_cg: which ranks share a node makes hardly a difference: 0.5 % at most, with 8 "
-        "tasks on 2 nodes."
-    ]
-    assert "takes 1.01 times as long" in str(
-        simulated(run(8, 2, 1.0), run(8, 2, 1.006, mapping="round_robin"))
-    )
-
-
-def test_measured_times_are_told_apart_by_their_launches() -> None:
-    raws = [run(8, 1, 1.0), run(8, 8, 1.1)]
-    assert [finding.text for finding in find(cases(raws), Context(seed=1))] == [
-        "poisson_cg: with 8 tasks concentrated (1 node) and distributed (8 nodes) can't be told "
-        "apart."
-    ]
-
-
 def test_transposes_are_one_comparison_with_sizes_that_shrink() -> None:
     (table,) = tables.build("mapping", cases(transposes()), context("elsewhere"))
     assert table.title == "Tasks on few nodes and on many, fft_pencil"
-    assert simulated(*transposes())[0].startswith("fft_pencil: with 8 tasks distributed")
+    (one,) = found(mappings, [{**raw, "clock": "simulated"} for raw in transposes()])
+    assert one.parts[0].subject["pattern"] == "distributed"
 
 
 def test_a_grid_that_follows_from_the_tasks_is_no_setting_of_its_own() -> None:
@@ -338,12 +187,6 @@ def test_a_grid_that_follows_from_the_tasks_is_no_setting_of_its_own() -> None:
     assert len(tables.build("mapping", cases(two), context("x"))) == 4
 
 
-def test_the_findings_have_them_in_place_of_the_fastest_layout() -> None:
-    own = cases([{**raw, "clock": "simulated"} for raw in RAWS])
-    told = [one.text for one in findings(own, context("elsewhere"))]
-    assert [text for text in told if "is fastest" in text] == simulated(*RAWS)
-
-
 def test_cases_without_a_number_of_tasks_have_neither() -> None:
     plain = cases([poisson(1024)])
     assert tables.build("mapping", plain, context("eagle")) == []
@@ -359,27 +202,3 @@ def test_times_that_hardly_differ_have_an_axis_along_which_they_are_told_apart()
 
     assert (panel.y.scale, panel.y.from_zero, panel.y.ticks) == ("linear", False, ())
     assert far.y.scale == "log2"
-
-
-def test_kernels_that_stand_for_the_paper_s_programs_are_named() -> None:
-    """Where the paper is the one that has them, and not the program that is run itself."""
-
-    def told(kernel: str, context: Context) -> list[str]:
-        return [one.text for one in stand_ins.find(cases(of(kernel)), context)]
-
-    def of(kernel: str) -> list[dict[str, Any]]:
-        return [{**raw, "kernel": kernel, "case": f"{raw['case']}-{kernel}"} for raw in RAWS]
-
-    assert told("fft_pencil", context("eagle")) == [
-        "fft_pencil stands for bigfft: a kernel that communicates as this program of the paper "
-        "does; times of a step are no times of its runs."
-    ]
-    (two,) = told("jacobi3d", context("eagle"))
-    assert two.endswith("as these programs of the paper do; times of a step are no times of their "
-                        "runs.")  # fmt: skip
-    (both,) = stand_ins.find(cases([*of("md_pppm"), *of("jacobi3d")]), context("eagle"))
-    assert both.text.startswith(
-        "jacobi3d stands for lammps and minife and md_pppm for lammps: kernels that communicate as "
-    )
-    assert told("lammps_rhodo", context("eagle")) == []
-    assert told("fft_pencil", Context()) == []

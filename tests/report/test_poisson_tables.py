@@ -10,8 +10,7 @@ from recorded import bad, cases, changed, poisson
 
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
-from haloscope.report.findings import findings
-from haloscope.report.tables import Cell, Context, Table
+from haloscope.report.tables import Cell, Table
 
 STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"
 
@@ -496,24 +495,6 @@ def test_processes_have_threads_where_there_are_several() -> None:
     assert "N = 64: 2 processes." in table.notes
 
 
-def test_bindings_are_set_against_close_and_named_where_they_differ() -> None:
-    raws = [
-        raw
-        for n, times in ((64, (1.0, 1.0)), (128, (2.0, 1.5)))
-        for bind, time in zip(("close", "spread"), times, strict=True)
-        for raw in launches(n, [time * (1 + 0.001 * k) for k in range(7)], ranks=2,
-                            layout={"bind": bind})
-    ]  # fmt: skip
-    own = cases(raws)
-
-    said = [finding.text for finding in findings(own, Context(all_cases=own))]
-
-    assert (
-        "Bind spread against close, 2 settings (fused, 2 processes): no difference shown in 1 and "
-        "faster in 1 (1.33 times as fast, with N = 128: 95 % interval 1.33 to 1.34)." in said
-    )
-
-
 def test_bindings_have_a_table_of_their_own() -> None:
     raws = [
         raw
@@ -529,25 +510,6 @@ def test_bindings_have_a_table_of_their_own() -> None:
         ["close", "1.00 s", "reference"],
         ["spread", "802 ms", "1.25"],
     ]
-
-
-def test_one_core_of_a_node_is_bound_alike_either_way_and_counts_as_no_setting() -> None:
-    raws = [
-        raw
-        for ranks, nodes in ((4, 4), (8, 4))
-        for bind, time in (("close", 1.0), ("spread", 0.8 if ranks > nodes else 1.0))
-        for raw in launches(64, [time * (1 + 0.001 * k) for k in range(7)], ranks=ranks,
-                            nodes=nodes, layout={"bind": bind, "ppn": ranks // nodes})
-    ]  # fmt: skip
-    own = cases(raws)
-
-    (said,) = [
-        finding.text
-        for finding in findings(own, Context(all_cases=own))
-        if finding.text.startswith("Bind ")
-    ]
-
-    assert ", 2 settings" not in said and ": faster (1.25 times as fast" in said
 
 
 def test_a_solve_that_was_cut_short_stands_beside_no_published_one() -> None:

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from found import found, value
 from made import build, column, draw, panels
 from recorded import MACHINE, Raw, cases, changed, ring
 
-from haloscope.analysis import distance
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.distance import widest
 from haloscope.analysis.fits import ring_levels
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Finding, Verdict
 from haloscope.papers import tables as papers
-from haloscope.report.context import Context
-from haloscope.report.findings import Finding
-from haloscope.report.findings import ring as headline
 from haloscope.report.tables import Table
+from haloscope.topics.ring import ring as topic
 
 REPORT = "orfeo-mpi-report"
 
@@ -46,32 +45,6 @@ def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
     assert any("inter node 1.16 µs (THIN)" in note for note in latencies.notes)
     (figure,) = draw("ring", raws)
     assert [curve.model for curve in panels(figure)[0].curves] == [False, True]
-
-
-def test_the_headline_has_a_message_with_the_fewest_and_most_processes_and_by_level() -> None:
-    four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
-    own = cases([
-        changed(of_ring(ranks, k, message_s=0.1e-6 * ranks), machine={**MACHINE, "topology": four})
-        for ranks in (1, 2, 3, 4)
-        for k in range(6)
-    ])  # fmt: skip
-
-    (said,) = (finding.text for finding in headline.find(own, Context()))
-
-    first, level, doubt = said.split("; ")
-    assert first == (
-        "Ring: a message takes 202 ns (95 % interval 200 to 204 ns) with 2 processes and 404 ns "
-        "(95 % interval 400 to 408 ns) with 4 processes"
-    )
-    interval = r" \(95 % interval \d+ to \d+ ns\)"
-    assert re.match(
-        rf"a further process adds two messages of \d+ ns{interval} within a cache", level
-    )
-    assert doubt.startswith("same-cache: the line is at ")  # messages take longer with more ranks
-
-
-def test_one_process_passes_messages_to_itself_and_has_no_headline() -> None:
-    assert list(headline.find(cases([of_ring(1, 0)]), Context())) == []
 
 
 # Two sockets of two cores of two hardware threads; the caches are the sockets'.
@@ -162,19 +135,6 @@ def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_do
     assert not [note for note in cycles.notes + latencies.notes if "the line is at" in note]
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_the_headline_says_of_every_distance_how_processes_lie(
-    shared: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = cases([of_ring(ranks, k) for ranks in (2, 3, 4) for k in range(6)])
-    for name in (*distance._ORDER, distance.OVERSUBSCRIBED):
-        said = f"{name}, cores shared" if shared else name
-        monkeypatch.setattr(distance, "widest", lambda _, said=said: said)
-        (found,) = headline.find(own, Context())
-        assert "-" not in found.text.partition("two messages of")[2], found.text
-        assert found.text.count("cores shared") == shared
-
-
 def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() -> None:
     """Level by level, in as many processes; a warning where that is far off."""
     paper = papers.load(REPORT)
@@ -186,22 +146,21 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
             raw["simulation"] = {"cluster": cluster, "verified": False}
             raw["times_s"] = [scale * 2 * ranks * (0.2e-6 if ranks < 5 else 0.4e-6)]
         _, latencies = build("ring", raws, REPORT)
-        (found,) = headline.find(cases(raws), Context(paper=paper))
-        return latencies, found
+        _, levels = found(topic, raws, paper=paper)
+        return latencies, levels
 
     thin, said = of("orfeo-thin")
     assert [cell.published for cell in column(thin, "latency_s")] == ["0.34 µs", ""]
     assert not any("GPU" in note for note in thin.notes)
-    assert (
-        "two messages of 200 ns within a socket and 400 ns between sockets. Published of this"
-        in said.text
-    )
-    assert said.text.endswith("cluster: 0.34 µs within a socket (orfeo-mpi-report, formula 1).")
-    assert said.tone == "warning"
-    assert of("orfeo-thin", 1.7)[1].tone == ""
+    levels = [part.subject["level"] for part in said.parts]
+    assert levels == ["within a socket", "between sockets"]
+    assert [value(part) for part in said.parts] == pytest.approx([200e-9, 400e-9])
+    assert [one.text for one in said.parts[0].published] == ["0.34 µs"]
+    assert said.parts[0].verdict is Verdict.DISAGREES
+    assert of("orfeo-thin", 1.7)[1].parts[0].verdict is Verdict.AGREES
     elsewhere, said = of("stampede2")
     assert any("Published of ORFEO (orfeo-mpi-report" in note for note in elsewhere.notes)
-    assert "Published" not in said.text
+    assert not any(part.published for part in said.parts)
 
 
 def test_latencies_of_replicates_have_their_interval_though_one_process_has_none() -> None:
@@ -219,10 +178,11 @@ def test_latencies_of_replicates_have_their_interval_though_one_process_has_none
         for k in range(7)
     ]
 
-    (said,) = headline.find(cases([alone, *drawn]), Context())
+    _, levels = found(topic, [alone, *drawn])
 
-    interval = r"two messages of \d+ ns \(95 % interval \d+ to \d+ ns\) within a socket"
-    assert re.search(interval, said.text), said.text
+    assert levels.parts[0].subject == {"level": "within a socket"}
+    assert levels.parts[0].estimate and levels.parts[0].estimate.confidence
+    assert Caveat.REPLICATES in levels.caveats
 
 
 def test_levels_of_a_ring_follow_one_another() -> None:
@@ -272,12 +232,12 @@ def test_a_line_that_no_ring_can_have_is_said_wherever_it_is_shown() -> None:
 
     _, latencies = build("ring", raws)
     (figure,) = draw("ring", raws)
-    (headline_,) = headline.find(cases(raws), Context())
+    _, levels = found(topic, raws)
 
     doubt = "other-socket: the line is at −168 µs for 0 ranks, though a cycle costs no less than"
     assert any(doubt in note for note in latencies.notes)
     assert any(doubt in note for note in figure.notes)
-    assert doubt in headline_.text and headline_.tone == "warning"
+    assert Caveat.DOUBTFUL_FIT in levels.caveats
 
 
 def test_labels_of_processes_have_room_along_a_linear_axis() -> None:

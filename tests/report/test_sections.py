@@ -6,15 +6,14 @@ from __future__ import annotations
 from pytest import approx
 from recorded import cases, of_phases, poisson
 
+from haloscope.analysis.context import Context
 from haloscope.analysis.phases import REST, shares
 from haloscope.analysis.sections import NAMES, PHASES, in_sections
 from haloscope.paths import share
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.report import figures, tables
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Bars
-from haloscope.report.findings import sections
 
 OWN = {name: 0.1 for names in PHASES["md_pppm"].values() for name in names}
 
@@ -47,22 +46,6 @@ def test_lammps_and_md_pppm_stand_in_the_same_table_and_bars() -> None:
     assert isinstance(panel, Bars)
     assert [name for name, _ in panel.parts] == [*NAMES, REST]
     assert panel.bars == ("lammps_rhodo", "md_pppm")
-
-
-def test_a_headline_has_the_longest_sections_of_the_fewest_and_the_most_tasks() -> None:
-    taken = {"Pair": 1.0, "Neigh": 0.5, "Kspace": 0.3, "Comm": 0.1}
-    few, many = (
-        of_phases("lammps_rhodo", dict.fromkeys(NAMES, 0.0) | taken, 2.0, ranks=ranks, nodes=nodes)
-        for ranks, nodes in ((2, 1), (8, 4))
-    )
-
-    (told,) = sections.find(cases([few, many]), Context())
-    assert told.text == (
-        "A step of lammps_rhodo: 2 tasks on one node take 2.00 s (one launch), Pair 50 %, Neigh "
-        "25 % and Kspace 15 %; 8 tasks on 4 nodes take 2.00 s (one launch), Pair 50 %, Neigh 25 % "
-        "and Kspace 15 %."
-    )
-    assert list(sections.find(cases([poisson(64)]), Context())) == []
 
 
 def test_other_kernels_have_no_sections() -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,18 @@ from typing import Any
 from made import build, draw
 from recorded import Raw, cases, pingpong, poisson, write_folder
 
+from haloscope.analysis.context import Context
 from haloscope.analysis.published import Library
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import FindingShape, Prominence
+from haloscope.findings.sentences import sentence
 from haloscope.papers import tables as papers
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Lines, of_launches
-from haloscope.report.findings import findings
 from haloscope.report.method import machine_facts, method
 from haloscope.report.tables import Cell
 from haloscope.report.writing import composed
+from haloscope.topics import findings
+from haloscope.topics.quality import validity
 
 
 def simulated(n: int, **told: Any) -> Raw:
@@ -54,10 +57,10 @@ def method_of(raws: list[Raw]) -> tuple[str, ...]:
 
 def test_verified_answers_are_told_from_those_that_are_not() -> None:
     raws = [simulated(64, verified=True), simulated(1024)]
-    assert next(texts(raws)) == (
-        "All times are simulated on stampede2 (‡): nothing ran there. 1 answer computed and "
-        "verified (§); of 1 case time alone was simulated."
-    )
+    first = findings(cases(raws), Context())[0]
+    assert first.caveats == (Caveat.SIMULATED,)
+    assert any("1 answers" in str(part.subject["name"]) for part in first.parts)
+    assert any("checked: 1 of 2." in line for line in method_of(raws))
     (table,) = build("summary", raws)
     assert [row[2].marks for row in table.rows] == ["‡§", "‡"]
     assert "§ simulated with its arithmetic: the answer was computed and verified." in table.notes
@@ -66,61 +69,40 @@ def test_verified_answers_are_told_from_those_that_are_not() -> None:
 
 
 def test_where_all_answers_are_verified_nothing_is_said_of_others() -> None:
-    raws = [simulated(32, verified=True), simulated(64, verified=True)]
+    raws = [simulated(64, verified=True), simulated(1024, verified=True)]
+    first = findings(cases(raws), Context())[0]
     assert "Answers that were computed and checked: 2 of 2." in method_of(raws)
-    assert next(texts(raws)) == (
-        "All times are simulated on stampede2 (‡): nothing ran there. 2 answers computed and "
-        "verified (§)."
-    )
+    assert any("2 answers" in str(part.subject["name"]) for part in first.parts)
 
 
 def test_a_simulation_that_failed_has_no_answer() -> None:
     failed = {**simulated(64, verified=True), "outcome": "failed", "reason": "deadlock"}
-    said = [text for text in texts([failed, simulated(1024)]) if "(‡)" in text]
-    assert said == [
-        "All times are simulated on stampede2 (‡): nothing ran there. Time alone was simulated, so "
-        "that there is no answer to verify."
-    ]
-
-
-def test_a_simulated_report_says_how_far_predictions_like_it_were_off() -> None:
-    fused = poisson(64, clock="simulated", simulation={"cluster": "stampede2", "verified": False})
-    (known,) = (text for text in texts([simulated(1024)]) if text.startswith("Published times"))
-
-    assert known.startswith(
-        "Published times of poisson_cg on stampede2 were predicted (at the median, at worst) 2.8 "
-        "and 29.5 % off (textbook, 75 cells: hpcf-2018-10, table 4.1), "
+    (one,) = (
+        each
+        for each in findings(cases([failed, simulated(1024)]), Context())
+        if each.caveats == (Caveat.SIMULATED,) and each.severity is Prominence.WARNING
     )
-    assert known in method_of([simulated(1024)])
-    assert "Nothing validates what is simulated on stampede2 of poisson_cg (fused)." in texts(
-        [simulated(1024), fused]
+    assert [part.subject["name"] for part in one.parts] == ["1 of 1 cases on stampede2"]
+
+
+def test_the_method_has_what_validates_simulations_like_these() -> None:
+    known, unknown = (
+        {one.shape for one in validity(cases(raws))}
+        for raws in ([simulated(1024)], [simulated(64, cluster="eagle")])
     )
+    assert (known, unknown) == ({FindingShape.PUBLISHED}, {FindingShape.WARNING})
+    for raws in ([simulated(1024)], [simulated(64, cluster="eagle")]):
+        (one,) = validity(cases(raws))
+        assert sentence(one) in method_of(raws)
 
 
-def test_a_simulated_report_says_where_nothing_validates_it() -> None:
-    raws = [simulated(64, cluster="eagle"), simulated(128, cluster="eagle")]
-    said = "Nothing validates what is simulated on eagle of poisson_cg."
+def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> None:
+    def title(name: str, raws: list[Raw]) -> str:
+        return composed(write_folder(tmp_path / name, raws)).title
 
-    assert said in texts(raws)
-    assert said in method_of(raws)
-    assert not any("alidates" in text for text in texts([poisson(64)]))
-
-
-def test_title_and_heading_of_a_simulated_report_name_its_machine(tmp_path: Path) -> None:
-    def headings(name: str, raws: list[Raw]) -> tuple[str, str]:
-        document = composed(write_folder(tmp_path / name, raws))
-        return document.title, document.heading
-
-    assert headings("a", [simulated(64)]) == (
-        "a, simulated on stampede2",
-        "What was found, simulated on stampede2",
-    )
-    assert headings("b", [simulated(64), poisson(128)]) == ("b", "What was found")
-    assert headings("helps?", [simulated(64)])[0] == "helps? Simulated on stampede2"
-
-
-def texts(raws: list[Raw]) -> Iterator[str]:
-    return (found.text for found in findings(cases(raws), Context()))
+    assert title("a", [simulated(64)]) == "a, simulated on stampede2"
+    assert title("b", [simulated(64), poisson(128)]) == "b"
+    assert title("helps?", [simulated(64)]) == "helps? Simulated on stampede2"
 
 
 def test_a_simulated_machine_is_called_so_and_says_who_described_it() -> None:
@@ -197,9 +179,9 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
         "stampede2, simulated"
     ]
     context = Context(shelf=papers.list_papers())
-    assert not [one for one in findings(cases(raws), context) if "published:" in one.text]
+    assert not [one for one in findings(cases(raws), context) if one.question == "Serial solve"]
     measured = [poisson(2048, variant="textbook")]
-    assert [one for one in findings(cases(measured), context) if "published:" in one.text]
+    assert [one for one in findings(cases(measured), context) if one.question == "Serial solve"]
     assert years.rows[-1][2].value == cases(raws[:1])[0].times_s[0]
 
 
@@ -235,9 +217,9 @@ def test_intervals_of_replicates_are_called_simulated() -> None:
     told = " ".join(method_of(drawn))
     assert "Launches are simulated replicates" in told
     assert "One launch a case" not in told
-    first = next(texts(drawn))
-    assert first.endswith("Intervals are of simulated replicates, whose nodes differ by chance.")
-    assert "replicates" not in next(texts(alike))
+    for raws, replicated in ((drawn, True), (alike, False)):
+        first = findings(cases(raws), Context())[0]
+        assert (Caveat.REPLICATES in first.caveats) == replicated
     (table,) = build("summary", drawn)
     time = next(cell for cell in table.rows[0] if cell.spread)
     assert (time.low, time.high, time.marks) == (1.0, 1.6, "‡")

@@ -10,7 +10,6 @@ from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Lines
-from haloscope.report.findings import findings
 from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
@@ -82,11 +81,6 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
     assert [row[1].text for row in table.rows] == list(ways)
     assert [cell(table, row, "verdict").text for row in (1, 2)] == ["faster", "no difference shown"]
     assert cell(table, 1, "times_as_fast").value == pytest.approx(1.25, rel=0.02)
-    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
-    assert (
-        "Overlap split against none (3d27, N = 100, 2 processes): faster (1.26 times as fast, "
-        "95 % interval 1.25 to 1.27)." in said
-    )
     (note,) = [note for note in table.notes if note.startswith("Published")]
     for words in (
         f"Summit ({SUMMIT}, section 5.4)",
@@ -107,18 +101,6 @@ def test_schemes_that_none_was_measured_of_are_named_as_missing() -> None:
     assert tables.why_none("overlap", cases(absent), Context()) == "all 2 cases have no good launch"
     (table,) = build("overlap", [good[0], absent[1]])
     assert cell(table, 1, "verdict").text == "not measured"
-
-
-def test_ways_to_overlap_on_an_emulated_device_are_said_to_be_of_one() -> None:
-    raws = [
-        {**spmv(ranks=2, launch=launch, overlap=way, time_s=time), "device": "emulated"}
-        for way, time in (("none", 20e-3), ("split", 16e-3))
-        for launch in range(7)
-    ]
-
-    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
-    (told,) = [text for text in said if text.startswith("Overlap")]
-    assert ", on an emulated device: faster" in told
 
 
 def test_a_bandwidth_is_said_where_matrices_differ_in_nothing_else() -> None:
@@ -177,65 +159,3 @@ def test_an_axis_of_less_than_a_decade_has_plain_numbers() -> None:
     svg = draw_all([figure])[figure.id][0].svg
     assert "mathdefault" not in svg
     assert ">2<" in svg and ">3<" in svg
-
-
-def test_the_headline_has_the_speedup_of_every_matrix_on_the_most_processes() -> None:
-    raws = [
-        spmv(ranks=ranks, matrix=matrix, launch=launch, time_s=time / ranks**power)
-        for matrix, time, power in (("3d27", 27e-3, 1.0), ("3d7", 7e-3, 0.5))
-        for ranks in (1, 2, 4)
-        for launch in range(6)
-    ]
-
-    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
-
-    (text,) = (one for one in said if "sparse product" in one)
-    assert text.startswith("With 4 processes, a sparse product is so many times as fast as")
-    assert text.endswith(
-        "with one: 3.99 with 3d27, N = 100 (95 % interval 3.96 to 4.03; an efficiency of 100 %) "
-        "and 2.00 with 3d7, N = 100 (95 % interval 1.99 to 2.02; an efficiency of 50 %)."
-    )
-
-
-def test_the_headline_names_the_caches_that_a_product_moves_to() -> None:
-    raws = [
-        {**spmv(ranks=ranks, launch=launch), "work": {"bytes": 30e6, "flops": 1.0, "messages": 0}}
-        for ranks in (1, 4)
-        for launch in range(6)
-    ]
-    machine = {**MACHINE, "cores": 4, "caches": [{"level": 3, "size_bytes": 2**24, "shared_by": 2}]}
-
-    said = [finding.text for finding in findings(cases(raws), Context(machine=machine))]
-
-    (text,) = (one for one in said if "sparse product" in one)
-    assert text.endswith("; what a product goes through lies in memory with 1, in L3 with 4).")
-
-
-@pytest.mark.parametrize(
-    ("launches", "why"),
-    [
-        (6, "; why it is above 100 % is not known)."),
-        (1, "; by so few launches, more than 100 % is not shown)."),
-    ],
-)
-def test_an_efficiency_above_one_of_a_product_is_not_left_without_a_word(
-    launches: int, why: str
-) -> None:
-    raws = [
-        spmv(ranks=ranks, launch=launch, time_s=time)
-        for ranks, time in ((1, 27e-3), (2, 9e-3))
-        for launch in range(launches)
-    ]
-
-    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
-
-    (text,) = (one for one in said if "sparse product" in one)
-    assert text.endswith(why), text
-
-
-def test_one_number_of_processes_is_no_speedup_of_a_product() -> None:
-    own = cases([spmv(ranks=2, launch=k) for k in range(6)])
-
-    said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
-
-    assert not any("sparse product" in text for text in said)

@@ -14,7 +14,6 @@ from haloscope.quantities import rate, seconds
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Figure, Gantt, Lines
-from haloscope.report.findings import findings
 from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
@@ -139,20 +138,6 @@ def test_no_grid_of_a_gpu_stands_beside_an_emulated_one() -> None:
     (table,) = build("sf_grid", [raw])
 
     assert [column.key for column in table.columns] == ["n", "latency_s_0"]
-
-
-def test_an_emulated_device_is_in_the_headlines() -> None:
-    def told(*raws: Raw) -> str:
-        return " ".join(one.text for one in findings(cases([*raws]), Context()))
-
-    assert "1 of 2 cases worked on an emulated device" in told(
-        star_forest("sf_unpack"), on_device("sf_unpack")
-    )
-    assert "The only case worked on an emulated device" in told(on_device("sf_unpack"))
-    assert "Both cases worked on an emulated device" in told(
-        on_device("sf_unpack"), on_device("sf_pingpong")
-    )
-    assert "emulated" not in told(star_forest("sf_unpack"))
 
 
 def test_no_device_is_raced_against_messages_of_the_host() -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import pytest
 from made import build
-from recorded import Raw, cases, record
+from recorded import Raw, record
 
-from haloscope.papers import tables as papers
-from haloscope.report.context import Context
-from haloscope.report.findings import Finding, sums
 from haloscope.report.tables.sum3d import shared_out
 
 REPORT = "orfeo-mpi-report"
@@ -53,53 +50,3 @@ def test_elements_of_each_process_are_told_as_the_report_does() -> None:
     assert shared_out([9, 9, 8] * 8) == "16 × 9; 8 × 8 (2, 5 … 23)"
     assert shared_out([9, 9, 9, 9, 8, 8] * 2) == "8 × 9; 4 × 8 (4-5, 10-11)"
     assert shared_out([3, 2, 1, 3]) == "2 × 3; 1 × 2 (1); 1 × 1 (2)"
-
-
-def told(*times: float, launches: int = 7) -> list[str]:
-    """One size of arrays, a distribution a time."""
-    names = ("balanced", "topology", "subblock")
-    own = cases([
-        {**sum3d(name, [1], k), "times_s": [time * (1 + 0.001 * k)]}
-        for name, time in zip(names, times, strict=False)
-        for k in range(launches)
-    ])  # fmt: skip
-    return [finding.text for finding in sums.find(own, Context())]
-
-
-def test_the_headline_names_the_fastest_way_to_share_out_and_what_is_behind() -> None:
-    assert told(2.0, 1.0, 1.0001) == [
-        "Sum of 2400x100x100 arrays, 24 processes: fastest with 24x1x1 (distribution = topology) "
-        "(median 1.00 s); 24x1x1 (distribution = balanced) takes 2.00 times as long; 24x1x1 "
-        "(distribution = subblock): no difference shown."
-    ]
-
-
-def test_few_launches_show_no_fastest_and_one_way_is_no_race() -> None:
-    (few,) = told(2.0, 1.0, launches=2)
-    assert "none is shown to be fastest, lowest median with 24x1x1 (distribution = topology)" in few
-    assert few.endswith("(distribution = balanced): launches are too few to tell.")
-    assert told(2.0) == []
-
-
-def simulated(time_s: float) -> list[Finding]:
-    """Of simulated sums of one size, all as long."""
-    own = cases([
-        {**sum3d(name, [1]), "times_s": [time_s], "clock": "simulated"}
-        for name in ("balanced", "topology", "subblock")
-    ])  # fmt: skip
-    return list(sums.find(own, Context(paper=papers.load(REPORT))))
-
-
-def test_sums_that_are_all_equally_fast_are_said_to_be_in_few_words() -> None:
-    first, *_ = simulated(0.05)
-    assert first.text.endswith("24 processes: all 3 are equally fast (50.0 ms).")
-
-
-def test_a_simulated_sum_far_off_the_published_one_says_by_how_many_times() -> None:
-    _, off = simulated(0.05)
-    assert (off.tone, off.text) == (
-        "warning",
-        "Published times of 2 of 3 sums are 12.5 to 12.6 times the ones simulated here: 623 ms to "
-        "631 ms (orfeo-mpi-report, table I).",
-    )
-    assert len(simulated(0.4)) == 1

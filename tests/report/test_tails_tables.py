@@ -7,8 +7,8 @@ import pytest
 from made import build, column, texts
 from recorded import Raw, cases, pingpong, poisson
 
+from haloscope.analysis.context import Context
 from haloscope.report import tables
-from haloscope.report.context import Context
 
 
 def repeated(n: int, launches: int = 6, **changes: object) -> list[Raw]:

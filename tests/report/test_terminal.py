@@ -7,11 +7,15 @@ import pytest
 from recorded import MACHINE, cases, quick
 from rich.console import Console
 
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.report import tables as made
 from haloscope.report.document import Document
-from haloscope.report.draw.terminal import summary, tables
-from haloscope.report.findings import Finding
+from haloscope.report.draw.terminal import everything, summary, tables
 from haloscope.report.tables import Context
+from haloscope.stats.estimates import Estimate
+from haloscope.topics import arranged
+from haloscope.topics.common import warning
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -32,12 +36,46 @@ def test_nothing_is_cut_off_however_narrow_the_terminal(width: int) -> None:
     assert blocks == {60: 5, 80: 2, 200: 1}[width]
 
 
-def test_findings_are_wrapped_below_each_other_and_warnings_marked_without_colours() -> None:
-    found = (Finding("one two three four"), Finding("five", "warning"))
-    document = Document("A study", "Found", "2 cases.", found, (), ("six",), (), (), (), ())
+LONG = "a name that is far too long for any line of a terminal, whoever it was that gave it"
+
+
+def report(warnings: int, names: int = 1) -> Document:
+    """A report of an answer, key figures and warnings, all of many words."""
+    found = [
+        Finding(
+            f"{LONG} {index}",
+            FindingShape.VALUE,
+            tuple(
+                Claim({"name": f"{LONG} {name}"}, estimate=Estimate(1.0, None, None, 1, "none"))
+                for name in range(names)
+            ),
+            topic=f"topic{index}",
+        )
+        for index in range(7)
+    ]
+    busy = [warning(Caveat.BUSY, question=f"{LONG} {k}") for k in range(warnings)]
+    return Document(LONG, "2 cases.", tuple(arranged([*busy, *found])), (), (LONG,), (), (), (), ())
+
+
+@pytest.mark.parametrize("warnings", [0, 1, 20])
+@pytest.mark.parametrize("names", [1, 30])
+def test_a_summary_has_at_most_twelve_lines_of_eighty_columns(warnings: int, names: int) -> None:
     out = StringIO()
 
-    Console(file=out, width=12).print(summary(document))
+    Console(file=out, width=80).print(summary(report(warnings, names)))
 
-    lines = ["A study", "2 cases.", "- one two", "  three four", "! five", "- six"]
-    assert out.getvalue().splitlines() == lines
+    lines = out.getvalue().splitlines()
+    assert len(lines) <= 12 and max(map(len, lines)) <= 80
+    assert sum(line.startswith("! ") for line in lines) == min(warnings, 2 + (names == 1) * 0)
+    assert "haloscope show" in lines[-1]
+
+
+def test_everything_is_wrapped_and_warnings_are_marked_without_colours() -> None:
+    out = StringIO()
+
+    Console(file=out, width=60).print(everything(report(1)))
+
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert sum(line.startswith("! ") for line in lines) == 1
+    assert sum(line.startswith("- ") for line in lines) == 8

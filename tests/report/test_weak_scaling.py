@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from found import found
 from made import panels
 from recorded import bad, cases, poisson
 
+from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
-from haloscope.report.context import Context
-from haloscope.report.findings.weak_scaling import find
+from haloscope.topics.mapping import weak
 
 PAPER = papers.load("task-mapping-drop")
 
@@ -90,20 +91,9 @@ def test_the_figure_has_a_curve_for_each_pattern_and_the_ideal() -> None:
     assert "concentrated 2.50 with 128 tasks" in figure.alt
 
 
-def test_the_headline_has_the_most_tasks() -> None:
-    simulated = [{**raw, "clock": "simulated"} for raw in RAWS[:-1]]
-    (found,) = find(cases(simulated), Context())
-
-    assert found.text == (
-        "poisson_cg: from 8 tasks on one node to 64 a step takes 1.10 times as long concentrated "
-        "(4 nodes), 1.30 times as long intermediate (32 nodes) and 1.50 times as long distributed "
-        "(64 nodes)."
-    )
-
-
 def test_without_a_reference_on_one_node_there_is_none() -> None:
     assert built(RAWS[1:]) == []
-    assert list(find(cases(RAWS[1:]), Context())) == []
+    assert found(weak, RAWS[1:]) == []
     assert built([run(8, 1, 2.0, outcome="failed", times_s=[]), *RAWS[1:]]) == []
 
 
@@ -188,19 +178,3 @@ def test_a_whole_solve_is_told_of_where_there_is_one() -> None:
 
     assert "how many; one of fe_heat is a whole solve, as a run of miniFE is." in notes("fe_heat")
     assert notes("fft_pencil").endswith("the paper does not say how many.")
-
-
-def test_the_most_tasks_that_have_a_time_are_told_with_where_it_is_from() -> None:
-    """Cases that ended in vain tell no cluster."""
-    simulated: dict[str, Any] = {"clock": "simulated", "simulation": {"cluster": "eagle"}}
-    raws = [
-        run(8, 1, 2.0, **simulated),
-        run(64, 4, 2.2, **simulated),
-        bad(run(64, 16, 9.0, clock="simulated"), "timeout", "too long"),
-        bad(run(128, 60, 9.0, clock="simulated"), "timeout", "too long"),
-    ]
-
-    assert [one.text for one in find(cases(raws), Context(seed=1))] == [
-        "poisson_cg, simulated on eagle: from 8 tasks on one node to 64 a step takes 1.10 times as "
-        "long concentrated (4 nodes)."
-    ]

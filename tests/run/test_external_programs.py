@@ -12,17 +12,18 @@ import pytest
 from fakes import FakeProgram, Laboratory
 
 from haloscope.analysis.cases import group
+from haloscope.analysis.context import Context
 from haloscope.errors import UserError
+from haloscope.findings.caveats import Caveat
 from haloscope.host.scratch import Scratch
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.record import Record, read
-from haloscope.report.context import Context
-from haloscope.report.findings import marked
 from haloscope.run.kernels import Kernels
 from haloscope.run.runners import local
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
+from haloscope.topics.quality import marked
 from programs import SCRIPT, STUDY, TOML, put, started
 
 Run = Callable[..., int]
@@ -402,5 +403,5 @@ def test_an_answer_that_nobody_verifies_is_told(
     assert record.outcome == "ok"
     assert record.program is not None and record.program["verified"] is False
     cases = group([record])
-    (told, *_) = [one.text for one in marked.find(cases, Context(all_cases=cases))]
-    assert told.startswith("Answers of theirs are not verified")
+    (one,) = marked(cases, Context(all_cases=cases))
+    assert one.caveats == (Caveat.UNVERIFIED,)

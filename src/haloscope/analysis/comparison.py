@@ -31,7 +31,7 @@ UNDECIDED: Final = "undecided: one allocation each"
 """The verdict on two folders of a batch system where a test has no more than one allocation on each
 side: the allocation is the unit, and one says nothing of how the next would differ."""
 
-Verdict = Literal[
+TestVerdict = Literal[
     "faster",
     "slower",
     "equal",
@@ -72,7 +72,7 @@ class Contrast:
     ratio: Estimate | None
     comparison: Comparison | None
     adjusted: float | None
-    verdict: Verdict
+    verdict: TestVerdict
     family: int = 0
 
 
@@ -195,21 +195,21 @@ def _contrast(
     return Contrast(first, second, estimate, None, None, verdict)
 
 
-def _undecided(comparison: Comparison, tests: int) -> Verdict:
+def _undecided(comparison: Comparison, tests: int) -> TestVerdict:
     """Too few launches: even the smallest p that they could give would not survive correction."""
     if comparison.attainable * tests > ALPHA:
         return UNTESTABLE
     return "no difference shown"
 
 
-def _sign_over(ratio: Estimate | None) -> Verdict | None:
+def _sign_over(ratio: Estimate | None) -> TestVerdict | None:
     """Which is faster within allocations, which their launches together need not tell."""
     if ratio is None or ratio.allocations is None:
         return None
     return "faster" if ratio.value > 1 else "slower"
 
 
-def _sign(first: Measure, second: Measure) -> Verdict:
+def _sign(first: Measure, second: Measure) -> TestVerdict:
     """By the medians; where these are equal and their launches are not, by the means."""
     one, other = (median(measure.sample) for measure in (first, second))
     if one == other:

@@ -29,10 +29,8 @@ _OF_A_PROGRAM = {
 _OF_A_MACHINE = {"host": "host", "cpu": "processor", "cores": "cores"}
 
 
-def mixed(cases: Sequence[MeasuredCase]) -> str | None:
-    """In what the good launches of some cases differ that a plan fixes, or was changed in between.
-
-    None where in nothing.
+def differences(cases: Sequence[MeasuredCase]) -> dict[str, list[str]]:
+    """In what the good launches of some cases differ that a plan fixes, with all that it was.
 
     Measured and simulated launches, and those of MPI libraries with different names, are meant to
     differ.
@@ -40,21 +38,31 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
     seen: dict[tuple[str, str], dict[str, None]] = {}
     for what, among, value in (fact for case in cases for fact in _facts(case)):
         seen.setdefault((what, among), {})[value] = None
-    several = {what: values for (what, _), values in seen.items() if len(values) > 1}
-    differences = "; ".join(f"{what}: {listed([*values])}" for what, values in several.items())
-    told = [
-        *([f"Not measured alike, though under one name: {differences}."] if several else []),
-        *_accepted(cases),
-    ]
-    return " ".join(told) or None
+    return {what: [*values] for (what, _), values in seen.items() if len(values) > 1}
 
 
-def _accepted(cases: Sequence[MeasuredCase]) -> Iterator[str]:
-    """How many launches came after a change that a user accepted, and which change it was."""
+def changes(cases: Sequence[MeasuredCase]) -> list[str]:
+    """The changes that a user accepted, each once: launches came after them."""
     after = [record.changed for case in cases for record in case.launches if record.changed]
-    if after:
-        changes = listed([*dict.fromkeys(change for changes in after for change in changes)])
-        yield f"{count(len(after), 'launch', 'launches')} came after an accepted change: {changes}."
+    return [*dict.fromkeys(change for changed in after for change in changed)]
+
+
+def mixed(cases: Sequence[MeasuredCase]) -> str | None:
+    """The same in words, for the note of a table; None where launches differ in nothing."""
+    told = "; ".join(f"{what}: {listed(values)}" for what, values in differences(cases).items())
+    after = sum(bool(record.changed) for case in cases for record in case.launches)
+    sentences = [
+        *([f"Not measured alike, though under one name: {told}."] if told else []),
+        *(
+            [
+                f"{count(after, 'launch', 'launches')} came after an accepted change: "
+                f"{listed(changes(cases))}."
+            ]
+            if after
+            else []
+        ),
+    ]
+    return " ".join(sentences) or None
 
 
 @lru_cache(maxsize=10_000)

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.quantities import count, number
 
 BUSY = 0.5
 """BUSY is the largest load beforehand, in processors, that is not worth a word."""
@@ -15,20 +14,13 @@ UNEVEN = 1.3
 """UNEVEN is the largest slowest over fastest launch of a case that is not worth a word."""
 
 
-def disturbances(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None) -> Iterator[str]:
-    """A sentence on what ran beforehand, and one on launches of a case that differ too much."""
-    busy = (machine or {}).get("busy_processors") or 0.0
-    if busy > BUSY:
-        yield (
-            f"Other programs kept {number(busy, 2)} processors busy when the run began: times may "
-            "be too long."
-        )
+def busy_processors(machine: Mapping[str, Any] | None) -> float:
+    """How many processors other programs kept busy when the run began; 0 of too few to matter."""
+    busy = float((machine or {}).get("busy_processors") or 0.0)
+    return busy if busy > BUSY else 0.0
+
+
+def uneven(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """The cases whose slowest launch took much longer than the fastest."""
     several = [case for case in cases if len(case.times_s) > 1]
-    uneven = [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]
-    if uneven:
-        counted = f"{len(uneven)} of {count(len(several), 'case')}"
-        where = counted if len(several) > 1 else "the only case"
-        yield (
-            f"In {where} with several launches the slowest "
-            f"took more than {UNEVEN} times as long as the fastest: this machine was not steady."
-        )
+    return [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]

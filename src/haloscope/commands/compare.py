@@ -16,9 +16,11 @@ from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.analysis.results import ResultContrast, number_of, scale
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.findings.finding import Finding
 from haloscope.quantities import quantity
 from haloscope.report import comparing, writing
-from haloscope.report.draw import csv_files, junit, markdown, terminal
+from haloscope.report.document import Document
+from haloscope.report.draw import csv_files, json_document, junit, markdown, terminal
 from haloscope.report.tables.compared import Compared, compare_cases
 from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES
 from haloscope.toolchains.tuning import in_words
@@ -79,6 +81,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", metavar="FILE", help="write every verdict there, as JUnit XML")
     parser.add_argument("--markdown", metavar="FILE", help="write a summary there, as Markdown")
     parser.add_argument("--out", metavar="DIR", help="write a report there, as run does")
+    parser.add_argument(
+        "--json", action="store_true", help="print findings and tables as JSON (docs/findings.md)"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -96,20 +101,24 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
     console = Screen()
     shown = [compared.details] if arguments.details else compared.tables
+    found = comparing.findings(compared, list(_differences(first, second, names)))
+    report = comparing.document(first, second, compared, found)
+    if arguments.json:
+        print(json_document.text(report))
+        _write(arguments, compared, report)
+        return _exit_code(compared.contrasts, arguments.fail_above)
     console.print(terminal.tables(shown))
-    console.print(compared.headline, markup=False, style="bold")
-    differences = list(_differences(first, second, names))
-    for line in (*differences, *compared.notes):
+    console.print(terminal.found(report))
+    for line in (*report.legend, *compared.notes):
         console.print(line, markup=False, soft_wrap=True)
-    _write(arguments, compared, differences)
+    _write(arguments, compared, report)
     if arguments.out:
-        report = comparing.document(first, second, compared, differences)
         written = writing.write_apart(report, Path(arguments.out))
         console.print(f"report: {written}", soft_wrap=True)
     return _exit_code(compared.contrasts, arguments.fail_above)
 
 
-def _write(arguments: argparse.Namespace, compared: Compared, differences: Sequence[str]) -> None:
+def _write(arguments: argparse.Namespace, compared: Compared, report: Document) -> None:
     """The files that were asked for: every comparison, every verdict, a summary."""
     if arguments.csv and (every := compared.every):
         both = [one.case for pair in compared.contrasts for one in (pair.first, pair.second)]
@@ -122,7 +131,7 @@ def _write(arguments: argparse.Namespace, compared: Compared, differences: Seque
         junit.write("haloscope compare", verdicts, Path(arguments.junit))
     if arguments.markdown:
         title = f"{arguments.second} against {arguments.first}"
-        lines = [compared.headline, *differences, *compared.notes]
+        lines = [*map(report.said, report.findings), *report.legend, *compared.notes]
         markdown.write_summary(title, lines, compared.tables, Path(arguments.markdown))
 
 
@@ -214,7 +223,7 @@ def _names(first: Path, second: Path) -> tuple[str, str]:
     return (one, other) if one != other else (str(first), str(second))
 
 
-def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Iterator[str]:
+def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Iterator[Finding]:
     """What else is not the same in the two folders: when, machine, MPI library, sources."""
     for name, folder in zip(names, (first, second), strict=True):
         if tools := {record.imported["tool"] for record in folder.records if record.imported}:
@@ -223,10 +232,7 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
                 "parameters, and processes. Repetitions and binding are not known."
             )
     if _one_after_the_other(first, second):
-        yield (
-            "Measured one after the other: a drift of the machine in between counts as a "
-            f"difference.{'' if _by_jobs(first, second) else _IN_TURN}"
-        )
+        yield comparing.drift()
     for name, one, other in zip(
         (
             "host",
@@ -245,16 +251,7 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
         strict=True,
     ):
         if one != other:
-            yield f"Differs: {name}: {one} ({names[0]}), {other} ({names[1]})."
-
-
-_IN_TURN = " Launches in turn tell better: run --resume DIR --launches N, some of each."
-"""_IN_TURN is no advice across jobs of a cluster, whose network can't be switched back."""
-
-
-def _by_jobs(*dossiers: Dossier) -> bool:
-    """Whether a batch system gave nodes for any of them."""
-    return any(record.allocation for one in dossiers for record in one.records)
+            yield comparing.different(f"{name}: {one} ({names[0]}), {other} ({names[1]})")
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:

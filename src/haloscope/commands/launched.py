@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from haloscope.analysis.cases import MeasuredCase, group
+from haloscope.analysis.context import Context
 from haloscope.paths import write_whole
 from haloscope.quantities import count, seconds
 from haloscope.records.record import Record
 from haloscope.report import figures
-from haloscope.report.context import Context
 from haloscope.report.draw.figures import Drawing, draw_all
 
 

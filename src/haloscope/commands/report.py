@@ -7,7 +7,8 @@ import argparse
 from pathlib import Path
 
 from haloscope.errors import printable
-from haloscope.report.writing import write_report
+from haloscope.report.draw import json_document
+from haloscope.report.writing import composed, write_report
 
 _DESCRIPTION = """\
 Write the report of a result folder into it: report.html (one file, no network needed), report.md,
@@ -21,6 +22,7 @@ _EPILOG = """\
 examples:
   haloscope report results/quick-20261121-010203
   haloscope report results/before --format html csv
+  haloscope report results/before --json | jq .answer
 
 exit codes: 0 written, 2 no result folder or no record in it
 """
@@ -39,9 +41,17 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         default=_FORMATS,
         help=f"some of {', '.join(_FORMATS)} (default: all)",
     )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print findings, tables and cases as JSON (docs/findings.md) and write nothing",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Write, and say where."""
+    """Write, and say where; or print the report as JSON."""
+    if arguments.json:
+        print(json_document.text(composed(Path(arguments.directory))))
+        return 0
     print(printable(str(write_report(Path(arguments.directory), arguments.format))))
     return 0

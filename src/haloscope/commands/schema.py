@@ -16,6 +16,7 @@ from haloscope.papers.file import PaperFile
 from haloscope.programs.schema import ProgramFile
 from haloscope.records import checked
 from haloscope.records.record import Record
+from haloscope.report.draw.json_document import ReportJson
 from haloscope.run import halobench
 from haloscope.run.halobench import KernelParameter
 from haloscope.sites.schema import BatchSite
@@ -94,6 +95,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "program": ProgramFile.model_json_schema,
     "paper": PaperFile.model_json_schema,
     "record": lambda: GenerateJsonSchema().generate(checked.schema(Record)),
+    "report": lambda: ReportJson.model_json_schema(by_alias=True, mode="serialization"),
 }
 """SCHEMAS has the kinds of files, and what makes the schema of each."""
 

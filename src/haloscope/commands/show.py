@@ -11,7 +11,7 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.report.document import compose
-from haloscope.report.draw import terminal
+from haloscope.report.draw import json_document, terminal
 from haloscope.report.tables import Table
 
 _DESCRIPTION = """\
@@ -36,12 +36,19 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "tables", metavar="TABLE", nargs="*", help="ids or kinds (default: all but details)"
     )
-    parser.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
+    what.add_argument(
+        "--json", action="store_true", help="print findings, tables and cases as JSON"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print findings and tables, or what was asked for."""
     document = compose(open_folder(Path(arguments.directory)))
+    if arguments.json:
+        print(json_document.text(document))
+        return 0
     console = Screen()
     if arguments.list:
         for table in document.tables:
@@ -49,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     chosen = _chosen(document.tables, arguments.tables)
     if not arguments.tables:
-        console.print(terminal.summary(document))
+        console.print(terminal.everything(document))
         console.print()
     console.print(terminal.tables(chosen))
     if not arguments.tables and (folded := [t.id for t in document.tables if t.folded]):

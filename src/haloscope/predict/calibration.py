@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.disturbance import disturbances
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges, message_models
 from haloscope.analysis.rendezvous import rendezvous_bytes
 from haloscope.analysis.sweeps import Swept, sweep
@@ -25,6 +25,7 @@ from haloscope.clusters.schema import (
     within_node,
 )
 from haloscope.clusters.smpi_collectives import SELECTOR
+from haloscope.findings.sentences import sentence
 from haloscope.host.machine import OTHER_SOCKET
 from haloscope.models import loggp
 from haloscope.models.loggp import LogGP
@@ -34,6 +35,7 @@ from haloscope.predict.socket_calibration import socket
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
 from haloscope.quantities import quantity as quantity_of
 from haloscope.stats.estimates import Estimate
+from haloscope.topics.quality import disturbed
 
 SOURCE = "haloscope calibrate"
 """SOURCE begins the source of each file that a calibration wrote, which so may be written over."""
@@ -54,7 +56,7 @@ def calibrate(
         name=name,
         nodes=1,
         source=f"{SOURCE}, {when}",
-        disturbed=tuple(disturbances(cases, machine)),
+        disturbed=tuple(map(sentence, disturbed(cases, Context(machine=machine)))),
         node=measured_node,
         messages=messages,
         overheads=_overheads(cases),

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import name_of
 from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, number, percent
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import (
@@ -20,10 +22,11 @@ from haloscope.report.figures.model import (
     around_one,
     second_ticks,
 )
-from haloscope.report.findings import Finding
 from haloscope.report.method import machine_facts, toolchain_facts
 from haloscope.report.tables.compared import Compared
-from haloscope.report.words import spread, tests_of
+from haloscope.report.words import tests_of
+from haloscope.topics import arranged
+from haloscope.topics.common import VERDICTS, extreme, ratio_of, warning
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
@@ -33,9 +36,9 @@ _STYLES = {"faster": 2, "slower": 1, UNTESTABLE: 3, UNDECIDED: 3, "equal": 4}
 
 
 def document(
-    first: Dossier, second: Dossier, compared: Compared, differences: Sequence[str]
+    first: Dossier, second: Dossier, compared: Compared, found: Sequence[Finding]
 ) -> Document:
-    """Its figure and tables, and what it rests on. differences: what else is not the same."""
+    """Its figure and tables, and what it rests on. found: see `findings`."""
     details = [replace(compared.details, folded=True)] if compared.details else []
     tables = [*compared.tables, *details]
     figures = [one for one in [_figure(compared.contrasts, compared.names)] if one.shows_enough]
@@ -44,9 +47,8 @@ def document(
     )
     return Document(
         title=" against ".join(reversed(compared.names)),
-        heading="What was found",
         summary=f"{compared.names[0]}: {first.title}. {compared.names[1]}: {second.title}.",
-        findings=(*_findings(compared), *(Finding(line, "warning") for line in differences)),
+        findings=tuple(found),
         sections=(section,),
         left_out=compared.notes,
         machine=machine_facts(second.machine),
@@ -65,25 +67,58 @@ def document(
     )
 
 
-def _findings(compared: Compared) -> Iterator[Finding]:
-    yield Finding(compared.headline)
-    for verdict, where, worst in (("slower", "behind", min), ("faster", "ahead", max)):
-        own = [one for one in compared.contrasts if one.verdict == verdict and one.ratio]
-        if own:
-            most = worst(own, key=lambda one: one.ratio.value if one.ratio else 1.0)
-            assert most.ratio is not None
-            what = f" {most.first.what}" if most.first.what else ""
-            among = [one.first.case for one in compared.contrasts]
-            text = f"Farthest {where}: {name_of(most.first.case, among)}{what}"
-            text = f"{text}, {number(most.ratio.value)} times as fast{spread(most.ratio)}."
-            yield Finding(text, "warning" if verdict == "slower" else "")
-    open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
-    if open_:
-        yield Finding(f"Launches are too few to tell of {count(open_, 'comparison')}.", "warning")
-    undecided = sum(one.verdict == UNDECIDED for one in compared.contrasts)
-    if undecided:
-        told = f"{count(undecided, 'comparison')} {'is' if undecided == 1 else 'are'} undecided"
-        yield Finding(f"{told}: one allocation of the batch system on each side.", "warning")
+def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Finding]:
+    """In how many comparisons the second is faster or slower, and where most.
+
+    warnings: of what else is not the same in the two folders.
+    """
+    among = [one.first.case for one in compared.contrasts]
+    by_verdict: dict[str, list[Contrast]] = {}
+    for one in compared.contrasts:
+        by_verdict.setdefault(one.verdict, []).append(one)
+    order = (*VERDICTS, "not measured")
+    parts = []
+    for verdict, own in sorted(by_verdict.items(), key=lambda item: order.index(item[0])):
+        shown = verdict in ("faster", "slower")
+        most = extreme(own)
+        where = {"name": name_of(most.first.case, among), "case": most.first.what}
+        parts.append(
+            Claim(
+                {"name": compared.names[1]},
+                {"name": compared.names[0]},
+                count=len(own),
+                ratio=ratio_of(own, where) if shown else None,
+                verdict=VERDICTS.get(verdict),
+            )
+        )
+    caveats = [
+        caveat
+        for caveat, verdict in (
+            (Caveat.TOO_FEW, UNTESTABLE),
+            (Caveat.ONE_ALLOCATION, UNDECIDED),
+        )
+        if verdict in by_verdict
+    ]
+    result = Finding(
+        question="Comparison",
+        shape=FindingShape.COMPARISON,
+        parts=tuple(parts),
+        topic="compared",
+        of=len(compared.contrasts),
+        caveats=tuple(caveats),
+        cases=tuple(dict.fromkeys(case.id for case in among)),
+    )
+    return arranged([result, *warnings])
+
+
+def different(what: str) -> Finding:
+    """A warning of a difference between the two folders besides their times."""
+    return warning(Caveat.DIFFERENT_CONDITIONS, (), [Claim({"name": what})])
+
+
+def drift() -> Finding:
+    """A warning of folders that were measured one after the other."""
+    return warning(Caveat.DRIFT)
 
 
 def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:

@@ -7,20 +7,25 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.errors import nearest
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, Prominence
+from haloscope.findings.sentences import KeyFigure, Legend, key_figure, legend, sentence
 from haloscope.quantities import count, listed
 from haloscope.report import figures, tables
 from haloscope.report.figures import Figure
-from haloscope.report.findings import Finding, findings
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.report.tables import Context, Table
 from haloscope.report.tables.notebook import left_out
 from haloscope.study import kinds
 from haloscope.study.settings import Settings
 from haloscope.study.wishes import Wish
+from haloscope.topics import findings
+from haloscope.topics.common import warning
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
@@ -90,14 +95,14 @@ def _numbers(names: Sequence[str]) -> str:
 class Document:
     """A report.
 
-    title, heading: of the whole, and of what was found; they name the machine of simulated times.
+    title: names the machine of simulated times.
+    question: the kind of table that the study asks for first; "" where it asks for none.
     left_out: a line for every case that lacks launches, over all cases there are.
     not_drawn: a line for the figures that have too few points to show anything.
     settings: those of every case, by its id.
     """
 
     title: str
-    heading: str
     summary: str
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
@@ -108,6 +113,66 @@ class Document:
     provenance: Facts
     not_drawn: tuple[str, ...] = ()
     settings: Mapping[str, Settings] = field(default_factory=dict)
+    question: str = ""
+
+    def said(self, finding: Finding) -> str:
+        """A finding as a sentence, without the marks that all of this report would have."""
+        return sentence(finding, self._legend)
+
+    @property
+    def answer(self) -> Finding | None:
+        """The finding that answers the study's question; None where nothing can."""
+        return next((one for one in self.findings if one.severity is Prominence.ANSWER), None)
+
+    @property
+    def key_figures(self) -> list[KeyFigure]:
+        """At most four numbers beside the answer."""
+        own = [one for one in self.findings if one.severity is Prominence.KEY_FIGURE]
+        found = (key_figure(one, self._legend) for one in own)
+        return [one for one in found if one]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """What changes the answer, or what it is worth."""
+        return [one for one in self.findings if one.severity is Prominence.WARNING]
+
+    def details(self, topic: str | None = None) -> list[Finding]:
+        """Findings of a section's topic; None: of those that have no section here.
+
+        The answer is among them: a section holds all that is known of its topic.
+        """
+        there = {section.id for section in self.sections}
+        return [
+            one
+            for one in self.findings
+            if one.severity is not Prominence.WARNING
+            if (one.topic == topic if topic is not None else one.topic not in there)
+        ]
+
+    @property
+    def others(self) -> list[str]:
+        """Findings of topics that have no section here, as sentences."""
+        return [self.said(one) for one in self.details()]
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """What the marks of sentences mean, and what holds for all of them; each once."""
+        return self._legend.lines
+
+    @cached_property
+    def _legend(self) -> Legend:
+        return legend(self.findings)
+
+    def section_of(self, figure: Figure) -> Section:
+        """The section that a figure belongs to."""
+        return next(one for one in self.sections if figure in one.figures)
+
+    @property
+    def first_figure(self) -> Figure | None:
+        """The figure of the answer's topic; else the first."""
+        topic = self.answer.topic if self.answer else ""
+        own = [one for section in self.sections if section.id == topic for one in section.figures]
+        return next(iter((*own, *self.figures)), None)
 
     @property
     def nothing_left_out(self) -> str:
@@ -146,13 +211,15 @@ def compose(dossier: Dossier) -> Document:
     ]
     return Document(
         title=_titled(dossier.title, _where(dossier.cases)),
-        heading=_titled("What was found", _where(dossier.cases)),
         summary=_summary(dossier.cases),
-        findings=(
-            *_no_records(dossier.no_records),
-            *_unknown(asked, dossier.cases),
-            *findings(dossier.cases, context),
+        findings=tuple(
+            findings(
+                dossier.cases,
+                context,
+                [*_no_records(dossier.no_records), *_unknown(asked, dossier.cases)],
+            )
         ),
+        question=context.question,
         sections=_sections(made, drawn),
         left_out=(
             *left_out(dossier.cases, dossier.cases),
@@ -231,20 +298,15 @@ def _unknown(
     for what, wish, _ in asked:
         for name in wish.options.where:
             if name not in known:
-                text = f"The {what} '{wish.kind}' asks for a setting '{name}' that no case has"
-                yield Finding(f"{text}: {nearest(name, known)}.", "warning")
+                part = Claim({"name": f"{name} ({nearest(name, known)})"})
+                yield warning(Caveat.UNKNOWN_SETTING, (), [part], question=f"{what} '{wish.kind}'")
 
 
 def _no_records(lines: Sequence[str]) -> Iterator[Finding]:
-    """A warning of what stands in records.jsonl and can't be read as a record."""
+    """A warning of what is in records.jsonl and can't be read as a record."""
     if lines:
-        are = "is none" if len(lines) == 1 else "are none"
-        yield Finding(
-            f"{count(len(lines), 'line')} of records.jsonl {are}, and left out, so that launches "
-            f"that were made may count as not run here; {'the first is ' * (len(lines) > 1)}"
-            f"{lines[0]}.",
-            "warning",
-        )
+        asked = count(len(lines), "line")
+        yield warning(Caveat.UNREADABLE, (), [Claim({"name": lines[0]})], question=asked)
 
 
 def _where(cases: Sequence[MeasuredCase]) -> str:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import sweep
+from haloscope.findings.sentences import sentence
 from haloscope.quantities import count, listed, number, percent, seconds, size
-from haloscope.report.validity import validity
 from haloscope.stats.sequential import Warmup, warmup_if_any
 from haloscope.toolchains.tuning import in_words
+from haloscope.topics.quality import validity
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
@@ -129,7 +130,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
         f"{rest if checked < len(records) else ''}"
     ).rstrip()
     yield _replicates(cases)
-    yield " ".join(validity(cases))
+    yield " ".join(map(sentence, validity(cases)))
     asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
     yield f"Where ranks and threads are, for the node model: {listed(asked)}."
     yield _messages(records)

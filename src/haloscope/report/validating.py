@@ -14,13 +14,16 @@ from haloscope.analysis.predictions import (
     PredictedTime,
 )
 from haloscope.analysis.published import called
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, second_ticks
-from haloscope.report.findings import Finding
 from haloscope.report.tables import Table
 from haloscope.report.tables.notebook import REPLICATES
 from haloscope.report.tables.predicted import FITTED, ONLY_PREDICTED
+from haloscope.topics import arranged
+from haloscope.topics.common import warning
 
 BAND = 0.1
 """BAND is the error that the band of a figure ends at, on either side."""
@@ -51,7 +54,6 @@ def of_paper(
     )
     return _document(
         f"{title}, simulated on {listed(sorted(set(clusters.values())))}",
-        f"What was found, simulated on {listed(sorted(set(clusters.values())))}",
         sum(one.predicted is not None for one in cells),
         [*_of_tables(cells, clusters), *_of_fitted(cells)],
         figures,
@@ -79,9 +81,8 @@ def of_machine(
     )
     return _document(
         title,
-        "What was found",
         len(times),
-        [Finding(f"{name}: {off}.") for name, own in pairs.items() if (off := _off(own))],
+        [_off(f"Prediction error, {name}", own) for name, own in pairs.items() if _known(own)],
         list(_figures(pairs, "measured")),
         tables,
         [f"Not simulated: {why}" for why in failures],
@@ -92,7 +93,6 @@ def of_machine(
 
 def _document(
     title: str,
-    heading: str,
     number_of: int,
     found: Sequence[Finding],
     figures: Sequence[Figure],
@@ -107,9 +107,8 @@ def _document(
     numbered = [replace(table, id=f"{table.id}-{k}") for k, table in enumerate(tables, start=1)]
     return Document(
         title=title,
-        heading=heading,
         summary=f"{count(number_of, 'prediction')}.",
-        findings=tuple(found),
+        findings=tuple(arranged(found)),
         sections=(Section("predicted", "Predicted and known", tuple(drawn), tuple(numbered)),),
         left_out=tuple(left_out),
         machine=(),
@@ -121,36 +120,35 @@ def _document(
 
 def marked(made: Document, disturbed: Sequence[str]) -> Document:
     """A report with what says that the calibration was disturbed that its predictions are from."""
-    found = (Finding(f"The calibration was disturbed. {why}", "warning") for why in disturbed)
-    return replace(made, findings=(*found, *made.findings))
+    found = [
+        warning(Caveat.DISTURBED_CALIBRATION, (), [Claim({"name": why.rstrip(".")})])
+        for why in disturbed
+    ]
+    return replace(made, findings=tuple(arranged([*found, *made.findings])))
 
 
 def _of_tables(cells: Sequence[PredictedCell], clusters: Mapping[str, str]) -> Iterator[Finding]:
     """Of each table, how far its cells are off that set no number of the cluster file."""
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table and not cell.fitted]
-        if off := _by_reading(own):
-            where = f", simulated on {clusters[table]}" if table in clusters else ""
-            yield Finding(f"Published {called(table)}{where}, only predicted: {off}.")
+        where = f", simulated on {clusters[table]}" if table in clusters else ""
+        yield from _by_reading(f"Prediction error, {called(table)}{where}", own)
 
 
 def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
-    if off := _by_reading([cell for cell in cells if cell.fitted]):
-        yield Finding(
-            f"Cells that set numbers of the cluster file, which says how well it was fitted: {off}."
-        )
+    own = [cell for cell in cells if cell.fitted]
+    yield from _by_reading("Error of cells that set numbers of the cluster file", own)
 
 
-def _by_reading(cells: Sequence[PredictedCell]) -> str:
+def _by_reading(question: str, cells: Sequence[PredictedCell]) -> Iterator[Finding]:
     """How far they are off, in each way that the paper can be read."""
-    readings = dict.fromkeys(map(_read, cells))
-    told = {reading: _off([c for c in cells if _read(c) == reading]) for reading in readings}
+    readings = [reading for reading in dict.fromkeys(map(_read, cells))]
     relative = any(cell.kind == RELATIVE for cell in cells)
-    return "; ".join(
-        f"{reading}: {off}" if reading and (relative or len(told) > 1) else off
-        for reading, off in told.items()
-        if off
-    )
+    for reading in readings:
+        own = [cell for cell in cells if _read(cell) == reading]
+        named = reading and (relative or len(readings) > 1)
+        if _known(own):
+            yield _off(f"{question}, {reading}" if named else question, own)
 
 
 def _read(cell: PredictedCell) -> str:
@@ -160,33 +158,40 @@ def _read(cell: PredictedCell) -> str:
     return f"{cell.reading}, the time over that on {count(int(str(cell.keys['over'])), 'node')}"
 
 
-def _off(own: Sequence[PredictedCell | PredictedTime]) -> str:
-    """ "2.8 % off at the median of 75, 29.5 % at worst"; "" of none that has an error."""
+def _known(own: Sequence[PredictedCell | PredictedTime]) -> bool:
+    """Whether any has an error."""
+    return Errors.of(own).median is not None
+
+
+def _off(question: str, own: Sequence[PredictedCell | PredictedTime]) -> Finding:
+    """The median error and the largest, and how many err to one side."""
     found = Errors.of(own)
-    if found.median is None or found.worst is None:
-        return ""
-    if found.number == 1:
-        return f"{percent(found.median)} off, the only one"
-    median, worst = percent(found.median), percent(found.worst)
-    return f"{median} off at the median of {found.number}, {worst} at worst{_one_way(own)}"
+    several = count(found.number, "prediction")
+    parts = [Claim({"name": f"median of {several}"}, share=found.median)]
+    if found.number > 1:
+        parts.append(Claim({"name": "largest"}, share=found.worst))
+    parts += _one_way(own)
+    return Finding(question, FindingShape.BREAKDOWN, tuple(parts), _ERROR, topic="predicted")
 
 
+_ERROR = Metric("relative error", "")
 _MOST, _MANY = 0.75, 8
 """_MOST is the share of errors of one sign, of _MANY or more, from which on that is said: errors
 that lie on both sides say something else of a prediction than such of one side."""
 
 
-def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> str:
-    """ ", 70 of them predicted lower": where most predictions err to one side; of no fit."""
+def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> list[Claim]:
+    """The share that is predicted lower, or higher, where most err to one side; of no fit."""
     if any(isinstance(one, PredictedCell) and one.fitted for one in own):
-        return ""
+        return []
     errors = [one.error for one in own if one.error is not None]
     signs = {"lower": sum(e < 0 for e in errors), "higher": sum(e > 0 for e in errors)}
     side = max(signs, key=lambda name: signs[name])
     if len(errors) < _MANY or signs[side] < _MOST * len(errors):
-        return ""
-    how_many = "all" if signs[side] == len(errors) else f"{signs[side]}"
-    return f", {how_many} of them predicted {side}"
+        return []
+    return [
+        Claim({"name": f"predicted {side}"}, count=signs[side], share=signs[side] / len(errors))
+    ]
 
 
 def _not_simulated(cells: Sequence[PredictedCell]) -> Iterator[str]:

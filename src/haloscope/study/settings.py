@@ -182,12 +182,18 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
     return ", ".join(word for word in words if word)
 
 
-def common(settings: Sequence[Settings]) -> str:
-    """What some settings have in common of what is worth a title: solver, mesh, processes."""
+def titled(settings: Sequence[Settings]) -> list[str]:
+    """The names of settings that are worth a title and that all have in common."""
     differ = varying(settings)
     names = [name for name in _TITLED if name in settings[0] and name not in differ]
     if "nodes" in differ or "ppn" in differ:
         names = [name for name in names if name not in ("ppn", "threads")]
+    return names
+
+
+def common(settings: Sequence[Settings]) -> str:
+    """What some settings have in common of what is worth a title: solver, mesh, processes."""
+    names = titled(settings)
     if settings[0].get("nodes") == 1:
         names = [name for name in names if name != "nodes"]  # processes say it all
     return describe(settings[0], names)

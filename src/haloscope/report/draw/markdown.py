@@ -35,13 +35,25 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
         raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
 
 
+NOTHING = "No finding: see the tables."
+"""NOTHING is said where no launch could answer."""
+
+
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from (f"# {_inert(document.title)}", "", _inert(document.summary))
-    yield from ("", f"## {_inert(document.heading)}", "")
-    for finding in document.findings:
-        yield f"- {'**!** ' if finding.tone == 'warning' else ''}{_inert(finding.text)}"
+    answer = document.answer
+    yield from ("", f"**{_inert(document.said(answer))}**" if answer else NOTHING, "")
+    for figure in document.key_figures:
+        spread = f" ({figure.spread})" if figure.spread else ""
+        yield f"- **{figure.value}** {_inert(figure.label)}{spread} {_inert(figure.marks)}".rstrip()
+    yield from (f"- **!** {_inert(document.said(one))}" for one in document.warnings)
     for section in document.sections:
         yield from _section(section, drawings)
+        yield from (f"- {_inert(document.said(one))}" for one in document.details(section.id))
+    if others := document.details():
+        yield from _listed("Other findings", list(map(document.said, others)))
+    if document.legend:
+        yield from _listed("Marks", document.legend)
     left_out = document.left_out or (document.nothing_left_out,)
     yield from _listed("Left out", (*left_out, *document.not_drawn))
     yield from _listed("Method", document.method)

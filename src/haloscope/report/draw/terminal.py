@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table as Grid
 from rich.text import Text
 
+from haloscope.findings.finding import Prominence
+from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
 from haloscope.report.tables import Cell, Table
@@ -20,17 +23,78 @@ _WIDEST_NAME = 30
 """Characters of a column that names rows; longer names are wrapped."""
 
 
+LINES, COLUMNS = 12, 80
+"""The size of a summary: what a terminal shows without scrolling."""
+
+
 def summary(document: Document) -> RenderableType:
-    """Title, what was found, and what was left out."""
+    """The answer, key figures and warnings in at most 12 lines of 80 columns; `show` has all."""
+    lines: list[RenderableType] = [_line(document.title, style="bold"), _line(document.summary)]
+    answer = document.answer
+    told = document.said(answer) if answer else "No finding: no launch that could answer."
+    lines += [Text(line) for line in wrapped(told, COLUMNS, 3)]
+    for figure in document.key_figures:
+        spread = f" ({figure.spread})" if figure.spread else ""
+        lines.append(_line(f"{figure.value}  {figure.label}{spread} {figure.marks}".rstrip()))
+    every = document.warnings
+    shown = every if len(every) <= LINES - 1 - len(lines) else every[: LINES - 1 - len(lines)]
+    lines += [_line(f"! {document.said(one)}", style="yellow") for one in shown]
+    counted = {
+        "warning": len(every) - len(shown),
+        "finding": len(document.details())
+        + sum(len(document.details(section.id)) for section in document.sections),
+        "note on what is left out": len(document.left_out),
+    }
+    more = [
+        count(n, what, f"{what}s" if " " not in what else what.replace("note", "notes", 1))
+        for what, n in counted.items()
+        if n
+    ]
+    lines.append(_line(f"In the report and `haloscope show`: {listed(more) or 'all tables'}."))
+    return Group(*lines)
+
+
+def found(document: Document) -> RenderableType:
+    """Every finding, the answer first, and the meaning of marks."""
+    ordered = [
+        *([document.answer] if document.answer else []),
+        *document.warnings,
+        *(one for one in document.findings if one.severity not in _FIRST),
+    ]
+    return Group(
+        *(
+            _Item(document.said(one), *(("yellow", "!") if one in document.warnings else ("", "-")))
+            for one in ordered
+        )
+    )
+
+
+_FIRST = (Prominence.ANSWER, Prominence.WARNING)
+
+
+def everything(document: Document) -> RenderableType:
+    """Title, every finding, the meaning of marks, and what was left out."""
     return Group(
         Text(document.title, style="bold"),
         Text(document.summary),
-        *(
-            _Item(finding.text, _TONES[finding.tone], "!" if finding.tone == "warning" else "-")
-            for finding in document.findings
-        ),
+        found(document),
+        *(_Item(line, "dim") for line in document.legend),
         *(_Item(line, "yellow") for line in document.left_out),
     )
+
+
+def _line(text: str, style: str = "") -> Text:
+    """One line, cut where it is too long."""
+    return Text(text if len(text) <= COLUMNS else f"{text[: COLUMNS - 1].rstrip()}…", style=style)
+
+
+def wrapped(text: str, width: int, most: int) -> list[str]:
+    """A text in at most so many lines; the last one is cut where there is more."""
+    lines = wrap(text, width) or [""]
+    if len(lines) <= most:
+        return lines
+    last = lines[most - 1]
+    return [*lines[: most - 1], f"{last[: width - 1].rstrip()}…"]
 
 
 def tables(chosen: Sequence[Table]) -> RenderableType:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from haloscope.analysis.cases import MeasuredCase, select
-from haloscope.report.context import Context
+from haloscope.analysis.context import Context
 from haloscope.report.figures.model import Figure
 from haloscope.report.words import none_suits
 from haloscope.study import kinds

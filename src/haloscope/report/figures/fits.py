@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels, label_of
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
 from haloscope.models.piecewise_hockney import PiecewiseHockney
 from haloscope.quantities import percent, size
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, bars
 from haloscope.report.figures.pingpong import curve, sizes_of
 from haloscope.report.words import clock

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.iteration_rates import Paces, paces
 from haloscope.quantities import number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import OVER_PROCESSES, Axis, Curve, Figure, Lines, counts, mark
 
 

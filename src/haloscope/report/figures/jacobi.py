@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.jacobi import JacobiCase, JacobiScaling, published, scalings
 from haloscope.quantities import count, number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     OVER_PROCESSES,
     Axis,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.mappings import Effect, Spread, effects, named, printed, spreads
 from haloscope.quantities import count, number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, around_one, counts
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from haloscope.analysis.cases import MeasuredCase, facets, row_name
+from haloscope.analysis.context import Context
 from haloscope.analysis.phases import REST, shares
 from haloscope.quantities import count, seconds
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Bars, Figure
 from haloscope.report.words import shares_between
 

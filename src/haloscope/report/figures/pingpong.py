@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import rate, seconds, size
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 from haloscope.report.words import clock
 from haloscope.stats.estimates import Estimate

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import ring_model
 from haloscope.models.ring import RingPiece
 from haloscope.quantities import SECONDS, seconds, unit_of
-from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     OVER_PROCESSES,
     Axis,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.jacobi import in_cache, operations_of_update
 from haloscope.analysis.memory_use import memory_triads
 from haloscope.quantities import count, listed, number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
 from haloscope.stats.estimates import Estimate
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.scaling import Ladder, Scaling, scalings
 from haloscope.quantities import count, number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     OVER_PROCESSES,
     Axis,

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.scaling_laws import Law, laws
 from haloscope.models.scaling_law import ScalingLaw
 from haloscope.quantities import number, percent
-from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     Axis,
     Curve,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.phases import shares
 from haloscope.analysis.sections import in_sections
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Figure
 from haloscope.report.figures.phases import bars_of
 

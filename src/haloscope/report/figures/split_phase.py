@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.context import Context
 from haloscope.analysis.split_phase import split_phase_model, switch_text
 from haloscope.analysis.sweeps import sweep
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.models.sweep import Array
 from haloscope.quantities import size
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, size_ticks
 from haloscope.report.words import clock
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.quantities import flops
-from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     OVER_PROCESSES,
     Axis,

@@ -8,8 +8,8 @@ from math import floor, log10
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.quantities import number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Figure, Surface
 
 

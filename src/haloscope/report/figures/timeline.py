@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.context import Context
 from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Bar, Figure, Gantt
 
 MOST_ROWS = 16

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import sweep
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Figure, bars
 from haloscope.report.figures.pingpong import bandwidth_panel
 

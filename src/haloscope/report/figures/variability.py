@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.context import Context
 from haloscope.analysis.variability import FEWEST_LAUNCHES, Variability, variabilities
 from haloscope.quantities import count, number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 
 MOST_CURVES = 8

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.mappings import PATTERNS, named
 from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
 from haloscope.quantities import count, number
-from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     OVER_PROCESSES,
     Axis,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from haloscope.analysis.cases import MeasuredCase, select
-from haloscope.report.context import Context
+from haloscope.analysis.context import Context
 from haloscope.report.tables.model import Cell, Column, Table
 from haloscope.report.words import none_suits
 from haloscope.study import kinds

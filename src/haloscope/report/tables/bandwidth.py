@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.context import Context
 from haloscope.analysis.memory_use import Use, uses
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.exchanges import BINDINGS
-from haloscope.report.context import Context
 from haloscope.report.tables.exchange import contrasted
 from haloscope.report.tables.model import Table
 

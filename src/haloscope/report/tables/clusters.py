@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.context import Context
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import comparable, other_variant
 from haloscope.quantities import listed, number, printed_seconds
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.report.words import ratio_between

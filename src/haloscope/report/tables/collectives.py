@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.collectives import growth, ladders, law_named, parts
+from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import SECONDS, count, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

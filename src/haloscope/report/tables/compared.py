@@ -11,7 +11,6 @@ from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import (
     ALPHA,
     UNDECIDED,
-    UNTESTABLE,
     Contrast,
     Measure,
     contrasts,
@@ -49,19 +48,6 @@ _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
 
 
-_SECOND = "the second is"
-_VERDICTS = {
-    "faster": (_SECOND, "faster"),
-    "slower": (_SECOND, "slower"),
-    "equal": (_SECOND, "just as fast"),
-    "no difference shown": ("no difference", "is shown"),
-    UNTESTABLE: ("launches", "are too few to tell"),
-    UNDECIDED: ("one allocation each", "decides nothing"),
-    "not measured": ("a time", "is missing"),
-}
-"""What a verdict says, as the subject of a sentence and what follows it."""
-
-
 @dataclass(frozen=True)
 class Compared:
     """What came of it.
@@ -90,23 +76,6 @@ class Compared:
         """All comparisons of times and of results in one table, for CSV files; None for none."""
         shown = [table for table in (self.details, *self.tables) if table and _is_whole(table)]
         return joined(shown) if shown else None
-
-    @property
-    def headline(self) -> str:
-        """ "Of 75 comparisons, the second is faster in 3; no difference is shown in 72." """
-        found = Counter(one.verdict for one in self.contrasts)
-        told = [(_VERDICTS[verdict], number) for verdict, number in found.most_common()]
-        if not told:
-            return "Nothing could be compared."
-        if len(told) == 1:
-            ((subject, words), number), *_ = told
-            every = {1: "the one comparison", 2: "both comparisons"}
-            return f"In {every.get(number, f'all {number} comparisons')} {subject} {words}."
-        clauses: dict[str, list[str]] = {}
-        for (subject, words), number in sorted(told, key=lambda one: one[0][0] != _SECOND):
-            clauses.setdefault(subject, []).append(f"{words} in {number}")
-        sentences = [f"{subject} {listed(own)}" for subject, own in clauses.items()]
-        return f"Of {len(self.contrasts)} comparisons, {'; '.join(sentences)}."
 
 
 def compare_cases(

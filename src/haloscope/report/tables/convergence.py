@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.context import Context
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import Library, Reference
 from haloscope.quantities import MISSING, number, scientific, signed, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.exchanges import EXCHANGES, FACES, Ways, groups
 from haloscope.analysis.published import WALL_TIMES
-from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from math import log2
 
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.context import Context
 from haloscope.analysis.phases import shares
 from haloscope.quantities import FLOPS, percent, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

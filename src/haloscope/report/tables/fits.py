@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import bandwidth_curve, message_models, unfitted
 from haloscope.models.curve import BandwidthCurve
 from haloscope.models.model import FittedParameter, Model
@@ -22,7 +23,6 @@ from haloscope.quantities import (
     seconds,
     size,
 )
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.report.words import clock

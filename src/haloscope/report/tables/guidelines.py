@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from haloscope.analysis import halo_guideline
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.collectives import warmed_up
+from haloscope.analysis.context import Context
 from haloscope.analysis.guidelines import WORTH, Followed, followed, over
+from haloscope.findings.sentences import spans
 from haloscope.quantities import SECONDS, number, probability, size
-from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
-from haloscope.report.words import spans, tests_of
+from haloscope.report.words import tests_of
 from haloscope.study.settings import common, describe, varying
 
 FEW = 2
@@ -127,7 +128,7 @@ def _row(
     if one.worst is None:
         return (*first, missing("too few" if one.too_few else "–"), *(missing(),) * 3)
     at, contrast = one.worst
-    where = spans(list(one.broken), list(one.at), size)
+    where = spans(list(one.broken), list(one.at), size, "sizes")
     return (
         *first,
         Cell(where, where, tone="bad"),

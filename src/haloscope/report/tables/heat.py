@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.context import Context
 from haloscope.analysis.phases import REST, shares
 from haloscope.quantities import percent, quantity, rate, seconds
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.iteration_rates import Paces, paces
 from haloscope.analysis.races import Race
 from haloscope.quantities import PER_SECOND, number
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.jacobi import (
     JacobiCase,
     JacobiScaling,
@@ -19,7 +20,6 @@ from haloscope.analysis.jacobi import (
 )
 from haloscope.models.jacobi import exchanged
 from haloscope.quantities import error, number, percent
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

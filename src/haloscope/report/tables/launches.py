@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.context import Context
 from haloscope.analysis.device_kernels import WAYS, published_chain
 from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import SECONDS, seconds, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

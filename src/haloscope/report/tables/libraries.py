@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import Contrast, contrasts
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.message_races import message_races, one_way, seldom_of
 from haloscope.analysis.races import Race
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, count, size
-from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label
 from haloscope.report.tables.notebook import Notebook

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.mappings import (
     Printed,
     Spread,
@@ -21,7 +22,6 @@ from haloscope.analysis.mappings import (
 )
 from haloscope.analysis.published import source
 from haloscope.quantities import number
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.toolchains.job import shares

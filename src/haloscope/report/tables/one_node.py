@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.mappings import same_name, stands_for
 from haloscope.analysis.published import source
 from haloscope.quantities import listed, number
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.study.settings import describe, varying

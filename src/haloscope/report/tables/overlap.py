@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.exchanges import OVERLAPS, PRINTED_OVERLAPS
 from haloscope.analysis.published import source
 from haloscope.quantities import number, printed_seconds
-from haloscope.report.context import Context
 from haloscope.report.tables.exchange import contrasted
 from haloscope.report.tables.model import Table
 

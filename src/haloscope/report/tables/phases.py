@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, label_of, row_name
+from haloscope.analysis.context import Context
 from haloscope.analysis.phases import REST, PhaseShare, modelled, shares
 from haloscope.quantities import PERCENT, SECONDS, number, seconds
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.study.settings import describe, varying

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels
+from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
 

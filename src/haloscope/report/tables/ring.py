@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import no_ring, ring_model
 from haloscope.analysis.rings import published_latency
 from haloscope.quantities import SECONDS, listed
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Column, Table, label
 from haloscope.report.tables.notebook import Notebook
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, values
+from haloscope.analysis.context import Context
 from haloscope.analysis.scaling import Ladder, Scaling, scalings
 from haloscope.quantities import count, listed
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, lettered, missing
 from haloscope.report.tables.notebook import Notebook
 from haloscope.stats.estimates import Estimate

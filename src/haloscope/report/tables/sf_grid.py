@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.analysis.star_forests import about_published, by_n, published_latency
 from haloscope.analysis.sweeps import Swept
 from haloscope.quantities import SECONDS, printed_seconds
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.report.words import clock

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.star_forests import (
     APART,
     OPTIONS,
@@ -16,7 +17,6 @@ from haloscope.analysis.star_forests import (
     there_and_back,
 )
 from haloscope.quantities import SECONDS, seconds, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
 

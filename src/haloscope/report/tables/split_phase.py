@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import isinf
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.context import Context
 from haloscope.analysis.split_phase import neighbours_model, split_phase_model, switch_text
 from haloscope.analysis.sweeps import sweep
 from haloscope.models.round_trip import ONE_WAY
@@ -25,7 +26,6 @@ from haloscope.models.split_phase import (
 )
 from haloscope.models.sweep import Array
 from haloscope.quantities import SECONDS, percent, rate, seconds, signed, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.stats.estimates import Estimate

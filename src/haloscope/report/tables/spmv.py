@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.context import Context
 from haloscope.quantities import BYTES_PER_SECOND, FLOPS, percent
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

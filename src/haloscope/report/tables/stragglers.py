@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, row_name
+from haloscope.analysis.context import Context
 from haloscope.analysis.tails import Waiting, waiting
 from haloscope.quantities import PERCENT, SECONDS, count, number
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, plain
 from haloscope.report.tables.notebook import Notebook, spread_text
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import Swept, level_of, sweep
 from haloscope.quantities import BYTES_PER_SECOND, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
 

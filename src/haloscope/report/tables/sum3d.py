@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.context import Context
 from haloscope.analysis.sums import published_sum
 from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import SECONDS
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, lettered, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase, row_name
+from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import flops, rate, scientific, seconds, size
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

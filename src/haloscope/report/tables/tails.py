@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, row_name
+from haloscope.analysis.context import Context
 from haloscope.analysis.tails import SHARES, Tail, most_repetitions, tails
 from haloscope.quantities import SECONDS, count, listed, number, quantity
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.stats.tails import needed

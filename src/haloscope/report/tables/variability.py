@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.context import Context
 from haloscope.analysis.mappings import stands_for
 from haloscope.analysis.published import source
 from haloscope.analysis.variability import (
@@ -15,7 +16,6 @@ from haloscope.analysis.variability import (
     variabilities,
 )
 from haloscope.quantities import MINUS, SECONDS, percent, quantity
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, plain
 from haloscope.report.tables.notebook import Notebook
 

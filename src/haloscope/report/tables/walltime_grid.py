@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.context import Context
 from haloscope.analysis.published import WALL_TIMES
 from haloscope.quantities import count
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, lettered
 from haloscope.report.tables.notebook import Notebook
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.mappings import PATTERNS, Spread, named
 from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
 from haloscope.quantities import count, number
-from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 

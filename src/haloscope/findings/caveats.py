@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Everything that a finding may have to be read with: a closed list, each explained in a line.
+
+A report numbers those that it needs and explains each once. A new caveat is a name and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+
+
+class Caveat(StrEnum):
+    """The names of caveats, as documents have them."""
+
+    INCOMPLETE = "incomplete"
+    UNREADABLE = "unreadable_records"
+    UNKNOWN_SETTING = "unknown_setting"
+    MIXED = "mixed_conditions"
+    CHANGED = "accepted_change"
+    OVERSUBSCRIBED = "oversubscribed"
+    UNVERIFIED = "unverified"
+    EMULATED = "emulated_device"
+    SIMULATED = "simulated"
+    REPLICATES = "simulated_replicates"
+    NOT_VALIDATED = "not_validated"
+    MIXED_CORES = "mixed_cores"
+    BUSY = "busy_machine"
+    UNSTEADY = "unsteady_machine"
+    DISTURBED_CALIBRATION = "disturbed_calibration"
+    DIFFERENT_CONDITIONS = "different_conditions"
+    DRIFT = "measured_in_turn"
+    IMPLAUSIBLE = "implausible"
+    SEVERAL_OPERATIONS = "several_operations"
+    NEAR_CACHE_SIZE = "near_cache_size"
+    ONE_LAUNCH = "one_launch"
+    FEW_LAUNCHES = "few_launches"
+    TOO_FEW = "too_few_to_decide"
+    ONE_ALLOCATION = "one_allocation"
+    OTHER_LEVEL = "other_cache_level"
+    PARTLY_CACHED = "partly_cached"
+    SUPERLINEAR = "superlinear"
+    SUPERLINEAR_UNSHOWN = "superlinear_not_shown"
+    DIFFERENT_PROGRAM = "different_program"
+    STAND_IN = "stand_in"
+    IN_SAMPLE = "in_sample"
+    ONE_SOCKET = "one_socket"
+    COLD = "cold_first_size"
+    DOUBTFUL_FIT = "doubtful_fit"
+    OF_THE_SIMULATOR = "simulated_algorithms"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a caveat means, and what to do about it."""
+
+    text: str
+    remedy: str = ""
+
+
+_RERUN = "Rerun with more --launches."
+EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
+    Caveat.INCOMPLETE: Explanation(
+        "Launches are missing from the tables.", "Retry: haloscope run --resume DIR."
+    ),
+    Caveat.UNREADABLE: Explanation(
+        "Lines of records.jsonl are not records; their launches may count as not run."
+    ),
+    Caveat.UNKNOWN_SETTING: Explanation("The study names a setting that no case has."),
+    Caveat.MIXED: Explanation("Launches under one name were measured under different conditions."),
+    Caveat.CHANGED: Explanation("Launches were measured after an accepted change."),
+    Caveat.OVERSUBSCRIBED: Explanation(
+        "Processes or threads shared cores; these times say little about the machine."
+    ),
+    Caveat.UNVERIFIED: Explanation("Numerical results were not verified."),
+    Caveat.EMULATED: Explanation(
+        "Emulated device: results are verified; timings are not representative of a GPU."
+    ),
+    Caveat.SIMULATED: Explanation("Simulated with SimGrid; no run on the real machine."),
+    Caveat.REPLICATES: Explanation(
+        "Intervals are over simulated replicates with random differences between nodes."
+    ),
+    Caveat.NOT_VALIDATED: Explanation(
+        "No published times validate simulations of these kernels on this cluster."
+    ),
+    Caveat.MIXED_CORES: Explanation(
+        "Cores of several kinds ran together; the slowest core sets the time."
+    ),
+    Caveat.BUSY: Explanation(
+        "Other programs were running at the start, so times may be too long.",
+        "Rerun on an idle machine.",
+    ),
+    Caveat.UNSTEADY: Explanation(
+        "Launches of one case vary by more than 1.3x.", "Check: haloscope doctor."
+    ),
+    Caveat.DISTURBED_CALIBRATION: Explanation("The calibration was disturbed."),
+    Caveat.DIFFERENT_CONDITIONS: Explanation("The two folders differ in more than what is asked."),
+    Caveat.DRIFT: Explanation(
+        "The two folders were measured at different times; machine drift may explain differences.",
+        "Alternate launches of both: haloscope run --resume DIR --launches N.",
+    ),
+    Caveat.IMPLAUSIBLE: Explanation(
+        "No machine has such a latency or bandwidth.",
+        "Check for shared cores, a busy machine, a wrong network or wrong units.",
+    ),
+    Caveat.SEVERAL_OPERATIONS: Explanation(
+        "Repetitions of one launch differ by 10x or more.",
+        "Check that the patterns of program.toml match lines of one operation and size.",
+    ),
+    Caveat.NEAR_CACHE_SIZE: Explanation(
+        "The working set is within 25 % of a cache size, where the node model has a step; these "
+        "times are less reliable.",
+    ),
+    Caveat.ONE_LAUNCH: Explanation("One launch: no confidence interval.", _RERUN),
+    Caveat.FEW_LAUNCHES: Explanation(
+        f"Fewer than {FEWEST_FOR_INTERVAL} launches: a range, not a confidence interval."
+    ),
+    Caveat.TOO_FEW: Explanation("Too few launches for a test to show a difference.", _RERUN),
+    Caveat.ONE_ALLOCATION: Explanation(
+        "All launches ran in one allocation of the batch system; other nodes may differ.",
+        "Submit another job: haloscope run --resume DIR --launches N.",
+    ),
+    Caveat.OTHER_LEVEL: Explanation("The working sets are in different levels of memory."),
+    Caveat.PARTLY_CACHED: Explanation("Caches hold a part of this working set."),
+    Caveat.SUPERLINEAR: Explanation("Efficiency above 100 %: cause not identified."),
+    Caveat.SUPERLINEAR_UNSHOWN: Explanation(
+        "These launches do not show that the efficiency is above 100 %."
+    ),
+    Caveat.DIFFERENT_PROGRAM: Explanation("Published for a different program or variant."),
+    Caveat.STAND_IN: Explanation(
+        "Kernels stand for programs of the paper; step times are not comparable with run times.",
+    ),
+    Caveat.IN_SAMPLE: Explanation(
+        "The model uses the same simulated rates, so its error says nothing about the machine."
+    ),
+    Caveat.ONE_SOCKET: Explanation("Ranks of a node fill one socket first (bind = close)."),
+    Caveat.COLD: Explanation("The first size may include warm-up."),
+    Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have values that no ring can have."),
+    Caveat.OF_THE_SIMULATOR: Explanation(
+        "Algorithms are the simulator's or the cluster file's, not those of an MPI library."
+    ),
+})  # fmt: skip

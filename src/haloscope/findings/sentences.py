@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one place that writes sentences: a finding in plain English, one form for each shape.
+
+sentence(finding)        with the marks of its caveats
+key_figure(finding)      its number, for the top of a report
+legend(findings)         what the marks mean, each once
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from types import MappingProxyType
+
+from haloscope.findings.caveats import EXPLAINED, Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    PER_SECOND,
+    PLAIN,
+    SECONDS,
+    Scale,
+    count,
+    ends,
+    listed,
+    number,
+    percent,
+    probability,
+    quantity,
+    size,
+    unit_of,
+)
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings, describe
+
+_SCALES: Mapping[str, Scale] = MappingProxyType(
+    {"s": SECONDS, "B/s": BYTES_PER_SECOND, "1/s": PER_SECOND, "B": BYTES, "": PLAIN}
+)
+_COUNTED = MappingProxyType(
+    {
+        "cores": ("core", "cores"),
+        "ranks": ("process", "processes"),
+        "threads": ("thread", "threads"),
+        "tasks": ("task", "tasks"),
+        "nodes": ("node", "nodes"),
+        "others": ("other", "others"),
+        "per node": ("process per node", "processes per node"),
+        "settings": ("setting", "settings"),
+    }
+)
+"""Settings that are numbers of something, and what that is called."""
+_BARE = ("operation", "phase", "pattern", "program", "case", "name", "level", "grid", "pace")
+"""Settings of findings, not of cases, whose values say what they are."""
+_AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with N = "})
+_SPANS = 3
+"""_SPANS is the largest number of spans that are listed one by one."""
+
+
+@dataclass(frozen=True)
+class Legend:
+    """The marks of caveats, and a line for each; those of every finding have no mark."""
+
+    marks: Mapping[Caveat, str]
+    lines: tuple[str, ...]
+
+    def of(self, finding: Finding) -> str:
+        """The marks of a finding: "[1][3]"."""
+        return "".join(self.marks[one] for one in finding.caveats if one in self.marks)
+
+
+def legend(findings: Sequence[Finding]) -> Legend:
+    """Numbers for the caveats of some findings, in the order of the closed list."""
+    marked = [one for one in findings if one.shape is not FindingShape.WARNING]
+    used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]
+    apart = [caveat for caveat in used if not all(caveat in one.caveats for one in marked)]
+    marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
+    lines = (
+        " ".join(filter(None, (marks.get(one), EXPLAINED[one].text, EXPLAINED[one].remedy)))
+        for one in sorted(used, key=lambda one: (one in marks, used.index(one)))
+    )
+    return Legend(MappingProxyType(marks), tuple(lines))
+
+
+def _head(finding: Finding) -> str:
+    """What was asked, with the settings that all cases share."""
+    common = words({key: value for key, value in finding.common.items() if key != "kernel"})
+    return f"{finding.question} ({common})" if common else finding.question
+
+
+NO_MARKS = Legend(MappingProxyType({}), ())
+
+
+def sentence(finding: Finding, known: Legend = NO_MARKS) -> str:
+    """A finding as one sentence, with its marks at the end."""
+    head = _head(finding)
+    if finding.shape is FindingShape.WARNING:
+        return _warning(finding, head)
+    marks = known.of(finding)
+    return f"{head}: {_BODIES[finding.shape](finding)}.{marks and f' {marks}'}"
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """A number for the top of a report: its value, what it is, and how sure it is."""
+
+    value: str
+    label: str
+    spread: str = ""
+    marks: str = ""
+
+
+_RATIOS = (FindingShape.TREND, FindingShape.COMPARISON)
+"""_RATIOS are the shapes whose first number is a ratio."""
+
+
+def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
+    """The first number of a finding; None where it has none."""
+    marks = known.of(finding)
+    for part in finding.parts:
+        what = words({**part.subject, **_at_settings(finding, part)})
+        label = ", ".join(text for text in (_head(finding), what) if text)
+        if (
+            finding.shape in (FindingShape.TREND, FindingShape.COMPARISON)
+            and part.ratio
+            and part.reference
+        ):
+            better, rate = part.ratio.estimate, finding.metric.better == "higher"
+            slower = better.value < 1 and not rate
+            shown = better.rate(1.0) if slower else better
+            pace = "as long as" if slower else "as much as" if rate else "faster than"
+            label = f"{label}, {pace} {words(part.reference)}"
+            return KeyFigure(f"{number(shown.value)}x", label, interval(shown), marks)
+        if part.share is not None and finding.shape is FindingShape.BOUND:
+            return KeyFigure(percent(part.share), f"{label}, of {finding.bound}", "", marks)
+        if part.estimate:
+            scale = _SCALES[finding.metric.unit]
+            return KeyFigure(
+                _value(part, finding.metric), label, interval(part.estimate, scale), marks
+            )
+    return None
+
+
+def words(settings: Settings) -> str:
+    """Settings in words: "N = 1024, nonblocking, 2 processes"."""
+    own = [name for name in settings if name in _COUNTED or name in _BARE or name == "size"]
+    known = [name for name in settings if name not in own]
+    if "nodes" in settings and "ppn" in settings:
+        known.append("nodes")
+        own.remove("nodes")
+        if settings["nodes"] == 1:
+            known.remove("nodes")
+    elif settings.get("nodes") == 1 and not {"tasks", "ranks"} & settings.keys():
+        own.remove("nodes")
+    if settings.get("threads") == 1 and len(settings) > 1 and "ppn" in settings:
+        own.remove("threads")
+    told = [describe(settings, known)]
+    for name in own:
+        value = settings[name]
+        if name in _COUNTED and isinstance(value, int):
+            told.append(count(value, *_COUNTED[name]))
+        elif name == "size" and isinstance(value, int):
+            told.append(size(value))
+        elif value not in (None, ""):
+            told.append(str(value))
+    return ", ".join(text for text in told if text)
+
+
+def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:
+    """ "95 % CI 1.21 to 1.33 s, 7 launches"; "range 1.2 to 4.0 s, 3 launches"; "" without any."""
+    if estimate.low is None or estimate.high is None or estimate.method == "repetitions":
+        return ""
+    low, high = ends(estimate.value, estimate.low, estimate.high, scale)
+    span = f"{low} to {high} {unit_of(estimate.value, scale)[1]}".rstrip()
+    kind = "range" if estimate.method == "range" else "95 % CI"
+    return f"{kind} {span}, {count(estimate.n, 'launch', 'launches')}"
+
+
+def spans(
+    chosen: Sequence[float], among: Sequence[float], show: Callable[[float], str], what: str = ""
+) -> str:
+    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours are one span.
+
+    Of more than three: "7 of 18 sizes from 8 B to 1 MiB". what: the word for these points.
+    """
+    order = sorted({*among, *chosen})
+    places = sorted({order.index(value) for value in chosen})
+    runs = [
+        [place for _, place in run]
+        for _, run in groupby(enumerate(places), lambda pair: pair[1] - pair[0])
+    ]
+    if len(runs) > _SPANS:
+        first, last = show(order[runs[0][0]]), show(order[runs[-1][-1]])
+        counted = f"{len(places)} of {len(order)} {what}".rstrip()
+        return f"{counted} from {first} to {last}"
+    return listed([
+        show(order[run[0]])
+        if len(run) == 1
+        else f"{show(order[run[0]])} to {show(order[run[-1]])}"
+        for run in runs
+    ])  # fmt: skip
+
+
+def _at(finding: Finding, part: Claim) -> str:
+    """Where a part holds: "at 8 B to 64 B", "with 16 to 512 tasks", "in 6 of 9 settings"."""
+    if part.count is not None and finding.of is not None and finding.of > 1:
+        return f"in {part.count} of {finding.of} settings"
+    numbers = [at for at in part.at if isinstance(at, int | float)]
+    among = [at for at in finding.points if isinstance(at, int | float)]
+    if not numbers:
+        return ""
+    if len({*numbers}) == len({*among}) > 1 and finding.axis == "size":
+        return "at every size"
+    if finding.axis == "size":
+        return f"at {spans(numbers, among, size, 'sizes')}"
+    told = spans(numbers, among, lambda value: f"{value:,.0f}")
+    noun = _COUNTED.get(finding.axis)
+    if noun is None:
+        return f"{_AT.get(finding.axis, f'with {finding.axis} = ')}{told}"
+    return f"{_AT.get(finding.axis, 'with ')}{told} {noun[0] if told == '1' else noun[1]}"
+
+
+def _at_settings(finding: Finding, part: Claim) -> Settings:
+    """The one point at which a part holds, as settings; {} of several, or none."""
+    return {finding.axis: part.at[0]} if finding.axis and len(part.at) == 1 else {}
+
+
+def _bracketed(*texts: str) -> str:
+    told = "; ".join(text for text in texts if text)
+    return f" ({told})" if told else ""
+
+
+def _value(part: Claim, metric: Metric) -> str:
+    value = part.estimate.value if part.estimate else None
+    return size(value) if metric.unit == "B" else quantity(value, _SCALES[metric.unit])
+
+
+def _spread(part: Claim, metric: Metric) -> str:
+    return interval(part.estimate, _SCALES[metric.unit]) if part.estimate else ""
+
+
+def _values(finding: Finding) -> str:
+    """ "26.4 GB/s (2 cores; 95 % CI 25 to 27 GB/s, 7 launches), 18.4 GB/s (1 core)"."""
+    told = []
+    for part in finding.parts:
+        own = words({**part.subject, **_at_settings(finding, part)})
+        spread = _spread(part, finding.metric)
+        told.append(f"{_value(part, finding.metric)}{_bracketed(own, spread)}")
+    return ", ".join(told)
+
+
+def _times(ratio: Ratio, *, inverse: bool = False) -> str:
+    """Ratios as their ends, with digits enough that none that is not 1 reads 1.00."""
+    near = [1 / one if inverse else one for one in (ratio.least, ratio.most)]
+    digits = next(
+        (
+            digits
+            for digits in range(3, 8)
+            if all(number(one, digits) != number(1.0, digits) for one in near if one != 1)
+        ),
+        8,
+    )
+    low, high = number(min(near), digits), number(max(near), digits)
+    return f"{low}x" if low == high else f"{low}x to {high}x"
+
+
+def _how_sure(ratio: Ratio, *, inverse: bool = False) -> str:
+    return interval(ratio.estimate.rate(1.0) if inverse else ratio.estimate)
+
+
+def _compared(finding: Finding) -> str:
+    """Subject by subject: faster, slower, equal or undecided, where, and by how much."""
+    told = []
+    for (subject, reference), own in groupby(
+        finding.parts, lambda part: _sides(part.subject, part.reference)
+    ):
+        every = list(own)
+        if len(every) == 1:
+            told.append(_one_comparison(finding, every[0], subject, reference))
+            continue
+        parts = [_clause(finding, part) for part in every]
+        told.append(f"{subject or 'this'} vs {reference}: {', '.join(parts)}")
+    return "; ".join(told)
+
+
+def _sides(subject: Settings, reference: Settings) -> tuple[str, str]:
+    """Both in words: by their values alone where they differ in one setting."""
+    if len(subject) == 1 and subject.keys() == reference.keys():
+        ((one,), (other,)) = subject.values(), reference.values()
+        if isinstance(one, str) and isinstance(other, str):
+            return one, other
+    return words(subject), words(reference)
+
+
+def _one_comparison(finding: Finding, part: Claim, subject: str, reference: str) -> str:
+    at = _at(finding, part)
+    where = f" {at}" if at else ""
+    ratio = part.ratio
+    if part.verdict is Verdict.FASTER and ratio:
+        detail = _bracketed(_most(part), _how_sure(ratio))
+        return f"{subject} is {_times(ratio)} faster than {reference}{where}{detail}"
+    if part.verdict is Verdict.SLOWER and ratio:
+        detail = _bracketed(_most(part), _how_sure(ratio, inverse=True))
+        times = _times(ratio, inverse=True)
+        return f"{subject} takes {times} as long as {reference}{where}{detail}"
+    if part.verdict is Verdict.EQUAL:
+        return f"{subject} and {reference} take the same time{where}"
+    known = f"ratio {_times(ratio)}" if ratio and part.verdict is Verdict.NO_DIFFERENCE else ""
+    detail = _bracketed(known, _how_sure(ratio) if known and ratio else "", _needed(part))
+    return f"{subject} vs {reference}: {_VERDICTS[part.verdict]}{where}{detail}"
+
+
+_VERDICTS: Mapping[Verdict | None, str] = MappingProxyType(
+    {
+        Verdict.FASTER: "faster",
+        Verdict.SLOWER: "slower",
+        Verdict.EQUAL: "the same",
+        Verdict.NO_DIFFERENCE: "no difference shown",
+        Verdict.UNDECIDED: "undecided",
+        Verdict.AGREES: "agrees",
+        Verdict.DISAGREES: "disagrees",
+        Verdict.HOLDS: "not shown to be violated",
+        Verdict.VIOLATED: "violated",
+        None: "not measured",
+    }
+)
+
+
+def _clause(finding: Finding, part: Claim) -> str:
+    """One verdict of several, with where it holds."""
+    at, ratio = _at(finding, part), part.ratio
+    told = _VERDICTS[part.verdict]
+    if ratio and part.verdict is Verdict.FASTER:
+        told = f"{_times(ratio)} faster"
+    elif ratio and part.verdict is Verdict.SLOWER:
+        told = f"takes {_times(ratio, inverse=True)} as long"
+    return f"{told}{at and f' {at}'}{_bracketed(_most(part), _needed(part))}"
+
+
+def _needed(part: Claim) -> str:
+    """How many launches would decide what is undecided."""
+    return f"needs {part.needed} launches each" if part.needed else ""
+
+
+def _most(part: Claim) -> str:
+    """Where a ratio of several is greatest, and the median."""
+    if part.ratio is None:
+        return ""
+    one, inverse = part.ratio, part.verdict is Verdict.SLOWER
+    if (part.count or len(part.at)) > 1:
+        middle = number(1 / one.median if inverse else one.median)
+        where = words(one.where)
+        return f"median {middle}x{where and f'; most with {where}'}"
+    return words(one.where)
+
+
+def _best(finding: Finding) -> str:
+    """Who is fastest where, by how much; who can't be told apart."""
+    return "; ".join(_winner(finding, part) for part in finding.parts)
+
+
+def _winner(finding: Finding, part: Claim) -> str:
+    at = _at(finding, part)
+    where = f"{at}, " if at else ""
+    time = _value(part, finding.metric) if part.estimate else ""
+    spread = _spread(part, finding.metric)
+    names = [words(part.subject), *map(words, part.also)]
+    if not part.also:
+        told = f"{where}{names[0]} is fastest{_bracketed(time, spread)}"
+    elif part.verdict is Verdict.EQUAL:
+        told = f"{where}{listed(names)} are equally fast{_bracketed(time, spread)}"
+    else:
+        why = "undecided" if part.verdict is Verdict.UNDECIDED else "no difference shown"
+        lowest = f"; {names[0]} has the lowest median, {time}" if time else ""
+        told = f"{where}{why} between {listed(names)}{_bracketed(_needed(part))}{lowest}"
+    if part.ratio and part.reference:
+        other = words(part.reference)
+        take = "take" if "others" in part.reference else "takes"
+        told += f"; {other} {take} {_times(part.ratio)} as long"
+    return told
+
+
+def _trend(finding: Finding) -> str:
+    """How a metric changes from a reference on."""
+    return ", ".join(_step(finding, part) for part in finding.parts)
+
+
+def _step(finding: Finding, part: Claim) -> str:
+    own = words({**part.subject, **_at_settings(finding, part)})
+    told = _value(part, finding.metric) if part.estimate else ""
+    if part.ratio is None:
+        return f"{told}{_bracketed(own, _spread(part, finding.metric))}"
+    reference = words(part.reference)
+    inverse = part.ratio.estimate.value < 1
+    with_own = f" with {own}" if own and not told else ""
+    if finding.metric.better == "higher":
+        by = f"{_times(part.ratio)} as much{with_own} as with {reference}"
+    elif inverse:
+        by = f"takes {_times(part.ratio, inverse=True)} as long{with_own} as with {reference}"
+    else:
+        by = f"{_times(part.ratio)} faster{with_own} than with {reference}"
+    inverse = inverse and finding.metric.better != "higher"
+    shown = "" if part.verdict not in _UNSHOWN else _VERDICTS[part.verdict]
+    sure = _how_sure(part.ratio, inverse=inverse)
+    efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
+    if told:
+        return f"{told}{_bracketed(own, by, sure, shown, efficiency)}"
+    return f"{by}{_bracketed(sure, shown, efficiency)}"
+
+
+_UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
+
+
+def _breakdown(finding: Finding) -> str:
+    """ "221 ms: Pair 68 %, Neigh 14 % and Kspace 11 %"; the whole is the part without a subject."""
+    whole = "".join(
+        f"{_value(part, finding.metric)}{_bracketed(_spread(part, finding.metric))}: "
+        for part in finding.parts
+        if not part.subject
+    )
+    told = []
+    for part in (one for one in finding.parts if one.subject):
+        at = _at(finding, part)
+        value = _value(part, finding.metric) if part.estimate else ""
+        share = percent(part.share) if part.share is not None else ""
+        told.append(f"{words(part.subject)}{_bracketed(value)} {share}{at}".rstrip())
+    return f"{whole}{listed(told)}"
+
+
+def _bound(finding: Finding) -> str:
+    """ "23.3 GB/s, 46 % of the triad's (N = 1024)"; verdicts of rules."""
+    return "; ".join(_against_bound(finding, part) for part in finding.parts)
+
+
+def _against_bound(finding: Finding, part: Claim) -> str:
+    own = words(part.subject)
+    if part.verdict is not None:
+        by = f"{own} {_VERDICTS[part.verdict]}"
+        if part.ratio and part.reference:
+            shown = part.verdict is Verdict.HOLDS
+            slower = f" ({_VERDICTS[part.verdict]})" if shown else ""
+            times = _times(part.ratio, inverse=True)
+            by = f"{own} takes {times} as long as {words(part.reference)}{slower}"
+        p = f"p = {probability(part.p_value)}" if part.p_value is not None else ""
+        at, where = _at(finding, part), words(part.ratio.where) if part.ratio else ""
+        most = where and f"most with {where}"
+        return f"{by}{at and f' {at}'}{_bracketed(most, p, _needed(part))}"
+    value = f"{_value(part, finding.metric)}, " if part.estimate else ""
+    spread = _spread(part, finding.metric)
+    return f"{value}{percent(part.share)} of {finding.bound}{_bracketed(own, spread)}"
+
+
+def _published(finding: Finding) -> str:
+    """Ours beside what papers have."""
+    return "; ".join(_beside(finding, part) for part in finding.parts)
+
+
+def _beside(finding: Finding, part: Claim) -> str:
+    own = words({**part.subject, **_at_settings(finding, part)})
+    theirs = "; ".join(
+        f"{one.text}{_bracketed(', '.join(filter(None, (_source(one.source), one.variant))))}"
+        for one in part.published
+    )
+    if part.estimate is None and part.share is not None:
+        return " ".join(filter(None, (own, _tiny(part.share), theirs.strip())))
+    verdict = f", {_VERDICTS[part.verdict]}" if part.verdict else ""
+    here = own
+    if part.estimate:
+        spread = _spread(part, finding.metric)
+        here = f"{_value(part, finding.metric)} here{_bracketed(own, spread)}"
+    return f"{here}{theirs and f', published {theirs}'}{verdict}"
+
+
+def _source(text: str) -> str:
+    """ "tara, hpcf-2010-6, table 3.1", of what may be inside brackets."""
+    return text.replace(" (", ", ").removesuffix(")")
+
+
+def _tiny(share: float) -> str:
+    return "0.01 %" if share <= 1e-4 else percent(share) if share > 1e-3 else f"{100 * share:.2f} %"
+
+
+def _warning(finding: Finding, head: str) -> str:
+    """How many are concerned, what of that, the facts, and what to do."""
+    told = EXPLAINED[finding.caveats[0]]
+    facts = [_fact(finding, part) for part in finding.parts]
+    counted = f"{head}: " if head else ""
+    text = f"{told.text.removesuffix('.')}: {listed(facts)}." if facts else told.text
+    more = [EXPLAINED[one].text for one in finding.caveats[1:]]
+    return " ".join([f"{counted}{text}", *more, *([told.remedy] if told.remedy else [])])
+
+
+def _fact(finding: Finding, part: Claim) -> str:
+    """A fact of a warning: "1 failed", "hosts = a and b", "894 ns, expected at most 20 us"."""
+    own = words(part.subject)
+    counted = f"{part.count:,} {own}".strip() if part.count is not None else own
+    value = _value(part, finding.metric) if part.estimate else ""
+    ratio = f"{_times(part.ratio)}" if part.ratio else ""
+    theirs = "; ".join(f"{one.text} ({one.source})" for one in part.published)
+    facts = (counted, value, ratio, theirs and f"published {theirs}")
+    return " ".join(text for text in facts if text)
+
+
+_BODIES: Mapping[FindingShape, Callable[[Finding], str]] = MappingProxyType(
+    {
+        FindingShape.VALUE: _values,
+        FindingShape.COMPARISON: _compared,
+        FindingShape.BEST: _best,
+        FindingShape.TREND: _trend,
+        FindingShape.BREAKDOWN: _breakdown,
+        FindingShape.BOUND: _bound,
+        FindingShape.PUBLISHED: _published,
+    }
+)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Topics: what cases say, as findings. The one list of them, in the order of a report.
+
+findings(cases, context)      all there is to say, warnings first, the answer next
+
+A topic is a function of cases that yields findings. `answers` are the kinds of tables whose
+question it answers: where a study's first table is one of them, its findings come first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.findings.finding import Finding, FindingShape, Prominence, Verdict
+from haloscope.topics import (
+    collectives,
+    contrast,
+    grids,
+    jacobi,
+    mapping,
+    memory,
+    messages,
+    phases,
+    poisson,
+    quality,
+    ring,
+    spmv,
+    star_forests,
+)
+
+KEY_FIGURES = 4
+"""KEY_FIGURES is the largest number of them at the top of a report."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: what computes its findings, and the kinds of tables whose question it answers."""
+
+    find: Callable[[Sequence[MeasuredCase], Context], Iterator[Finding]]
+    answers: tuple[str, ...] = ()
+
+
+TOPICS = (
+    Topic(quality.incomplete),
+    Topic(quality.mixed),
+    Topic(quality.marked),
+    Topic(quality.simulation),
+    Topic(quality.core_kinds),
+    Topic(quality.disturbed),
+    Topic(quality.implausible),
+    Topic(quality.scattered),
+    Topic(quality.near_steps),
+    Topic(memory.bandwidth, ("stream",)),
+    Topic(memory.regions),
+    Topic(poisson.order),
+    Topic(memory.solver, ("bandwidth",)),
+    Topic(contrast.variants),
+    Topic(poisson.variants_by_ranks, ("iterations",)),
+    Topic(poisson.per_node, ("walltime_grid",)),
+    Topic(poisson.speedup, ("walltime_grid", "scaling")),
+    Topic(spmv.products, ("spmv",)),
+    Topic(jacobi.model, ("jacobi",)),
+    Topic(jacobi.memory_bound, ("jacobi",)),
+    Topic(poisson.serial),
+    Topic(poisson.convergence, ("convergence",)),
+    Topic(contrast.ways, ("exchange", "overlap", "operator", "bind", "fft", "heat")),
+    Topic(phases.heat, ("heat",)),
+    Topic(poisson.layouts, ("hybrid_grid",)),
+    Topic(grids.transforms, ("fft",)),
+    Topic(grids.sums, ("sum3d",)),
+    Topic(collectives.collectives, ("guidelines", "collectives")),
+    Topic(collectives.pgmpi, ("guidelines",)),
+    Topic(collectives.halos),
+    Topic(mapping.mappings, ("mapping",)),
+    Topic(mapping.weak, ("weak_scaling",)),
+    Topic(phases.sections),
+    Topic(messages.libraries, ("libraries",)),
+    Topic(ring.ring, ("ring",)),
+    Topic(messages.pingpong, ("pingpong",)),
+    Topic(messages.streams, ("pingpong",)),
+    Topic(star_forests.messages),
+    Topic(star_forests.between_gpus, ("sf_latency",)),
+    Topic(star_forests.starts, ("sf_latency",)),
+    Topic(star_forests.device, ("sf_latency",)),
+    Topic(star_forests.launches, ("launches",)),
+    Topic(star_forests.grids, ("sf_grid",)),
+    Topic(star_forests.dominating, ("split_phase",)),
+    Topic(star_forests.more),
+)
+
+
+def findings(
+    cases: Sequence[MeasuredCase], context: Context, warnings: Sequence[Finding] = ()
+) -> list[Finding]:
+    """All there is to say: warnings, the answer to the study's question, key figures, the rest.
+
+    warnings: others, that no topic computes.
+    """
+    if not context.all_cases:
+        context = replace(context, all_cases=tuple(cases))
+    found = [(topic, one) for topic in TOPICS for one in topic.find(cases, context)]
+    found.sort(key=lambda pair: context.question not in pair[0].answers)
+    asked = sum(context.question in topic.answers for topic, _ in found)
+    return arranged([*(one for _, one in found), *warnings], asked)
+
+
+def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
+    """Findings with ids, in the order of a report: warnings, the answer, key figures, the rest.
+
+    asked: how many of the first ones are of the study's question: the first of them answers it,
+    also where it is undecided. Without any, the first of all that decides something.
+    """
+    warnings = [one for one in found if one.severity is Prominence.WARNING]
+    others = [one for one in found if one.severity is not Prominence.WARNING]
+    asked -= sum(one.severity is Prominence.WARNING for one in found[:asked])
+    sound = [one for one in others if one.topic]
+    decided = [one for one in sound if _decides(one)]
+    answer = next(iter(others[: max(0, asked)] or decided or sound), None)
+    rest = [one for one in others if one is not answer]
+    keys: list[Finding] = []
+    for one in rest:
+        shown = {key.topic for key in keys}
+        if len(keys) < KEY_FIGURES and _is_a_figure(one) and one.topic not in shown:
+            keys.append(one)
+    ranked = [
+        *warnings,
+        *([replace(answer, severity=Prominence.ANSWER)] if answer else []),
+        *(replace(one, severity=Prominence.KEY_FIGURE) for one in keys),
+        *(replace(one, severity=Prominence.DETAIL) for one in rest if one not in keys),
+    ]
+    return _identified(ranked)
+
+
+def _decides(finding: Finding) -> bool:
+    """Whether it says more than that nothing can be said."""
+    verdicts = {part.verdict for part in finding.parts}
+    return verdicts - {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE} != set() or not verdicts
+
+
+_OF_NUMBERS = (
+    *(FindingShape.VALUE, FindingShape.BEST, FindingShape.TREND),
+    *(FindingShape.BREAKDOWN, FindingShape.BOUND),
+)
+"""_OF_NUMBERS are the shapes whose first number can stand alone."""
+
+
+def _is_a_figure(finding: Finding) -> bool:
+    """Whether it is worth a number at the top of a report."""
+    if not finding.topic or finding.shape not in _OF_NUMBERS:
+        return False
+    first = finding.parts[0]
+    shown = first.estimate is not None or first.ratio is not None
+    shown |= finding.shape is FindingShape.BOUND and first.share is not None
+    return shown and _decides(finding)
+
+
+def _identified(found: Sequence[Finding]) -> list[Finding]:
+    """Findings with unique ids, of their topic, question and subject."""
+    named = [_name(one) for one in found]
+    total, seen = Counter(named), Counter[str]()
+    made = []
+    for one, name in zip(found, named, strict=True):
+        seen[name] += 1
+        made.append(replace(one, id=f"{name}-{seen[name]}" if total[name] > 1 else name))
+    return made
+
+
+def _name(finding: Finding) -> str:
+    """ "exchange.halo_exchange.nonblocking": words of letters and digits alone."""
+    subject = finding.parts[0].subject.values() if finding.parts else ()
+    what = (
+        finding.question if finding.shape is not FindingShape.WARNING else finding.caveats[0].value
+    )
+    words = (finding.topic or "quality", what, *(map(str, subject) if finding.topic else ()))
+    return ".".join(re.sub(r"\W+", "_", word.lower()).strip("_") for word in words if word)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the other findings are worth: missing launches, conditions, noise, simulation, plausibility.
+
+The bounds of messages are far outside what is published (shared memory 0.2 to 2 µs, TCP within a
+node 5 to 50 µs, networks 1 to 100 µs), so that what they catch is wrong or worth knowing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from haloscope.analysis.cases import MeasuredCase, label_of, name_of
+from haloscope.analysis.conditions import changes, differences
+from haloscope.analysis.context import Context
+from haloscope.analysis.disturbance import busy_processors, uneven
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.memory_use import memory_triads
+from haloscope.analysis.model_steps import step_near
+from haloscope.analysis.published import Reference, called
+from haloscope.analysis.sweeps import Swept, capacities, sweep
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import (
+    BANDWIDTH,
+    LATENCY,
+    Claim,
+    Finding,
+    FindingShape,
+    Metric,
+    Ratio,
+)
+from haloscope.host.cpulist import parse_cpu_list
+from haloscope.papers.validated import Validated, validated
+from haloscope.quantities import listed, rate, seconds, size
+from haloscope.stats.estimates import Estimate
+from haloscope.topics.common import warning
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+SMALL_BYTES = 8
+SOONEST_S = 20e-9
+"""No cache line goes from one core to another in less."""
+LATEST_S = {"shm": 20e-6, "node": 100e-6, "network": 1e-3}
+"""A small message one way: by shared memory, by any means within a node, between nodes."""
+LARGE_BYTES = 1 << 20
+SLOWEST = 10e6
+"""Bytes per second: below the oldest network that is still in use, Ethernet of 100 Mbit/s."""
+FASTEST = 400e9
+"""Bytes per second and process: a core stores 64 bytes a clock at most, at 6 GHz."""
+TIMES = 10
+"""TIMES is how many times its shortest repetition the longest of a launch may take."""
+NAMED = 3
+"""NAMED is how many cases a warning names."""
+OUTCOMES = {
+    "wrong": "wrong answers",
+    "failed": "failed",
+    "timeout": "timed out",
+    "misplaced": "misplaced",
+    "absent": "unavailable here",
+}
+"""What became of launches by their outcomes, where these are not good."""
+
+
+def incomplete(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """A warning where launches that were planned are in no table."""
+    bad = Counter(record.outcome for case in cases for record in case.excluded)
+    absent = bad.pop("absent", 0)  # expected of a study that asks for all there may be
+    good = sum(len(case.launches) for case in cases)
+    planned = sum(max(case.planned or 0, len(case.launches) + len(case.excluded)) for case in cases)
+    planned -= absent
+    if planned > good:
+        parts = [Claim({"name": OUTCOMES[name]}, count=n) for name, n in bad.items()]
+        if rest := planned - good - bad.total():
+            parts.append(Claim({"name": "not run"}, count=rest))
+        own = [case for case in cases if case.excluded or len(case.launches) < (case.planned or 0)]
+        yield _counted(Caveat.INCOMPLETE, own, planned - good, planned, "launches", parts)
+
+
+def _counted(
+    caveat: Caveat,
+    cases: Sequence[MeasuredCase],
+    some: int,
+    every: int,
+    noun: str = "cases",
+    parts: Sequence[Claim] = (),
+) -> Finding:
+    """A warning of some of several cases, or launches."""
+    return warning(caveat, cases, parts, question=f"{some:,} of {every:,} {noun}")
+
+
+def mixed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """Warnings of launches measured with different libraries or machines, or after a change."""
+    if found := differences(cases):
+        parts = [Claim({"name": f"{what}: {listed(values)}"}) for what, values in found.items()]
+        yield warning(Caveat.MIXED, cases, parts)
+    if after := changes(cases):
+        own = [case for case in cases if any(record.changed for record in case.launches)]
+        launches = sum(bool(record.changed) for case in own for record in case.launches)
+        parts = [Claim({"name": change}) for change in after]
+        every = sum(len(case.launches) for case in cases)
+        yield _counted(Caveat.CHANGED, own, launches, every, "launches", parts)
+
+
+def marked(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """Warnings of shared cores, unverified answers, emulated devices, and unvalidated clusters."""
+    measured = [case for case in cases if case.launches and not case.simulated]
+    for caveat, own in (
+        (Caveat.OVERSUBSCRIBED, [case for case in cases if case.oversubscribed]),
+        (Caveat.UNVERIFIED, [case for case in measured if not case.verified]),
+        (Caveat.EMULATED, [case for case in cases if case.emulated]),
+    ):
+        if own:
+            yield _counted(caveat, own, len(own), len(cases))
+
+
+def simulation(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """How many cases were simulated where, how many answers were computed, and how near it is."""
+    simulated = [case for case in cases if case.simulated and case.launches]
+    if not simulated:
+        return
+    clusters = listed(sorted({case.cluster for case in simulated if case.cluster}))
+    verified = sum(case.verified for case in simulated)
+    every = sum(bool(case.launches) for case in cases)
+    parts = [
+        Claim({"name": f"{len(simulated)} of {every} cases on {clusters}"}),
+        *([Claim({"name": f"{verified} answers computed and verified"})] if verified else []),
+    ]
+    drawn = [Caveat.REPLICATES] * any(case.replicated for case in simulated)
+    yield replace(warning(Caveat.SIMULATED, simulated, parts), caveats=(Caveat.SIMULATED, *drawn))
+    yield from validity(simulated)
+
+
+def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
+    """Of each simulated cluster: errors against published times; a warning of what has none."""
+    known: list[Claim] = []
+    unknown: dict[str, list[MeasuredCase]] = {}
+    for case in simulated:
+        tables = [v for v in validated() if (v.cluster, v.kernel) == (case.cluster, case.kernel)]
+        if any(one.variant == _variant(case) for one in tables):
+            known += [part for one in tables if (part := _validated(one)) not in known]
+        else:
+            own = _variant(case)
+            named = case.kernel if own == _PLAIN or not tables else f"{case.kernel} ({own})"
+            unknown.setdefault(f"{named} on {case.cluster}", []).append(case)
+            known += [part for one in tables if (part := _validated(one)) not in known]
+    if known:
+        yield Finding(
+            question="Error of simulations like these, median",
+            shape=FindingShape.PUBLISHED,
+            parts=tuple(known),
+            metric=Metric("relative error", ""),
+            cases=tuple(case.id for case in simulated),
+        )
+    if unknown:
+        own_cases = [case for cases in unknown.values() for case in cases]
+        parts = [Claim({"name": name}) for name in unknown]
+        yield warning(Caveat.NOT_VALIDATED, own_cases, parts)
+
+
+def _validated(one: Validated) -> Claim:
+    """The errors of one published table: median, and the largest."""
+    over = f" over {one.over}" if one.over else ""
+    variant = "" if one.variant == _PLAIN else f", {one.variant}"
+    text = f"largest {100 * one.worst:.1f} %, {one.cells} cells{over}"
+    reference = Reference(one.worst, text, 0.0, one.worst, f"{one.paper}, {called(one.table)}")
+    return Claim({"name": f"{one.kernel}{variant}"}, share=one.median, published=(reference,))
+
+
+_PLAIN = "memory=host"
+"""_PLAIN is the variant of a kernel without any."""
+
+
+def _variant(case: MeasuredCase) -> str:
+    """What is validated apart: a kernel's variant; of one without, the memory that it works in."""
+    own = case.settings.get("variant")
+    return f"memory={case.settings.get('memory', 'host')}" if own is None else str(own)
+
+
+def core_kinds(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """A warning of cases whose ranks ran on cores of more than one kind."""
+    own = [case for case in cases if any(_kinds(record) > 1 for record in case.launches)]
+    if own:
+        yield _counted(Caveat.MIXED_CORES, own, len(own), len(cases))
+
+
+def _kinds(record: Record) -> int:
+    """On how many kinds of cores a launch's ranks were bound; 0 where that is not known."""
+    machine = record.machine or {}
+    kinds = [{*parse_cpu_list(text)} for text in machine.get("topology", {}).get("kind", ())]
+    used = {cpu for rank in record.layout.get("seen", ()) for cpu in rank["cpus"]}
+    return sum(bool(kind & used) for kind in kinds)
+
+
+def disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Warnings of other programs that ran beforehand, and of launches that vary too much."""
+    if busy := busy_processors(context.machine):
+        part = Claim({"name": "load"}, estimate=_number(busy))
+        yield warning(Caveat.BUSY, cases, [part], metric=Metric("load", ""))
+    several = [case for case in cases if len(case.times_s) > 1]
+    if own := uneven(several):
+        yield _counted(Caveat.UNSTEADY, own, len(own), len(several))
+
+
+def _number(value: float) -> Estimate:
+    return Estimate(value, None, None, 1, "none")
+
+
+def implausible(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """A warning for every ping-pong whose latency or bandwidth no machine has."""
+    triads = memory_triads(cases, context.machine).values()
+    memory = max((triad.point.rate.value for triad in triads), default=None)
+    for case in cases:
+        if case.kernel != "pingpong" or case.simulated or case.oversubscribed or case.emulated:
+            continue
+        points = [point for point in sweep(case) if point.size_bytes]
+        for point, expected, metric in (
+            *_latency(case, points),
+            *_bandwidth(case, points, memory, context.machine),
+        ):
+            estimate = point.one_way if metric is LATENCY else point.rate
+            part = Claim(
+                {"size": point.size_bytes, "name": f"expected {expected}, measured"},
+                estimate=estimate,
+            )
+            name = name_of(case, cases)
+            yield warning(Caveat.IMPLAUSIBLE, [case], [part], question=name, metric=metric)
+
+
+_Implausible = tuple[Swept, str, Metric]
+
+
+def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[_Implausible]:
+    """Of the smallest message, where it is small."""
+    if not points or points[0].size_bytes > SMALL_BYTES or not exchanges(case):
+        return
+    time = points[0].one_way.value
+    place = "network" if case.number("nodes") > 1 else "node"
+    way = "shm" if case.settings.get("transport") == "shm" and place == "node" else place
+    if time > LATEST_S[way]:
+        yield points[0], f"at most {seconds(LATEST_S[way], 2)}", LATENCY
+    if time < SOONEST_S:
+        yield points[0], f"at least {seconds(SOONEST_S, 2)}", LATENCY
+
+
+def _bandwidth(
+    case: MeasuredCase,
+    points: Sequence[Swept],
+    memory: float | None,
+    machine: Mapping[str, Any] | None,
+) -> Iterator[_Implausible]:
+    """Of the fastest message, and of the largest where no cache can hold it."""
+    if not points:
+        return
+    best, last = max(points, key=lambda point: point.rate.value), points[-1]
+    if best.rate.value > FASTEST * case.ranks:
+        yield best, f"at most {rate(FASTEST)} per process", BANDWIDTH
+    if last.size_bytes >= LARGE_BYTES and last.rate.value < SLOWEST:
+        yield last, f"at least {rate(SLOWEST)}", BANDWIDTH
+    caches = capacities(case, machine)
+    held = caches[-1][1] if caches else float("inf")
+    in_memory = case.number("nodes") == 1 and last.size_bytes > 2 * held
+    if memory and in_memory and last.rate.value > memory:
+        yield last, f"at most the memory's {rate(memory)} (triad)", BANDWIDTH
+
+
+def scattered(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """A warning for every external program whose pattern finds times of several things."""
+    for case in cases:
+        if case.external:
+            most, where = max(_ratios(case), default=(1.0, ""))
+            if most >= TIMES:
+                part = Claim({"name": f"{where}factor".strip()}, ratio=Ratio.of(_number(most)))
+                name = name_of(case, cases)
+                yield warning(Caveat.SEVERAL_OPERATIONS, [case], [part], question=name)
+
+
+def _ratios(case: MeasuredCase) -> Iterator[tuple[float, str]]:
+    """The longest over the shortest repetition of each launch; of each size, where it has some."""
+    if not sweep(case):
+        yield from (
+            (max(record.times_s) / min(record.times_s), "")
+            for record in case.launches
+            if record.times_s
+        )
+        return
+    for record in case.launches:
+        for point in record.points:
+            of = " ".join(filter(None, (point.get("operation"), size(point["size_bytes"]))))
+            yield max(point["times_s"]) / min(point["times_s"]), f"{of}, "
+
+
+def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Which simulated times are near a step of the node model, that measurements do not have."""
+    simulated = [case for case in cases if case.simulated]
+    near = [(case, level) for case in simulated if (level := step_near(case, context.machine))]
+    if near:
+        parts = [
+            Claim({"name": f"{label_of(case, simulated)} ({level})"})
+            for case, level in near[:NAMED]
+        ]
+        if len(near) > NAMED:
+            parts.append(Claim({"name": "more"}, count=len(near) - NAMED))
+        own = [case for case, _ in near]
+        yield _counted(
+            Caveat.NEAR_CACHE_SIZE, own, len(own), len(simulated), "simulated cases", parts
+        )

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one place that writes sentences: each shape, each verdict, each part of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from haloscope.analysis.published import Reference
+from haloscope.findings.caveats import EXPLAINED, Caveat
+from haloscope.findings.finding import (
+    BANDWIDTH,
+    TIME,
+    Claim,
+    Finding,
+    FindingShape,
+    Metric,
+    Ratio,
+    Verdict,
+)
+from haloscope.findings.sentences import key_figure, legend, sentence, spans, words
+from haloscope.quantities import size
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Bytes, Settings
+
+SURE = Estimate(1.27, 1.21, 1.33, 7, "rank interval", 0.98)
+FEW = Estimate(2.0, 1.5, 2.5, 3, "range")
+ONE = Estimate(2.0, None, None, 1, "none")
+
+
+def ratio(value: float, *others: float, n: int | None = None) -> Ratio:
+    """A ratio of several, of which the first is the most extreme."""
+    every = sorted((value, *others))
+    return Ratio(
+        Estimate(value, 0.9 * value, 1.1 * value, 7, "bootstrap interval", 0.95),
+        *(every[0], every[-1], every[len(every) // 2]),
+        {} if n is None else {"n": n},
+    )
+
+
+TARA = Reference(18.9, "18.9 s", 18.8, 19.0, "tara (p, table 3.1)", "textbook")
+WAYS = ({"exchange": "nonblocking"}, {"exchange": "blocking"})
+SHAPES = [
+    (FindingShape.VALUE, {"metric": TIME}, [Claim({"threads": 4}, estimate=SURE)],
+     "1.27 s (4 threads; 95 % CI 1.21 to 1.33 s, 7 launches)."),
+    (FindingShape.VALUE, {"metric": BANDWIDTH}, [Claim({"size": Bytes(8192)}, estimate=FEW)],
+     "2.00 B/s (8 KiB; range 1.50 to 2.50 B/s, 3 launches)."),
+    (FindingShape.COMPARISON, {}, [Claim(*WAYS, ratio=ratio(1.9), verdict=Verdict.FASTER)],
+     "nonblocking is 1.90x faster than blocking (95 % CI 1.71 to 2.09, 7 launches)."),
+    (FindingShape.COMPARISON, {}, [Claim(*WAYS, ratio=ratio(0.5), verdict=Verdict.SLOWER)],
+     "nonblocking takes 2.00x as long as blocking (95 % CI 1.82 to 2.22, 7 launches)."),
+    (FindingShape.COMPARISON, {}, [Claim(*WAYS, ratio=ratio(1.0), verdict=Verdict.EQUAL)],
+     "nonblocking and blocking take the same time."),
+    (FindingShape.COMPARISON, {"of": 1},
+     [Claim(*WAYS, count=1, verdict=Verdict.UNDECIDED, needed=5)],
+     "nonblocking vs blocking: undecided (needs 5 launches each)."),
+    (FindingShape.COMPARISON, {"of": 9}, [
+        Claim(*WAYS, count=6, ratio=ratio(2.1, 1.2, 1.4, n=4096), verdict=Verdict.FASTER),
+        Claim(*WAYS, count=3, verdict=Verdict.NO_DIFFERENCE)],
+     "nonblocking vs blocking: 1.20x to 2.10x faster in 6 of 9 settings (median 1.40x; most with "
+     "N = 4096), no difference shown in 3 of 9 settings."),
+    (FindingShape.COMPARISON, {"axis": "size", "points": (8, 64, 512)}, [
+        Claim({"name": "a"}, {"name": "b"}, at=(8, 64), ratio=ratio(0.5),
+                  verdict=Verdict.SLOWER),
+        Claim({"name": "a"}, {"name": "b"}, at=(512,), verdict=Verdict.NO_DIFFERENCE)],
+     "a vs b: takes 2.00x as long at 8 B to 64 B (median 2.00x), no difference shown at 512 B."),
+    (FindingShape.BEST, {"axis": "tasks", "points": (8, 16, 32)}, [
+        Claim({"pattern": "distributed"}, {"pattern": "concentrated", "nodes": 2}, at=(8, 16),
+                  ratio=ratio(2.0), verdict=Verdict.FASTER)],
+     "with 8 to 16 tasks, distributed is fastest; concentrated, 2 nodes takes 2.00x as long."),
+    (FindingShape.BEST, {}, [
+        Claim({"name": "a"}, {"others": 2}, also=({"name": "b"},), estimate=ONE,
+                  ratio=ratio(1.5, 3.0), verdict=Verdict.UNDECIDED, needed=4)],
+     "undecided between a and b (needs 4 launches each); a has the lowest median, 2.00 s; "
+     "2 others take 1.50x to 3.00x as long."),
+    (FindingShape.BEST, {},
+     [Claim({"name": "a"}, also=({"name": "b"},), verdict=Verdict.EQUAL, estimate=ONE)],
+     "a and b are equally fast (2.00 s)."),
+    (FindingShape.TREND, {},
+     [Claim({"cores": 2}, {"cores": 1}, ratio=ratio(1.9), share=0.95, verdict=Verdict.FASTER)],
+     "1.90x faster with 2 cores than with 1 core (95 % CI 1.71 to 2.09, 7 launches; efficiency "
+     "95 %)."),
+    (FindingShape.TREND, {"metric": BANDWIDTH},
+     [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, ratio=Ratio.of(ONE),
+                verdict=Verdict.UNDECIDED)],
+     "2.00 B/s (2 cores; 2.00x as much as with 1 core; undecided)."),
+    (FindingShape.BREAKDOWN, {}, [
+        Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),
+        Claim({"phase": "Neigh"}, share=0.14)],
+     "1.27 s (95 % CI 1.21 to 1.33 s, 7 launches): Pair 68 % and Neigh 14 %."),
+    (FindingShape.BOUND, {"metric": BANDWIDTH, "bound": "STREAM triad"},
+     [Claim({"n": 1024}, estimate=ONE, share=0.46)],
+     "2.00 B/s, 46 % of STREAM triad (N = 1024)."),
+    (FindingShape.BOUND, {"axis": "size", "points": (8, 64)}, [
+        Claim({"operation": "bcast"}, {"operation": "scatter"}, at=(8,), ratio=ratio(0.5),
+                  verdict=Verdict.VIOLATED, p_value=0.0004),
+        Claim({"name": "8 of 9 guidelines"}, verdict=Verdict.HOLDS)],
+     "bcast takes 2.00x as long as scatter at 8 B (p = <0.001); 8 of 9 guidelines not shown to be "
+     "violated."),
+    (FindingShape.PUBLISHED, {}, [
+        Claim({"variant": "fused"}, estimate=SURE,
+                  published=(TARA,),
+                  verdict=Verdict.DISAGREES)],
+     "1.27 s here (fused; 95 % CI 1.21 to 1.33 s, 7 launches), published 18.9 s (tara, p, table "
+     "3.1, textbook), disagrees."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "more", "parts", "expected"), SHAPES)
+def test_each_shape_has_one_form(
+    shape: FindingShape, more: dict[str, object], parts: list[Claim], expected: str
+) -> None:
+    finding = Finding("Asked", shape, tuple(parts), **more)  # type: ignore[arg-type]
+
+    assert sentence(finding) == f"Asked: {expected}"
+
+
+def test_settings_in_common_are_named_after_the_question() -> None:
+    common: Settings = {"kernel": "poisson_cg", "n": 64, "nodes": 1, "ppn": 2, "threads": 1}
+    part = Claim({"name": "a"}, share=0.5)
+
+    assert sentence(Finding("Asked", FindingShape.BREAKDOWN, (part,), common=common)) == (
+        "Asked (N = 64, 2 processes): a 50 %."
+    )
+
+
+def test_a_warning_counts_explains_and_says_what_to_do() -> None:
+    parts = (Claim({"name": "failed"}, count=2), Claim({"name": "not run"}, count=1))
+    finding = Finding("3 of 9 launches", FindingShape.WARNING, parts, caveats=(Caveat.INCOMPLETE,))
+
+    assert sentence(finding) == (
+        "3 of 9 launches: Launches are missing from the tables: 2 failed and 1 not run. Retry: "
+        "haloscope run --resume DIR."
+    )
+
+
+def test_a_caveat_is_a_mark_and_one_line_and_one_of_all_findings_has_no_mark() -> None:
+    part = Claim({"name": "a"}, share=0.5)
+    first, second = (
+        Finding(name, FindingShape.BREAKDOWN, (part,), caveats=caveats)
+        for name, caveats in (
+            ("A", (Caveat.SIMULATED, Caveat.ONE_LAUNCH)),
+            ("B", (Caveat.SIMULATED,)),
+        )
+    )
+
+    known = legend([first, second])
+
+    assert sentence(first, known).endswith(". [1]") and sentence(second, known).endswith("%.")
+    assert known.lines == (
+        EXPLAINED[Caveat.SIMULATED].text,
+        f"[1] {EXPLAINED[Caveat.ONE_LAUNCH].text} {EXPLAINED[Caveat.ONE_LAUNCH].remedy}",
+    )
+
+
+def test_every_caveat_is_explained_in_sentences() -> None:
+    assert {*EXPLAINED} == {*Caveat}
+    for one in EXPLAINED.values():
+        assert one.text.endswith(".") and one.text[0].isupper()
+
+
+def test_a_key_figure_is_the_first_number_with_its_label() -> None:
+    value = Finding("Latency", FindingShape.VALUE, (Claim({"size": 8}, estimate=SURE),))
+    speedup = Finding(
+        "Speedup",
+        FindingShape.TREND,
+        (Claim({"cores": 2}, {"cores": 1}, ratio=ratio(0.5)),),
+        Metric("time"),
+    )
+    none = Finding("Asked", FindingShape.COMPARISON, (Claim(*WAYS, verdict=None),))
+
+    first, second = key_figure(value), key_figure(speedup)
+    assert first and (first.value, first.label) == ("1.27 s", "Latency, 8 B")
+    assert first.spread.startswith("95 % CI")
+    assert second and second.value == "2.00x"
+    assert second.label == "Speedup, 2 cores, as long as 1 core"
+    assert key_figure(none) is None
+
+
+def test_neighbouring_points_are_one_span() -> None:
+    sizes = [8, 16, 32, 64, 128, 256, 512, 1024]
+
+    assert spans([8, 16, 64], sizes, size) == "8 B to 16 B and 64 B"
+    assert spans([8, 32, 128, 512], sizes, size) == "4 of 8 from 8 B to 512 B"
+
+
+def test_words_of_settings_leave_out_what_goes_without_saying() -> None:
+    assert words({"ppn": 2, "nodes": 1, "threads": 1}) == "2 processes"
+    assert words({"tasks": 8, "nodes": 1}) == "8 tasks, 1 node"
+    assert words({"nodes": 1}) == "" and words({}) == ""

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ways to do the same against their reference, over all settings that have both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from found import found, ratio
+from recorded import Raw, fft, heat, poisson, spmv
+
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Verdict
+from haloscope.topics import contrast
+
+
+def solves(time_s: float, n: int = 512, number: int = 7, **settings: Any) -> list[Raw]:
+    return [
+        poisson(n, launch=k, time_s=time_s * (1 + 0.001 * k), **settings) for k in range(number)
+    ]
+
+
+def test_variants_are_compared_over_all_like_settings() -> None:
+    raws = []
+    for n, faster in ((64, 0.8), (128, 1.1), (256, 2.0), (512, 4.0)):
+        raws += solves(faster, n, variant="textbook") + solves(1.0, n)
+
+    (one,) = found(contrast.variants, raws)
+
+    assert one.of == 4
+    assert [(part.verdict, part.count) for part in one.parts] == [
+        (Verdict.FASTER, 3),
+        (Verdict.SLOWER, 1),
+    ]
+    faster_, slower = (part.ratio for part in one.parts)
+    assert faster_ and slower
+    assert (faster_.least, faster_.median, faster_.most) == pytest.approx((1.1, 2.0, 4.0))
+    assert (faster_.where["n"], slower.where["n"]) == (512, 64)
+    assert slower.estimate.value == pytest.approx(0.8) and slower.estimate.confidence
+
+
+def test_variants_that_few_launches_can_not_tell_apart_are_not_found() -> None:
+    raws = [*solves(1.0, number=3, variant="textbook"), *solves(1.1, number=3)]
+
+    assert found(contrast.variants, raws) == []
+
+
+def test_exchanges_that_few_launches_can_not_tell_apart_say_how_many_would() -> None:
+    raws = [
+        raw
+        for exchange in ("blocking", "nonblocking")
+        for raw in solves(1.0, number=3, ranks=2, exchange=exchange)
+    ]
+
+    (one,) = found(contrast.ways, raws)
+
+    (part,) = one.parts
+    assert (part.verdict, part.needed) == (Verdict.UNDECIDED, 4)
+    assert Caveat.TOO_FEW in one.caveats
+    assert (one.common["n"], one.common["variant"]) == (512, "fused")
+
+
+@pytest.mark.parametrize(
+    ("raws", "setting", "topic"),
+    [
+        ([spmv(ranks=2, launch=k, overlap=way, time_s=time)
+          for way, time in (("none", 20e-3), ("split", 16e-3)) for k in range(7)],
+         "overlap", "spmv"),
+        ([fft(launch=k, transpose=way, time_s=time)
+          for way, time in (("alltoallv", 0.12), ("pipelined", 0.08)) for k in range(7)],
+         "transpose", "fft"),
+        ([heat(launch=k, operator=way, time_s=time)
+          for way, time in (("csr", 6.0), ("matrix_free", 1.0)) for k in range(7)],
+         "operator", "heat"),
+    ],
+    ids=["overlap", "transpose", "operator"],
+)  # fmt: skip
+def test_other_settings_are_compared_likewise(raws: list[Raw], setting: str, topic: str) -> None:
+    (one,) = found(contrast.ways, raws)
+
+    (part,) = one.parts
+    assert one.topic == topic and part.subject.keys() == part.reference.keys() == {setting}
+    assert part.verdict is Verdict.FASTER and ratio(part) > 1.2
+
+
+def test_an_emulated_device_is_a_caveat() -> None:
+    raws = [
+        {**spmv(ranks=2, launch=k, overlap=way), "device": "emulated"}
+        for way in ("none", "split")
+        for k in range(7)
+    ]
+
+    (one,) = found(contrast.ways, raws)
+
+    assert Caveat.EMULATED in one.caveats
+
+
+def test_bindings_count_where_cores_can_be_bound_in_two_ways() -> None:
+    """Of a core on each node there is one way alone."""
+    raws = [
+        raw
+        for ranks, nodes in ((4, 4), (8, 4))
+        for bind, time in (("close", 1.0), ("spread", 0.8 if ranks > nodes else 1.0))
+        for raw in solves(time, 64, ranks=ranks, nodes=nodes,
+                          layout={"bind": bind, "ppn": ranks // nodes})
+    ]  # fmt: skip
+
+    (one,) = found(contrast.ways, raws)
+
+    assert one.of == 1
+    assert ratio(one.parts[0]) == pytest.approx(1.25)
+
+
+def test_bindings_that_differ_in_one_of_two_settings() -> None:
+    raws = [
+        raw
+        for n, times in ((64, (1.0, 1.0)), (128, (2.0, 1.5)))
+        for bind, time in zip(("close", "spread"), times, strict=True)
+        for raw in solves(time, n, ranks=2, layout={"bind": bind})
+    ]
+
+    (one,) = found(contrast.ways, raws)
+
+    by = {part.verdict: part for part in one.parts}
+    assert {verdict: part.count for verdict, part in by.items()} == {
+        Verdict.NO_DIFFERENCE: 1,
+        Verdict.FASTER: 1,
+    }
+    faster = by[Verdict.FASTER].ratio
+    assert faster and faster.where["n"] == 128 and faster.most == pytest.approx(4 / 3)

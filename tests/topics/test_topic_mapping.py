@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same tasks on few nodes and on many: who is fastest, what papers have, weak scaling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from found import every, found, ratio
+from recorded import Raw, bad, poisson
+
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Finding, FindingShape, Verdict
+from haloscope.papers import tables as papers
+from haloscope.topics import mapping as topic
+
+PAPER = papers.load("task-mapping-drop")
+
+
+def run(tasks: int, nodes: int, time_s: float, kernel: str = "", **layout: Any) -> Raw:
+    where = {"tasks": tasks, "bind": "spread", **layout}
+    raw = poisson(1024, time_s=time_s, ranks=tasks, nodes=nodes, layout=where, clock="simulated")
+    return {**raw, "case": f"{raw['case']}-{where}-{kernel}", "kernel": kernel or raw["kernel"]}
+
+
+RAWS = [
+    run(8, 1, 1.0),
+    run(8, 8, 0.5),
+    run(8, 8, 0.8, mapping="random", mapping_seed=7),
+    run(16, 2, 1.2),
+    run(16, 4, 1.1),
+    run(16, 16, 3.0),
+]
+
+
+def of(raws: list[Raw], host: str = "elsewhere", paper: bool = True) -> list[Finding]:
+    own = PAPER if paper else None
+    return found(topic.mappings, raws, paper=own, machine={"host": host})
+
+
+def patterns(one: Finding) -> list[tuple[Any, ...]]:
+    """By tasks: the first patterns, with nodes where these are one number, and who is behind."""
+    return [
+        (
+            part.at,
+            part.subject["pattern"],
+            part.subject.get("nodes"),
+            part.reference.get("pattern"),
+            part.reference.get("nodes"),
+        )
+        for part in one.parts
+    ]
+
+
+def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> None:
+    nodes, ranks = of(RAWS)
+
+    assert patterns(nodes) == [
+        ((8,), "distributed", 8, "concentrated", 1),
+        ((16,), "intermediate", 4, "concentrated", 2),
+    ]
+    assert [ratio(part) for part in nodes.parts] == pytest.approx([2.0, 1.2 / 1.1])
+    (part,) = ranks.parts
+    assert (part.subject, part.reference) == ({"name": "block"}, {"name": "random 7"})
+    assert ratio(part) == pytest.approx(1.6)
+
+
+def test_numbers_of_tasks_with_one_winner_are_one_part() -> None:
+    raws = [
+        run(tasks, nodes, time)
+        for tasks in (8, 16, 32)
+        for nodes, time in ((1, 1.0), (tasks, 1 + tasks))
+    ]
+
+    (one,) = of(raws)
+
+    assert patterns(one) == [((8, 16, 32), "concentrated", 1, "distributed", None)]
+    assert one.parts[0].ratio and (one.parts[0].ratio.least, one.parts[0].ratio.most) == (9.0, 33.0)
+
+
+def test_patterns_are_named_by_what_ended_in_vain_too() -> None:
+    raws = [
+        *(run(8, 1, 1.0), run(8, 4, 0.7), run(8, 8, 0.8)),
+        *(run(16, 2, 1.0), run(16, 4, 0.7), bad(run(16, 16, 9.0), "timeout", "too long")),
+        *(run(32, 4, 1.0), bad(run(32, 8, 9.0), "timeout", "too long"), run(32, 16, 2.0)),
+        *(run(64, 4, 1.0), run(64, 16, 3.0), bad(run(64, 64, 9.0), "timeout", "too long")),
+    ]
+
+    (one,) = of(raws)
+
+    assert [(at, first, behind) for at, first, _, behind, _ in patterns(one)] == [
+        ((8, 16), "intermediate", "concentrated"),
+        ((32,), "concentrated", "distributed"),
+        ((64,), "concentrated", "intermediate"),
+    ]
+
+
+def test_simulated_times_within_a_thousandth_are_equal() -> None:
+    raws = [run(8, 2, 1.0), run(8, 2, 1.0005, mapping="round_robin"), run(8, 8, 1.0002)]
+
+    nodes, ranks = of(raws)
+
+    assert [part.verdict for part in (*nodes.parts, *ranks.parts)] == [Verdict.EQUAL] * 2
+    assert [part.also for part in ranks.parts] == [({"name": "round robin"},)]
+    (apart,) = of([*raws[:2], run(8, 2, 1.1, mapping="random", mapping_seed=1)])
+    assert apart.parts[0].reference == {"name": "random 1"}
+    assert ratio(apart.parts[0]) == pytest.approx(1.1)
+
+
+def test_measured_times_of_one_launch_are_undecided() -> None:
+    raws = [{**run(8, nodes, time), "clock": "wall"} for nodes, time in ((1, 1.0), (8, 1.1))]
+
+    (one,) = of(raws)
+
+    assert one.parts[0].verdict is Verdict.UNDECIDED
+
+
+def test_ranks_that_fill_one_socket_first_are_a_caveat() -> None:
+    close, spread = (
+        of([run(8, 1, 1.0, bind=bind), run(8, 8, 0.5, bind=bind)])[0]
+        for bind in ("close", "spread")
+    )
+
+    assert Caveat.ONE_SOCKET in close.caveats and Caveat.ONE_SOCKET not in spread.caveats
+
+
+def test_tasks_have_no_finding_of_layouts() -> None:
+    assert not [one for one in every(RAWS) if one.topic == "walltime"]
+
+
+def published(raws: list[Raw], host: str = "eagle") -> dict[str, Verdict | None]:
+    """What the paper has, by its text."""
+    return {
+        part.published[0].text: part.verdict
+        for one in of(raws, host)
+        if one.shape is FindingShape.PUBLISHED
+        for part in one.parts
+    }
+
+
+def test_what_the_paper_has_of_other_numbers_of_tasks_counts_where_it_disagrees() -> None:
+    raws = [run(16, nodes, time) for nodes, time in ((1, 2.0), (16, 1.0))]
+
+    assert published(raws) == {
+        "minife, 2048 tasks, concentrated faster by 250 %": Verdict.DISAGREES
+    }
+    assert published(raws, "lark") == {}
+
+
+def test_what_the_paper_has_of_as_many_tasks_counts_where_it_agrees_too() -> None:
+    raws = [run(16, nodes, time, "fft_pencil") for nodes, time in ((1, 3.0), (16, 1.0))]
+
+    own = published(raws)
+
+    (alike,) = (text for text, verdict in own.items() if verdict is Verdict.AGREES)
+    assert alike.startswith("bigfft, 16 tasks")
+    assert any(text.startswith("bigfft, 2048 tasks") for text in own)
+
+
+def test_the_same_tasks_slower_where_the_paper_has_them_faster_disagree() -> None:
+    slow = [run(512, nodes, time, "fft_pencil") for nodes, time in ((32, 2.0), (256, 1.0))]
+    alike = [
+        run(tasks, nodes, time, "fft_pencil")
+        for tasks, times in ((256, (2.0, 1.0)), (512, (1.0, 2.0)))
+        for nodes, time in zip((16, tasks), times, strict=True)
+    ]
+
+    assert Verdict.DISAGREES in published(slow).values()
+    assert any("more than 256 tasks" in text for text in published(slow))
+    assert Verdict.DISAGREES not in published(alike).values()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "paper", "stands"),
+    [("fft_pencil", True, True), ("jacobi3d", True, True), ("lammps_rhodo", True, False),
+     ("fft_pencil", False, False)],
+)  # fmt: skip
+def test_kernels_that_stand_for_the_paper_s_programs_are_a_caveat(
+    kernel: str, paper: bool, stands: bool
+) -> None:
+    raws = [{**raw, "kernel": kernel, "case": f"{raw['case']}-{kernel}"} for raw in RAWS]
+
+    (one, *_) = of(raws, "eagle", paper)
+
+    assert (Caveat.STAND_IN in one.caveats) == stands
+
+
+def test_weak_scaling_has_the_most_tasks_that_have_a_time_in_every_pattern() -> None:
+    raws = [
+        *(run(8, 1, 2.0), run(64, 4, 2.2), run(64, 32, 2.6), run(64, 64, 3.0)),
+        bad(run(128, 60, 9.0), "timeout", "too long"),
+    ]
+
+    (one,) = found(topic.weak, raws)
+
+    assert [(p.subject["pattern"], p.subject["nodes"]) for p in one.parts] == [
+        ("concentrated", 4),
+        ("intermediate", 32),
+        ("distributed", 64),
+    ]
+    assert [1 / ratio(p) for p in one.parts] == pytest.approx([1.1, 1.3, 1.5])
+    assert {(p.reference["tasks"], p.reference["nodes"]) for p in one.parts} == {(8, 1)}
+    assert found(topic.weak, raws[1:]) == []

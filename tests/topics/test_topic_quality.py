@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the other findings are worth: each warning where it holds, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from found import SIMULATED, every, found
+from recorded import (
+    MACHINE,
+    Raw,
+    bad,
+    fft,
+    on_device,
+    pingpong,
+    poisson,
+    star_forest,
+    stream,
+)
+
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Prominence
+from haloscope.topics import quality
+
+
+def caveats(raws: list[Raw], **context: Any) -> set[Caveat]:
+    """What a report warns of."""
+    return {one.caveats[0] for one in every(raws, **context) if one.severity is Prominence.WARNING}
+
+
+@pytest.mark.parametrize(
+    ("raws", "counts", "question"),
+    [
+        ([bad(poisson(64), "failed", "killed"), bad(stream(), "timeout", "late")],
+         {"failed": 1, "timed out": 1}, "2 of 2 launches"),
+        ([bad(poisson(64), "failed", "killed"), poisson(64, launch=1)],
+         {"failed": 1}, "1 of 2 launches"),
+    ],
+)  # fmt: skip
+def test_launches_in_no_table_are_counted_by_what_became_of_them(
+    raws: list[Raw], counts: dict[str, int], question: str
+) -> None:
+    (one,) = found(quality.incomplete, raws)
+
+    assert {part.subject["name"]: part.count for part in one.parts} == counts
+    assert (one.question, one.caveats) == (question, (Caveat.INCOMPLETE,))
+
+
+def test_what_can_not_run_here_is_not_missed() -> None:
+    assert found(quality.incomplete, [poisson(64), bad(stream(), "absent", "no GPU")]) == []
+
+
+@pytest.mark.parametrize(
+    ("raws", "caveat", "number"),
+    [
+        ([poisson(64, ranks=4, layout={"oversubscribed": True}), poisson(128)],
+         Caveat.OVERSUBSCRIBED, 1),
+        ([star_forest("sf_unpack"), on_device("sf_unpack")], Caveat.EMULATED, 1),
+        ([on_device("sf_unpack"), on_device("sf_pingpong")], Caveat.EMULATED, 2),
+    ],
+)  # fmt: skip
+def test_marked_cases_are_warned_of(raws: list[Raw], caveat: Caveat, number: int) -> None:
+    (one,) = found(quality.marked, raws)
+
+    assert one.caveats == (caveat,) and len(one.cases) == number
+    assert one.question == f"{number} of 2 cases"
+    assert found(quality.marked, [poisson(64)]) == []
+
+
+def test_simulated_cases_are_counted_with_their_cluster_and_their_answers() -> None:
+    told = {**SIMULATED["simulation"], "verified": True}
+    raws = [poisson(64, **SIMULATED), poisson(128, **{**SIMULATED, "simulation": told})]
+
+    first, *_ = found(quality.simulation, [*raws, poisson(256)])
+
+    assert first.caveats == (Caveat.SIMULATED,) and len(first.cases) == 2
+    names = [part.subject["name"] for part in first.parts]
+    assert names == ["2 of 3 cases on stampede2", "1 answers computed and verified"]
+
+
+def test_simulations_have_the_errors_of_those_that_published_times_validate() -> None:
+    raws = [poisson(1024, variant="textbook", **SIMULATED), poisson(64, **SIMULATED)]
+
+    _, known, unknown = found(quality.simulation, raws)
+
+    first = known.parts[0]
+    assert first.share == pytest.approx(0.028, abs=1e-3)
+    assert first.published[0].value == pytest.approx(0.295, abs=1e-3)
+    assert unknown.caveats == (Caveat.NOT_VALIDATED,)
+    assert [part.subject["name"] for part in unknown.parts] == ["poisson_cg (fused) on stampede2"]
+
+
+def test_a_cluster_that_nothing_validates_is_warned_of_once() -> None:
+    simulation = {**SIMULATED["simulation"], "cluster": "eagle"}
+    raws = [poisson(n, clock="simulated", simulation=simulation) for n in (64, 128)]
+
+    _, unknown = found(quality.simulation, raws)
+
+    assert unknown.caveats == (Caveat.NOT_VALIDATED,) and len(unknown.parts) == 1
+    assert found(quality.simulation, [poisson(64)]) == []
+
+
+def test_errors_of_relative_times_say_over_what() -> None:
+    raw = {**fft(), **SIMULATED, "simulation": {**SIMULATED["simulation"], "cluster": "eagle"}}
+
+    _, known = found(quality.simulation, [raw])
+
+    assert "over the time on 16 nodes" in known.parts[0].published[0].text
+
+
+HYBRID = {"machine": {"topology": {**MACHINE["topology"], "kind": ["0-3", "4-7"]}}}
+
+
+def seen(*cpus: list[int]) -> dict[str, Any]:
+    """A launch on a machine of two kinds of cores, whose ranks were bound to these."""
+    ranks = [
+        {"rank": rank, "host": "lark", "cpus": own, "thread_cpus": [own]}
+        for rank, own in enumerate(cpus)
+    ]
+    return {"layout": {"seen": ranks}, **HYBRID}
+
+
+@pytest.mark.parametrize(
+    ("more", "number"),
+    [(seen([0], [1]), 0), (seen([3], [4]), 1), (seen([5], [6]), 0), ({}, 0)],
+)
+def test_ranks_on_two_kinds_of_cores_are_warned_of(more: dict[str, Any], number: int) -> None:
+    assert len(found(quality.core_kinds, [poisson(64, **more)])) == number
+
+
+def test_a_busy_machine_and_uneven_launches_come_first() -> None:
+    raws = [poisson(64, launch=k, time_s=time) for k, time in enumerate((1.0, 1.2, 1.4))]
+
+    busy, uneven, *_ = every(raws, machine={**MACHINE, "busy_processors": 1.23})
+
+    assert [one.caveats for one in (busy, uneven)] == [(Caveat.BUSY,), (Caveat.UNSTEADY,)]
+    assert busy.parts[0].estimate and busy.parts[0].estimate.value == 1.23
+    assert uneven.question == "1 of 1 cases"
+    assert found(quality.disturbed, raws[:2]) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "differs"),
+    [
+        ({"toolchain": {"mpi": "MPICH 5"}}, "MPI library"),
+        ({"machine": {"host": "owl", "cores": 2}}, "host"),
+    ],
+)
+def test_launches_of_one_name_under_different_conditions_are_warned_of(
+    change: dict[str, Any], differs: str
+) -> None:
+    (one,) = found(quality.mixed, [poisson(64), poisson(64, launch=1, **change)])
+
+    assert one.caveats == (Caveat.MIXED,)
+    assert any(str(part.subject["name"]).startswith(differs) for part in one.parts)
+
+
+def test_launches_after_an_accepted_change_are_warned_of() -> None:
+    change = "cluster file of the node model: a -> b"
+
+    (one,) = found(quality.mixed, [poisson(64), poisson(64, launch=1, changed=[change])])
+
+    assert one.caveats == (Caveat.CHANGED,) and one.question == "1 of 2 launches"
+    assert [part.subject["name"] for part in one.parts] == [change]
+
+
+def times(raw: Raw, factor: float) -> Raw:
+    """A ping-pong with all its times multiplied."""
+    for point in raw["points"]:
+        point["times_s"] = [factor * time for time in point["times_s"]]
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("factor", "changes", "expected"),
+    [
+        (1, {}, None),
+        (100, {}, None),  # 45 µs: TCP within a node does as much
+        (1000, {}, "at most 100 µs"),
+        (100, {"transport": "shm"}, "at most 20 µs"),
+        (1000, {"nodes": 2}, None),
+        (1 / 30, {}, "at least 20 ns"),
+        (1000, {"layout": {"oversubscribed": True}}, None),  # is warned of as such
+        (1000, {"device": "emulated"}, None),
+        (1000, SIMULATED, None),
+    ],
+)
+def test_latencies_that_no_machine_has_are_warned_of(
+    factor: float, changes: dict[str, Any], expected: str | None
+) -> None:
+    raw = times(pingpong(sizes=[8, 64], **changes), factor)
+
+    own = found(quality.implausible, [raw])
+
+    assert [expected in str(one.parts[0].subject["name"]) for one in own if expected] == [True] * (
+        expected is not None
+    )
+    assert bool(own) == (expected is not None)
+
+
+def test_a_solve_that_a_cache_just_holds_is_near_a_step_of_the_model() -> None:
+    """256 x 256 points of four vectors take 2 MiB, which is what a core's L2 holds here."""
+
+    def near(edge: int, **changes: Any) -> list[Caveat]:
+        own = found(quality.near_steps, [poisson(edge, variant="textbook", **changes)])
+        return [one.caveats[0] for one in own]
+
+    assert near(256, **SIMULATED) == [Caveat.NEAR_CACHE_SIZE]
+    assert near(1024, **SIMULATED) == []
+    assert near(256) == []
+
+
+def test_warnings_stand_before_all_other_findings() -> None:
+    raws = [bad(poisson(64), "failed", "killed"), poisson(128), stream(), pingpong()]
+
+    order = [one.severity is Prominence.WARNING for one in every(raws)]
+
+    assert order == sorted(order, reverse=True) and any(order) and not all(order)
+    assert caveats(raws) == {Caveat.INCOMPLETE}
