@@ -16,19 +16,20 @@ from haloscope.commands.once import _layout, _show
 from haloscope.commands.screen import Screen
 from haloscope.records.record import Record
 
+FIRST = ("fake n=16, 2 ranks x 1 thread: ok", "answer  42", "375 ms")
+REST = ("512 B", "rank 1  here", "n            16", "fault")
 
-def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert haloscope("once", "fake", "n=16", "--ranks", 2) == 0
+
+@pytest.mark.parametrize(("option", "shown"), [((), FIRST), (("--all",), (*FIRST, *REST))])
+def test_once_shows_result_time_and_phases_and_the_rest_on_demand(
+    haloscope: Run,
+    capsys: pytest.CaptureFixture[str],
+    option: tuple[str, ...],
+    shown: tuple[str, ...],
+) -> None:
+    assert haloscope("once", "fake", "n=16", "--ranks", 2, *option) == 0
     out = capsys.readouterr().out
-    for part in (
-        "fake, 2 ranks x 1 thread: ok",
-        "answer  42",
-        "375 ms",
-        "512 B",
-        "rank 1  here",
-        "n            16",
-    ):
-        assert part in out
+    assert [part for part in (*FIRST, *REST) if part in out] == [*shown]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_once_of_several_launches_says_what_they_have_in_common(
     assert haloscope("once", "fake", "n=16", "--launches", 6) == 0
     assert len(laboratory.launches) == 6
     out = " ".join(capsys.readouterr().out.split())
-    assert out.startswith("launch 6 of 6; all together at the end fake, 1 rank x 1 thread: ok")
+    assert out.startswith("launch 6 of 6; all together at the end fake n=16, 1 rank x 1 thread: ok")
     assert "over 6 launches median of a step: 375 ms [375 ms, 375 ms], confidence 96.9 %" in out
     assert haloscope("once", "fake", "n=16", "--launches", 2) == 0
     assert "too few launches for an interval" in capsys.readouterr().out
@@ -91,7 +92,7 @@ def test_once_says_how_messages_travelled_or_why_they_could_not(
 ) -> None:
     assert haloscope("once", "fake", "--ranks", 2, "--transport", "tcp", "--json") == 0
     assert json.loads(capsys.readouterr().out)["transport_seen"] == "vader"
-    assert haloscope("once", "fake", "--ranks", 2, "--transport", "tcp") == 0
+    assert haloscope("once", "fake", "--ranks", 2, "--transport", "tcp", "--all") == 0
     assert re.search(r"messages by +vader", capsys.readouterr().out)
     launches = len(laboratory.launches)
     assert haloscope("once", "fake", "--ranks", 2, "--transport", "ucx") == 1

@@ -127,13 +127,15 @@ def shared() -> Section:
     return Section("s", "S", (), (whole, replace(whole, id="u", title="U", folded=True)))
 
 
-def test_common_notes_and_folded_tables_stand_after_all_that_floats(tmp_path: Path) -> None:
+def test_folded_tables_stand_after_all_that_floats_and_common_notes_once(tmp_path: Path) -> None:
     """What floats itself waits behind those before it; bare text would overtake them."""
     document = Document("T", "S", (), (shared(),), (), (), (), (), ())
 
     text = write(document, {}, tmp_path).read_text(encoding="utf-8")
 
-    assert lists(shared()) == [["Tables 1 and 2: common", "Table 2: U, see tables/u.csv."]]
+    assert lists(shared()) == [["Table 2: U, see tables/u.csv."]]
+    assert document.notes == ("Tables 1 and 2: common",)
+    assert text.count("common") == text.count("Tables 1 and 2: common") == 1
     own = text[text.index(r"\section{S}") : text.rindex(r"\clearpage")]
     outside = re.sub(r"\\begin\{table\}.*?\\end\{table\}", "", own, flags=re.DOTALL)
     assert outside.strip() == r"\section{S}"

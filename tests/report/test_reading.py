@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from made import launches
-from recorded import Raw, pingpong, poisson, write_folder
+from recorded import Raw, pingpong, poisson, quick, write_folder
 
 from haloscope.report import writing
-from haloscope.report.document import Document
+from haloscope.report.document import NOTES, Document
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.breadth import print_zoom
 from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Lines, Mark
@@ -37,15 +37,27 @@ def written(folder: Path, most: int) -> Document:
     return document
 
 
+def test_at_most_three_notes_stand_below_a_table_and_none_is_lost(tmp_path: Path) -> None:
+    report = writing.composed(write_folder(tmp_path, quick()))
+
+    items: list[Table | Figure] = [*report.tables, *report.figures]
+    assert max(len(item.notes) for item in items) > NOTES
+    assert max(len(report.notes_of(item)) for item in items) <= NOTES
+    for item in items:
+        for note in {*item.notes} - {*report.notes_of(item), *report.left_out}:
+            assert sum(line.endswith(f": {note}") for line in report.notes) == 1
+
+
 def test_a_note_of_several_tables_stands_once_with_their_numbers(tmp_path: Path) -> None:
-    section = written(tmp_path, 2).sections[0]
+    report = written(tmp_path, 2)
+    section = report.sections[0]
 
     speedup, efficiency = section.tables[1:]
     assert (section.called(speedup), section.called(efficiency)) == ("Table 2", "Table 3")
     (common,) = (note for note in speedup.notes if note.startswith("Speedup refers to"))
     assert common in efficiency.notes
-    assert common not in [*section.notes_of(speedup), *section.notes_of(efficiency)]
-    assert f"Tables 2 and 3: {common}" in section.notes
+    assert common not in [*report.notes_of(speedup), *report.notes_of(efficiency)]
+    assert f"Tables 2 and 3: {common}" in report.notes
     for name in ("report.html", "report.md", "report.tex"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.count("Speedup refers to N = 256") == 1, name

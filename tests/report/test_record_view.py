@@ -72,4 +72,4 @@ def test_what_failed_has_no_answer_that_was_verified() -> None:
 
     Console(file=out, width=100).print(record_view(Record.of(raw)))
 
-    assert "verified" not in out.getvalue()
+    assert "answer" not in out.getvalue()

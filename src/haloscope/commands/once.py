@@ -36,16 +36,18 @@ from haloscope.study.schema import (
 )
 
 _DESCRIPTION = """\
-Run one case right now, here or on a simulated cluster, and show its record: result, times, phases,
-memory, placement. No record is kept. For parameters and their defaults see haloscope describe
-KERNEL. With --launches, the median over launches too, with an interval from 6 on; with timeline=N
-what every rank did in a step is drawn, and it is said where.
+Run one case right now, here or on a simulated cluster. Print its result, its time, and the time of
+each phase; with --all, also every parameter, the work, the memory, and the placement. No record is
+kept. With --launches, print the median over launches too, with an interval from 6 on. With
+timeline=N, draw what every rank does in a step, and print the path of the picture.
+Parameters and their defaults: haloscope describe KERNEL.
 """
 _EPILOG = """\
 examples:
   haloscope once poisson_cg n=512 --ranks 2
   haloscope once stream --threads 2
   haloscope once poisson_cg n=512 --ranks 2 --launches 7
+  haloscope once poisson_cg n=512 --ranks 2 --all
   haloscope once jacobi3d timeline=40 --ranks 2
   haloscope once pingpong --ranks 2 --json | jq .result
   haloscope once pingpong --as osu                                   prints as osu_latency
@@ -80,6 +82,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--launches", metavar="N", type=int, default=1, help="whole launches (default: 1)")
     add("--timeout", metavar="S", type=float, default=600.0, help="seconds (default: 600)")
     printed = parser.add_mutually_exclusive_group()
+    printed.add_argument("--all", action="store_true", help="show all that the record contains")
     printed.add_argument(
         "--json",
         action="store_true",
@@ -137,17 +140,20 @@ def execute(arguments: argparse.Namespace) -> int:
         for one in map(Record.of, records):
             print("\n".join(PRINTERS[arguments.printed_as](one)))
     else:
-        _show([Record.of(record) for record in records], Screen())
+        given = [word.partition("=")[0] for word in arguments.params]
+        _show([Record.of(record) for record in records], Screen(), given, whole=arguments.all)
     return 0 if all(record["outcome"] == "ok" for record in records) else 1
 
 
-def _show(records: Sequence[Record], out: Screen) -> None:
+def _show(
+    records: Sequence[Record], out: Screen, given: Sequence[str] = (), *, whole: bool = False
+) -> None:
     """A launch that did not end well, or the last one; then what belongs to all of them."""
     bad = [record for record in records if record.outcome != "ok"]
     shown = (bad or records)[-1]
     if len(records) > 1:
         out.print(f"launch {shown.launch + 1} of {len(records)}; all together at the end")
-    out.print(record_view(shown))
+    out.print(record_view(shown, given, whole=whole))
     if len(records) > 1 or any(record.timeline for record in records):
         # one launch is shown without the libraries that fit and draw
         from haloscope.commands.launched import show

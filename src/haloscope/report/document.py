@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
@@ -20,7 +21,7 @@ from haloscope.report import figures, tables
 from haloscope.report.figures import Figure
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.report.tables import Context, Table
-from haloscope.report.tables.notebook import left_out
+from haloscope.report.tables.notebook import explains_marks, left_out
 from haloscope.study import kinds
 from haloscope.study.settings import Settings
 from haloscope.study.wishes import Wish
@@ -31,14 +32,13 @@ if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
 
 _Item = TypeVar("_Item", Table, Figure)
+NOTES = 3
+"""NOTES is the largest number of notes below a table or figure; Method has the others."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """One topic: its figures and its tables, numbered from first_figure and first_table on.
-
-    A note that several of them have stands once, after all, with their numbers before it.
-    """
+    """One topic: its figures and its tables, numbered from first_figure and first_table on."""
 
     id: str
     title: str
@@ -46,6 +46,11 @@ class Section:
     tables: tuple[Table, ...]
     first_figure: int = 1
     first_table: int = 1
+
+    @property
+    def items(self) -> tuple[Figure | Table, ...]:
+        """Its figures, then its tables."""
+        return (*self.figures, *self.tables)
 
     def number(self, item: Table | Figure) -> int:
         """The number of one of its tables or figures in the whole report."""
@@ -57,38 +62,27 @@ class Section:
         """ "Table 3" or "Figure 1"."""
         return f"{'Table' if isinstance(item, Table) else 'Figure'} {self.number(item)}"
 
-    def notes_of(self, item: Table | Figure) -> list[str]:
-        """The notes that stand with a table or figure: those that no other here has."""
-        return [note for note in item.notes if len(self._having(note)) == 1]
-
-    @property
-    def notes(self) -> list[str]:
-        """The notes of several, each once: "Tables 1, 2 and Figure 1: what they say"."""
-        every = dict.fromkeys(note for item in self._items for note in item.notes)
-        return [
-            f"{_numbers([self.called(item) for item in own])}: {note}"
-            for note in every
-            if len(own := self._having(note)) > 1
-        ]
-
-    @property
-    def _items(self) -> tuple[Figure | Table, ...]:
-        return (*self.figures, *self.tables)
-
-    def _having(self, note: str) -> list[Figure | Table]:
-        return [item for item in self._items if note in item.notes]
-
 
 def _numbers(names: Sequence[str]) -> str:
-    """ "Tables 1, 2 and 4", "Figures 1 and 2, Table 3"."""
-    kinds: dict[str, list[str]] = {}
+    """ "Tables 1, 2 and 4", "Figures 1 and 2, Tables 3 to 7"."""
+    kinds: dict[str, list[int]] = {}
     for name in names:
         kind, number = name.split()
-        kinds.setdefault(kind, []).append(number)
+        kinds.setdefault(kind, []).append(int(number))
     return ", ".join(
-        f"{kind}{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
+        f"{kind}{'s' if len(numbers) > 1 else ''} {listed(_runs(numbers))}"
         for kind, numbers in kinds.items()
     )
+
+
+def _runs(numbers: Sequence[int]) -> list[str]:
+    """Ascending numbers, three neighbours or more as their ends: ["1", "3 to 7"]."""
+    runs = [[n for _, n in own] for _, own in groupby(enumerate(numbers), lambda p: p[1] - p[0])]
+    return [
+        text
+        for run in runs
+        for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))
+    ]
 
 
 @dataclass(frozen=True)
@@ -162,6 +156,39 @@ class Document:
     @cached_property
     def _legend(self) -> Legend:
         return legend(self.findings)
+
+    def notes_of(self, item: Table | Figure) -> list[str]:
+        """The notes that stand below a table or figure: at most three, which no other has."""
+        return self._own_notes[item.id, type(item)]
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """All other notes, each once, with the numbers of what has them: "Tables 1 to 3: ...".
+
+        What was left out has a section of its own.
+        """
+        having: dict[str, list[str]] = {}
+        for section in self.sections:
+            for item in section.items:
+                for note in dict.fromkeys(item.notes):
+                    if note not in (*self.notes_of(item), *self.left_out):
+                        having.setdefault(note, []).append(section.called(item))
+        ordered = sorted(having, key=lambda note: not explains_marks(note))
+        return tuple(f"{_numbers(having[note])}: {note}" for note in ordered)
+
+    @cached_property
+    def _own_notes(self) -> dict[tuple[str, type], list[str]]:
+        """Of each table and figure."""
+        items = [item for section in self.sections for item in section.items]
+        number_of = Counter(note for item in items for note in dict.fromkeys(item.notes))
+        return {
+            (item.id, type(item)): [
+                note
+                for note in dict.fromkeys(item.notes)
+                if number_of[note] == 1 and not explains_marks(note) and note not in self.left_out
+            ][:NOTES]
+            for item in items
+        }
 
     def section_of(self, figure: Figure) -> Section:
         """The section that a figure belongs to."""

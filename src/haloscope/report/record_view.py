@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One record for people in a terminal: result, times, phases, work, memory, placement."""
+"""One record for people in a terminal: result, time, where it goes; on demand all the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
@@ -36,38 +36,50 @@ _UNITS: Mapping[str, Callable[[float], str]] = {
 }
 
 
-def record_view(record: Record) -> RenderableType:
-    """Everything that a record tells, most important first."""
+def record_view(record: Record, given: Collection[str] = (), *, whole: bool = False) -> Group:
+    """A record, most important first: result, time, phases, sizes.
+
+    given: the parameters that the headline names. whole: show all others, and how the launch was
+    made, too.
+    """
     several = len(record.points) > 1
     step = "one step of every size" if several else "one step"
-    parts: list[RenderableType | None] = [
-        _headline(record),
-        _section(
-            "simulation",
-            _simulation(record.raw.get("simulation") or {}, good=record.outcome == "ok"),
-        ),
+    simulation = record.raw.get("simulation") or {}
+    details = (
+        _section("simulation", _simulation(simulation, good=record.outcome == "ok")),
         _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
-        _section("result", _pairs(record.result)),
-        _section(f"time of {step}", _times(record.times_s)),
-        _phases(record, several),
-        _points(record.points),
+    )
+    rest = (
         _section(f"work of {step}, all ranks", _work(record.work or {})),
         _section("memory, all ranks", _pairs(record.memory or {})),
         _placement(record.layout.get("seen", [])),
         _section("made with", _provenance(record)),
+    )
+    parts: list[RenderableType | None] = [
+        _headline(record, given),
+        *(details if whole else ()),
+        _section("result", _pairs(record.result)),
+        _section(f"time of {step}", _times(record.times_s)),
+        _phases(record, several),
+        _points(record.points),
+        *(rest if whole else ()),
         Text(record.stderr.strip(), style="dim") if record.stderr else None,
     ]
     return Group(*(part for part in parts if part is not None))
 
 
-def _headline(record: Record) -> Text:
+def _headline(record: Record, given: Collection[str]) -> Text:
     style = "bold green" if record.outcome == "ok" else "bold red"
     layout = record.layout
     shared = ", cores shared (oversubscribed)" if layout.get("oversubscribed") else ""
-    cluster = (record.raw.get("simulation") or {}).get("cluster")
+    simulation = record.raw.get("simulation") or {}
+    cluster = simulation.get("cluster")
     nodes = f" on {count(layout['nodes'], 'node')} of {cluster}, simulated" if cluster else ""
+    if cluster and record.outcome == "ok":
+        nodes += ", answer verified" if simulation["verified"] else ", answer not computed"
+    params = "".join(f" {key}={record.params[key]}" for key in given if key in record.params)
     ranks = f"{count(layout['ranks'], 'rank')} x {count(layout['threads'], 'thread')}"
-    where = f", {ranks}{nodes}{shared}: "
+    where = f"{params}, {ranks}{nodes}{shared}: "
     line = Text(record.kernel, style="bold").append(where, style="not bold")
     line.append(record.outcome, style=style)
     if record.reason:

@@ -193,13 +193,12 @@ LINES_A_LIST = 20
 
 
 def lists(section: Section) -> list[list[str]]:
-    """What stands after a section's tables: its common notes, and where its folded tables are."""
-    folded = [
+    """What stands after a section's tables: where its folded tables are."""
+    lines = [
         f"{section.called(table)}: {table.title}, see tables/{table.id}.csv."
         for table in section.tables
         if table.folded
     ]
-    lines = [*section.notes, *folded]
     return [lines[k : k + LINES_A_LIST] for k in range(0, len(lines), LINES_A_LIST)]
 
 

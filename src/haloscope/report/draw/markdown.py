@@ -48,7 +48,7 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
         yield f"- **{figure.value}** {_inert(figure.label)}{spread} {_inert(figure.marks)}".rstrip()
     yield from (f"- **!** {_inert(document.said(one))}" for one in document.warnings)
     for section in document.sections:
-        yield from _section(section, drawings)
+        yield from _section(document, section, drawings)
         yield from (f"- {_inert(document.said(one))}" for one in document.details(section.id))
     if others := document.details():
         yield from _listed("Other findings", list(map(document.said, others)))
@@ -57,26 +57,29 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
     left_out = document.left_out or (document.nothing_left_out,)
     yield from _listed("Left out", (*left_out, *document.not_drawn))
     yield from _listed("Method", document.method)
+    if document.notes:
+        yield from _listed("Notes", document.notes)
     yield from _facts("Machine", document.machine)
     yield from _facts("MPI libraries and compilers", document.toolchains)
     yield from _facts("Provenance", document.provenance)
 
 
-def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
+def _section(
+    document: Document, section: Section, drawings: Mapping[str, Sequence[Drawing]]
+) -> Iterator[str]:
     yield from ("", f"## {section.title}")
     for figure in section.figures:
         yield from ("", f"### {section.called(figure)}. {_inert(figure.title)}", "")
         for drawing, panel in zip(drawings[figure.id], figure.panels, strict=True):
             yield f"![{_plain(figure.told(panel))}](figures/{drawing.name}.svg)"
-        yield from ("", *(f"- {_inert(note)}" for note in section.notes_of(figure)))
+        yield from ("", *(f"- {_inert(note)}" for note in document.notes_of(figure)))
     for table in section.tables:
         name = f"{section.called(table)}. {_inert(table.title)}"
         if table.folded:
             yield from ("", f"{name}: see tables/{table.id}.csv.")
             continue
         yield from ("", f"### {name}", "", *pipes(table), "")
-        yield from (f"- {_inert(note)}" for note in section.notes_of(table))
-    yield from ("", *(f"- {_inert(note)}" for note in section.notes))
+        yield from (f"- {_inert(note)}" for note in document.notes_of(table))
 
 
 def pipes(table: Table) -> Iterator[str]:

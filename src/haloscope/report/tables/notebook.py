@@ -226,6 +226,18 @@ def _in_seconds(published: Reference) -> Reference:
     return replace(published, text=printed_seconds(published.value, resolution_s))
 
 
+_MARKS = (OVERSUBSCRIBED, EMULATED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING)
+_SPREADS = ("[a, b]: ", "a … b: ", "(a … b): ", "A value without ", "A percentile without ")
+_RATIOS = ("ratio: ", f"a{RANGE}b: ")
+
+
+def explains_marks(note: str) -> bool:
+    """Whether a note says what marks, spreads or ratios are, as it does of any table."""
+    return note == ONE_ALLOCATION or note.startswith(
+        (*(f"{mark} " for mark in _MARKS), *_SPREADS, *_RATIOS)
+    )
+
+
 def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
     """What the spreads of estimates are, by their methods, and over how many launches."""
     texts = {
