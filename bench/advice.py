@@ -28,6 +28,7 @@ from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.dossier import open_folder
 from haloscope.study.case import Value
+from haloscope.study.settings import Settings
 
 CLUSTERS = {"stampede2": 48, "eagle": 28, "helios": 16, "tara": 8, "zenith-ethernet": 40}
 """The cores of a node."""
@@ -54,7 +55,7 @@ class Result:
     advised: dict[str, Value]
     advised_s: float
     default_s: float
-    best: dict[str, Value]
+    best: Settings
     best_s: float
     tried: int
 
@@ -115,13 +116,13 @@ def measured(kernel: str, params: dict[str, Value], tasks: int, cluster: str, ou
         advice["advised"]["layout"],
         advice["advised"]["time_s"],
         advice["default"]["time_s"],
-        dict(best.settings),
+        best.settings,
         min(best_s, advice["advised"]["time_s"]),
         len(times),
     )
 
 
-def layout(one: dict[str, Value]) -> str:
+def layout(one: Settings) -> str:
     """Nodes x threads and mapping."""
     mapping = "bricks" if "," in str(one["mapping"]) else str(one["mapping"]).replace("_", " ")
     return f"{one['nodes']} x {one['threads']}, {mapping}"

@@ -17,6 +17,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main
 from haloscope.errors import UserError
+from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.outputs import hpcg, imb, osu, reframe
 from haloscope.outputs import records as as_records
 from haloscope.outputs.printed import Output, PrintedRun
@@ -407,6 +408,6 @@ def test_imported_cases_stand_beside_ours(
     compared = ["compare", str(theirs), str(folder), "--csv", str(table)]
     assert main(compared) in (0, 1, 3)
     assert len(table.read_text().splitlines()) == 1 + len(sizes)
-    assert "Imported from osu" in " ".join(capsys.readouterr().out.split())
+    assert EXPLAINED[Caveat.IMPORTED].remedy in " ".join(capsys.readouterr().out.split())
     assert main(["report", str(theirs), "--format", "html"]) == 0
     assert set(haloscope.load(theirs)["runner"]) == {"import"}

@@ -227,10 +227,7 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
     """What else is not the same in the two folders: when, machine, MPI library, sources."""
     for name, folder in zip(names, (first, second), strict=True):
         if tools := {record.imported["tool"] for record in folder.records if record.imported}:
-            yield (
-                f"Imported from {' and '.join(sorted(tools))}: {name}. Its cases match by kernel, "
-                "parameters, and processes. Repetitions and binding are not known."
-            )
+            yield comparing.imported(name, sorted(tools))
     if _one_after_the_other(first, second):
         yield comparing.drift()
     for name, one, other in zip(

@@ -34,6 +34,7 @@ class Caveat(StrEnum):
     DISTURBED_CALIBRATION = "disturbed_calibration"
     DIFFERENT_CONDITIONS = "different_conditions"
     DRIFT = "measured_in_turn"
+    IMPORTED = "imported"
     IMPLAUSIBLE = "implausible"
     SEVERAL_OPERATIONS = "several_operations"
     NEAR_CACHE_SIZE = "near_cache_size"
@@ -102,6 +103,10 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.DRIFT: Explanation(
         "The two folders were measured at different times; machine drift may explain differences.",
         "Alternate launches of both: haloscope run --resume DIR --launches N.",
+    ),
+    Caveat.IMPORTED: Explanation(
+        "Imported from outputs of other benchmarks; repetitions and binding are not known.",
+        "Cases match by kernel, parameters, and processes.",
     ),
     Caveat.IMPLAUSIBLE: Explanation(
         "No machine has such a latency or bandwidth.",

@@ -11,7 +11,7 @@ from haloscope.analysis.cases import name_of
 from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
-from haloscope.quantities import count, number, percent
+from haloscope.quantities import count, listed, number, percent
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import (
     Axis,
@@ -119,6 +119,11 @@ def different(what: str) -> Finding:
 def drift() -> Finding:
     """A warning of folders that were measured one after the other."""
     return warning(Caveat.DRIFT)
+
+
+def imported(name: str, tools: Sequence[str]) -> Finding:
+    """A warning of a folder whose records other benchmarks printed."""
+    return warning(Caveat.IMPORTED, (), [Claim({"name": listed([*tools])})], question=name)
 
 
 def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
