@@ -81,8 +81,8 @@ class _Parser(argparse.ArgumentParser):
     """A parser that takes --verbose and --quiet; argparse makes those of subcommands of it, too."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """As argparse's own; without an option the level given before a subcommand stays."""
-        super().__init__(*args, **options)
+        """As argparse's own, without abbreviations; the level given before a subcommand stays."""
+        super().__init__(*args, **{"allow_abbrev": False, **options})
         either = self.add_mutually_exclusive_group()
         for letter, name, level, text in (
             ("-v", "--verbose", Verbosity.VERBOSE, "also print the commands that are run"),
@@ -143,8 +143,19 @@ def _unknown(word: str, command: str | None) -> Problem:
     having = [name for name, options in others.items() if option in options]
     if having:
         return Problem(where, "unknown option", f"it is an option of {', '.join(having)}; {own}")
-    hint = guess(option, sorted(_options(command))) if command else ""
+    own_options = _options(command) if command else set()
+    meant = _USUAL.get(option)
+    hint = f"did you mean {meant}? " if meant in own_options else guess(option, sorted(own_options))
     return Problem(where, "unknown option", f"{hint}{own}")
+
+
+_USUAL = {
+    **dict.fromkeys(("-n", "-np", "--np", "--procs", "--ntasks", "--tasks"), "--ranks"),
+    "-N": "--nodes",
+    "--ntasks-per-node": "--ppn",
+    **dict.fromkeys(("-o", "--output"), "--out"),
+}
+"""_USUAL has the options of launchers and other tools, with those that mean the same here."""
 
 
 def _options(command: str) -> set[str]:

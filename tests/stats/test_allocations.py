@@ -167,15 +167,15 @@ def test_equal_medians_everywhere_are_no_difference() -> None:
     assert (found.ratio.value, found.ratio.low, found.ratio.high) == (1.0, 1.0, 1.0)
 
 
-def test_medians_that_are_equal_on_each_side_have_a_ratio_without_a_width() -> None:
-    first = {"a": [2.0], "b": [2.0, 2.0]}
-    second = {"c": [1.0], "d": [1.0]}
+@pytest.mark.parametrize(
+    "first", [{"a": [2.0], "b": [2.0, 2.0]}, {"a": [2.0]}, {"c": [2.0], "d": [2.0]}]
+)
+def test_medians_that_are_equal_on_each_side_decide_nothing(first: dict[str, list[float]]) -> None:
+    found = compare_over(first, {"c": [1.0], "d": [1.0]})
 
-    found = compare_over(first, second)
-
-    assert found.p_value == 0.0
+    assert (found.p_value, found.attainable) == (1.0, 1.0)
     assert found.ratio is not None
-    assert (found.ratio.value, found.ratio.low, found.ratio.high) == (2.0, 2.0, 2.0)
+    assert (found.ratio.value, found.ratio.low, found.ratio.high) == (2.0, None, None)
 
 
 def test_one_allocation_is_compared_by_what_several_of_the_other_differ_by() -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 from pydantic import ValidationError
 
@@ -55,3 +57,17 @@ def test_a_list_that_is_not_of_its_layout_is_refused(mapping: str, said: str) ->
 def test_what_is_neither_a_word_nor_a_list_is_refused(mapping: object) -> None:
     with pytest.raises(ValidationError, match="or the node of each rank as a text: '0,1,1,0'"):
         LayoutAxes.model_validate({"mapping": mapping})
+
+
+@pytest.mark.parametrize(
+    ("layout", "named"),
+    [
+        ('ppn = 3, mapping = "0,1,1"', "node 1"),
+        ("ppn = 2, nodes = 2, mapping_seed = [1, 2]", "mapping_seed"),
+        ("ppn = 2, nodes = 2, allocation_seed = [1, 2]", "allocation_seed"),
+    ],
+)
+def test_settings_that_would_have_no_effect_are_refused(layout: str, named: str) -> None:
+    axes = LayoutAxes(**tomllib.loads(f"layout = {{ {layout} }}")["layout"])
+    with pytest.raises(ValueError, match=named):
+        layouts(axes, axes.nodes, 4)

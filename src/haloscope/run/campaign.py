@@ -217,6 +217,8 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         if request.device is not None:
             asked = [library.for_device(request.toolchain, request.device)]
         wanted = {f"--toolchain {request.toolchain}": asked}
+    if dry and None in wanted.values() and place.name == LOCAL:
+        library.refuse_unusable()  # as it would be when it runs
     programs = kernels.load([run.kernel for run in study.runs], request.programs)
     every = kernels.names(request.programs)
 

@@ -143,10 +143,15 @@ def _over(allocations: int, found: Comparison) -> Comparison:
 
 
 def _student_test(middle: float, error: float, freedom: float, launches: int) -> Comparison:
-    """The ratio whose logarithm is a mean with a standard error, and whether it is 1."""
-    if error == 0:
-        half, p_value = 0.0, 1.0 if middle == 0 else 0.0
-    else:
+    """The ratio whose logarithm is a mean with a standard error, and whether it is 1.
+
+    Numbers that are equal on each side, and not on both, were printed too coarsely to show how
+    allocations differ: they give a ratio without an interval, and no test can tell it from 1.
+    """
+    if error == 0 and middle != 0:
+        return Comparison(Estimate(exp(middle), None, None, launches, "none"), 1.0, 1.0)
+    half, p_value = 0.0, 1.0
+    if error > 0:
         from scipy.special import stdtr
 
         half = factor(0.95, freedom) * error

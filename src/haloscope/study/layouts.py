@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from haloscope.quantities import count
-from haloscope.study.case import Layout
+from haloscope.study.case import Layout, is_list
 from haloscope.study.schema import LayoutAxes
 from haloscope.toolchains.job import shares
 
@@ -120,7 +120,20 @@ def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[t
 
 
 def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
-    """Each mapping with its seed, where it is random; on one node they are all the same."""
+    """Each mapping with its seed, where it is random; on one node they are all the same.
+
+    ValueError for a list that names a second node where there is never one, and for seeds without
+    a random mapping.
+    """
+    _refuse(
+        f"mapping names node {most}, and there is one node; give nodes = {most + 1} or more"
+        for mapping in axes.mapping
+        if {*axes.nodes} == {1} and is_list(mapping) and (most := max(map(int, mapping.split(","))))
+    )
+    if "mapping_seed" in axes.model_fields_set and "random" not in axes.mapping:
+        raise ValueError(
+            'mapping_seed is for random mappings; give mapping = "random", or leave it out'
+        )
     if nodes == 1:
         yield Layout.mapping, None
         return
@@ -131,6 +144,10 @@ def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
 
 def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
     """Each allocation with its seed, where it is random; one node is like any other."""
+    if "allocation_seed" in axes.model_fields_set and "random" not in axes.allocation:
+        raise ValueError(
+            'allocation_seed is for random allocations; give allocation = "random", or leave it out'
+        )
     if nodes == 1:
         yield Layout.allocation, None
         return

@@ -153,8 +153,7 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
     if name is None and (there[:1] and there[0].name == "system"):
         return there[0]
     if name is None and (why := unusable()) is not None:
-        if why.refused:
-            raise UserError(Problem("MPI", why.what, why.mend))
+        refuse_unusable()
         say(f"{why.what}: {there[0].name if there else DEFAULT} from PyPI is used")
     elif name is None and not there:
         say(f"no MPI in PATH: adding {wanted} from PyPI (no root needed)")
@@ -264,6 +263,12 @@ class Unusable:
     what: str
     mend: str
     refused: bool
+
+
+def refuse_unusable() -> None:
+    """UserError where programs are compiled here for an MPI library that cannot start them."""
+    if (why := unusable()) is not None and why.refused:
+        raise UserError(Problem("MPI", why.what, why.mend))
 
 
 def unusable() -> Unusable | None:
