@@ -39,6 +39,7 @@ COMMANDS = {
     "report": "write the report of a result folder",
     "show": "print the tables of a result folder",
     "compare": "compare two result folders case by case",
+    "history": "show times over all result folders, and where they changed",
     "export": "write the records of a result folder as CSV, JSON, or Parquet",
     "import": "read the output of OSU, IMB, HPCG, or ReFrame into a result folder",
     "list": "list studies, kernels, papers, clusters, and toolchains",

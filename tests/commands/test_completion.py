@@ -36,6 +36,9 @@ FREE = {
         "FORMAT",
         "NODE",
         "HOST",
+        "CASE",
+        "MACHINE",
+        "MINUTES",
     ),
 }
 """FREE are the metavars of values that are numbers, new names, or lists of their own."""

@@ -17,7 +17,8 @@ from haloscope.analysis.results import ResultContrast, number_of, scale
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.findings.finding import Finding
-from haloscope.quantities import quantity
+from haloscope.history.index import last_before
+from haloscope.quantities import count, quantity
 from haloscope.report import comparing, writing
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, json_document, junit, markdown, terminal
@@ -48,6 +49,7 @@ _EPILOG = """\
 examples:
   haloscope compare results/before results/after
   haloscope compare results/before results/after --details --csv compared.csv
+  haloscope compare --with-last results/today --fail-above 5%       with the last one before it
 
   haloscope compare before after --fail-above 3% --junit compared.xml --markdown summary.md
   haloscope compare before after --out results/compared           a report, as run writes one
@@ -61,8 +63,13 @@ too few launches, or is undecided: one allocation of a batch system on each side
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `compare`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("first", metavar="DIR", help="the folder to compare with")
-    parser.add_argument("second", metavar="DIR", help="the folder that is compared")
+    both = "the folder to compare with, and the folder that is compared"
+    parser.add_argument("folders", metavar="DIR", nargs="+", type=Path, help=both)
+    parser.add_argument(
+        "--with-last",
+        action="store_true",
+        help="compare one folder with the last one beside it, from before, that has its cases",
+    )
     parser.add_argument(
         "--details", action="store_true", help="every comparison, not sweeps in short"
     )
@@ -88,7 +95,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the table; 1 where the second folder is slower or lacks a time, 3 where undecided."""
-    first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
+    first, second = map(open_folder, _folders(arguments.folders, with_last=arguments.with_last))
     names = _names(first.path, second.path)
     cases = _beside(first.cases, second.cases), _beside(second.cases, first.cases)
     compared = compare_cases(*cases, first.seed, names)
@@ -98,7 +105,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if compared.refused:
             what = compared.refused
             mend = "its times say nothing of a real one's: compare folders of one kind of device"
-        raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
+        raise UserError(Problem(f"{first.path} {second.path}", what, mend))
     console = Screen()
     shown = [compared.details] if arguments.details else compared.tables
     found = comparing.findings(compared, list(_differences(first, second, names)))
@@ -118,6 +125,15 @@ def execute(arguments: argparse.Namespace) -> int:
     return _exit_code(compared.contrasts, arguments.fail_above)
 
 
+def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
+    """The folder to compare with, and the one that is compared. UserError for too many or few."""
+    if len(named) != 2 - with_last:
+        number = "one folder" if with_last else "two folders"
+        mend = f"name {number}{'' if with_last else ', or one and --with-last'}"
+        raise UserError(Problem("haloscope compare", f"{count(len(named), 'folder')} named", mend))
+    return (last_before(named[0]), named[0]) if with_last else (named[0], named[1])
+
+
 def _write(arguments: argparse.Namespace, compared: Compared, report: Document) -> None:
     """The files that were asked for: every comparison, every verdict, a summary."""
     if arguments.csv and (every := compared.every):
@@ -130,9 +146,8 @@ def _write(arguments: argparse.Namespace, compared: Compared, report: Document) 
         verdicts += [_verdict_on_result(one, cases) for one in compared.results]
         junit.write("haloscope compare", verdicts, Path(arguments.junit))
     if arguments.markdown:
-        title = f"{arguments.second} against {arguments.first}"
         lines = [*map(report.said, report.findings), *report.legend, *compared.notes]
-        markdown.write_summary(title, lines, compared.tables, Path(arguments.markdown))
+        markdown.write_summary(report.title, lines, compared.tables, Path(arguments.markdown))
 
 
 _NOT_PRINTED = {

@@ -40,6 +40,7 @@ class Haloscope(PythonPackage):
     depends_on("py-pydantic@2.7:", type="run")
     depends_on("py-pymetis@2025.2:", type="run")
     depends_on("py-rich@13.7:", type="run")
+    depends_on("py-ruptures@1.1.10:", type="run", when="^python@:3.13")
     depends_on("py-scipy@1.12:", type="run")
     depends_on("py-shtab@1.13:", type="run")
     depends_on("py-tomli-w@1:", type="run")

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haloscope history: show the times of cases over result folders, and where they changed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from haloscope.commands.screen import Screen
+from haloscope.errors import Problem, UserError, nearest
+from haloscope.history import index
+from haloscope.history.series import Series, series
+from haloscope.quantities import SECONDS, count, number, quantity
+from haloscope.stats.change_points import FEWEST
+
+_DESCRIPTION = """\
+Show the times of each case over all result folders of a machine, and where they changed.
+
+A case is the same in two folders if its settings are: kernel, parameters, layout, toolchain name.
+Its time in a folder is the median over launches. Change points are found in the medians of at least
+four folders; each is listed with what changed at the same time: MPI library, compiler, operating
+system and kernel, hosts.
+
+Folders are read once and kept in an index in the cache folder, which follows records.jsonl and can
+be deleted at any time. compare --with-last DIR compares one folder with the last one before it.
+"""
+_EPILOG = """\
+examples:
+  haloscope history                                       all cases of the folders in results/
+  haloscope history --of pingpong --on helios
+  haloscope history --of 1f0c2d9a77e3 --out results/history            a report of one case
+  haloscope history --in /data/measurements --rebuild
+
+exit codes: 0 shown, 2 no such folder, case, or machine
+"""
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `history`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add = parser.add_argument
+    add("--of", metavar="CASE", help="a case's id, its first digits, or a kernel")
+    add("--on", dest="machine", metavar="MACHINE", help="a machine, a site, or a simulated cluster")
+    add(
+        "--in",
+        dest="root",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("results"),
+        help="the folder of result folders (default: results)",
+    )
+    add("--out", metavar="DIR", type=Path, help="write a report there: figures, tables, a page")
+    add("--rebuild", action="store_true", help="read all records again")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print it; 0. UserError where there is no such folder, case, or machine."""
+    if not arguments.root.is_dir():
+        mend = "name the folder that has the result folders"
+        raise UserError(Problem(f"--in {arguments.root}", "there is no such folder", mend))
+    every = series(index.launches(arguments.root, rebuild=arguments.rebuild))
+    if not every:
+        what, mend = "no result folder in it has a good launch", "measure first: haloscope run"
+        raise UserError(Problem(f"--in {arguments.root}", what, mend))
+    chosen = _chosen(every, arguments.of, arguments.machine)
+    out = Screen()
+    for place in dict.fromkeys(one.place for one in chosen):
+        own = [one for one in chosen if one.place == place]
+        out.print(_overview(place, own))
+    if len(chosen) == 1:
+        out.print(_folders(chosen[0]))
+    for line in _changes(chosen):
+        out.print(line, soft_wrap=True)
+    if arguments.out:
+        from haloscope.commands import history_page  # which draws
+
+        out.print(f"report: {history_page.write(chosen, arguments.out)}", soft_wrap=True)
+    return 0
+
+
+def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> list[Series]:
+    """The series that were asked for. UserError where there is none."""
+    places = sorted({one.place for one in every})
+    if machine is not None and machine not in places:
+        raise UserError(Problem(f"--on {machine}", "no result is of it", nearest(machine, places)))
+    own = [one for one in every if machine in (None, one.place)]
+    if case is None:
+        return own
+    kernels = sorted({str(one.settings["kernel"]) for one in own})
+    found = [one for one in own if case == one.settings["kernel"] or one.case.startswith(case)]
+    if not found:
+        mend = f"give the first digits of an id, or a kernel: {nearest(case, kernels)}"
+        raise UserError(Problem(f"--of {case}", "no result is of it", mend))
+    return found
+
+
+def _overview(place: str, own: Sequence[Series]) -> Table:
+    """A row per case: first and last time, and how it went."""
+    table = Table(title=place, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("case", overflow="fold")
+    table.add_column("id", no_wrap=True)
+    for name in ("folders", "first", "last", "last/first"):
+        table.add_column(name, justify="right")
+    table.add_column("over time")
+    for one in own:
+        times = [measured.time.value for measured in one.measured]
+        ends = (quantity(times[0], SECONDS), quantity(times[-1], SECONDS))
+        ratio = number(times[-1] / times[0])
+        table.add_row(one.name, one.case, str(len(times)), *ends, ratio, _spark(times))
+    return table
+
+
+def _spark(times: Sequence[float]) -> str:
+    """Times as bars between the smallest and the largest, the last 20."""
+    shown = times[-20:]
+    low, high = min(shown), max(shown)
+    step = (high - low) / (len(_BARS) - 1)
+    return "".join(_BARS[round((time - low) / step)] if step else _BARS[0] for time in shown)
+
+
+def _folders(one: Series) -> Table:
+    """A row per folder."""
+    starts = {change.index for change in one.changes}
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("started (UTC)")
+    table.add_column("folder", overflow="fold")
+    for name in ("launches", "median", "interval or range"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for at, measured in enumerate(one.measured):
+        time = measured.time
+        ends = [quantity(end, SECONDS) for end in (time.low, time.high) if end is not None]
+        table.add_row(
+            f"{measured.started:%Y-%m-%d %H:%M}",
+            str(measured.folder),
+            str(time.n),
+            quantity(time.value, SECONDS),
+            " to ".join(ends),
+            "change" if at in starts else "",
+        )
+    return table
+
+
+def _changes(chosen: Sequence[Series]) -> Iterator[Text]:
+    """A line per change point, and what changed beside it; or why there is none."""
+    long = [one for one in chosen if len(one.measured) >= 2 * FEWEST]
+    found = [(one, change) for one in long for change in one.changes]
+    for one, change in found:
+        first = one.measured[change.index]
+        where = f"{first.started:%Y-%m-%d}, {first.folder.name}"
+        yield Text(f"Change on {one.place}, {where}: {one.name} {change}")
+        for name, before, after in change.beside:
+            yield Text(f"  {name}: {before} -> {after}")
+        if not change.beside:
+            yield Text("  records show no other difference between the two folders")
+    if not found and long:
+        yield Text(
+            f"No change point in {count(len(long), 'case')} with {2 * FEWEST} or more folders."
+        )
+    if short := len(chosen) - len(long):
+        yield Text(
+            f"Too few folders for change points: {count(short, 'case')} (needs {2 * FEWEST})."
+        )

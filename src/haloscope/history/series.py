@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The times of a case over result folders, where they changed, and what changed beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+
+from haloscope.history.index import IndexedLaunch
+from haloscope.quantities import number
+from haloscope.stats.change_points import change_points
+from haloscope.stats.estimates import Estimate, typical
+from haloscope.study.settings import Settings, describe, order, varying
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A case in one result folder. facts: of its launches, with every value that they have."""
+
+    folder: Path
+    started: datetime
+    time: Estimate
+    facts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """Where times changed, between two folders of a series.
+
+    index: of the first folder after it. ratio: median time after it over the one before.
+    beside: what else is not the same in the two folders: name, before, after.
+    """
+
+    index: int
+    ratio: float
+    beside: tuple[tuple[str, str, str], ...]
+
+    def __str__(self) -> str:
+        """For people: "takes 1.12x as long", "is 1.3x faster"."""
+        if self.ratio > 1:
+            return f"takes {number(self.ratio)}x as long"
+        return f"is {number(1 / self.ratio)}x faster"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A case on a machine over time. name: what sets it apart from others there."""
+
+    place: str
+    case: str
+    name: str
+    settings: Settings
+    measured: tuple[Measured, ...]
+
+    @property
+    def changes(self) -> tuple[ChangePoint, ...]:
+        """Its change points, in order. UserError where they can't be looked for."""
+        medians = [one.time.value for one in self.measured]
+        starts = [0, *change_points(medians), len(medians)]
+        found = []
+        for begin, at, end in zip(starts, starts[1:], starts[2:], strict=False):
+            ratio = median(medians[at:end]) / median(medians[begin:at])
+            before, after = self.measured[at - 1], self.measured[at]
+            found.append(ChangePoint(at, ratio, tuple(differences(before.facts, after.facts))))
+        return tuple(found)
+
+
+def series(launches: Iterable[IndexedLaunch]) -> list[Series]:
+    """The series of every case on every machine, by machine, kernel, and settings."""
+    found: dict[tuple[str, str], dict[Path, list[IndexedLaunch]]] = {}
+    for one in launches:
+        found.setdefault((one.place, one.case), {}).setdefault(one.folder, []).append(one)
+    latest = {key: [*folders.values()][-1][-1].settings for key, folders in found.items()}
+    made = []
+    for (place, case), folders in found.items():
+        settings = latest[place, case]
+        alike = [own for own in latest.values() if own["kernel"] == settings["kernel"]]
+        name = f"{settings['kernel']} {describe(settings, varying(alike))}".strip()
+        measured = sorted((_measured(*each) for each in folders.items()), key=lambda m: m.started)
+        made.append(Series(place, case, name, settings, tuple(measured)))
+    return sorted(made, key=lambda one: (one.place, order(one.settings)))
+
+
+def _measured(folder: Path, launches: Sequence[IndexedLaunch]) -> Measured:
+    names = dict.fromkeys(name for one in launches for name in one.facts)
+    values = {name: {one.facts[name] for one in launches if name in one.facts} for name in names}
+    facts = {name: "; ".join(sorted(own)) for name, own in values.items()}
+    times = [one.time_s for one in launches]
+    return Measured(folder, min(one.started for one in launches), typical(times), facts)
+
+
+def differences(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> Iterable[tuple[str, str, str]]:
+    """What is not the same, by name; "not known" where one side has no value."""
+    for name in dict.fromkeys([*before, *after]):
+        one, other = before.get(name, "not known"), after.get(name, "not known")
+        if one != other:
+            yield name, one, other
