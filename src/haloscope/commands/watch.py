@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haloscope watch: show how a measurement goes on."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from haloscope.commands.screen import Screen
+from haloscope.errors import Problem, UserError
+from haloscope.quantities import MISSING, SECONDS, count, percent, quantity
+from haloscope.records.enclosure import require_enclosed
+from haloscope.records.folder import ResultFolder
+from haloscope.run.progress import duration
+from haloscope.run.watching import CaseProgress, Watched, watched
+
+_DESCRIPTION = """\
+Show how a measurement goes on: rounds and launches done, time left, the median of each case with
+its interval and how that has narrowed, and the slowest hosts.
+
+The command reads only the records of the folder. It works while another process, or a batch job on
+another machine, measures there, and fits 60 columns. In a terminal it shows the folder until all
+launches are done or Ctrl-C; elsewhere it prints the state once.
+"""
+_EPILOG = """\
+examples:
+  haloscope watch results/quick-20261121-010203
+  ssh login haloscope watch results/scaling --once
+
+exit codes: 0 shown, 2 no result folder
+"""
+_EVERY_S = 2.0
+"""_EVERY_S is how often the records are looked at: a launch seldom takes less."""
+_WIDTH = 60
+_CASES = 12
+_HOSTS = 5
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `watch`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
+    parser.add_argument("--once", action="store_true", help="print the state once")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Show it until all is done; 0. UserError where there are no records and no plan."""
+    folder = ResultFolder(arguments.directory)
+    require_enclosed(folder.path)
+    if not (folder.plan.exists() or folder.records.exists()):
+        mend = "give the folder that haloscope run writes to"
+        raise UserError(Problem(str(folder.path), "no plan and no records are in it", mend))
+    out = Screen()
+    now = watched(folder)
+    if arguments.once or not out.is_interactive:
+        out.print(view(now))
+        return 0
+    with Live(view(now), console=out, auto_refresh=False, vertical_overflow="crop") as live:
+        while not now.complete:
+            time.sleep(_EVERY_S)
+            now = watched(folder)
+            live.update(view(now), refresh=True)
+    return 0
+
+
+def view(now: Watched, at: datetime | None = None) -> RenderableType:
+    """The state of a folder, no wider than 60 columns. at: the time, if not now."""
+    return Group(*_head(now, at or datetime.now(UTC)), *_cases(now), *_hosts(now))
+
+
+def _head(now: Watched, at: datetime) -> Iterator[RenderableType]:
+    yield _line(now.name, "bold")
+    launches = count(now.done, "launch", "launches")
+    if now.planned is not None:
+        done, rounds = now.rounds
+        launches = f"{now.done} of {now.planned} launches, {done} of {rounds} rounds"
+        yield ProgressBar(total=max(1, now.planned), completed=now.done, width=_WIDTH)
+    left = "" if not now.left_s else f"about {duration(now.left_s)} left"
+    yield _line(", ".join(filter(None, (launches, left))))
+    if now.not_good:
+        told = ", ".join(f"{number} {outcome}" for outcome, number in now.not_good.items())
+        yield _line(f"not good: {told}", "yellow")
+    if now.last is not None and not now.complete:
+        yield _line(f"last launch ended {duration(max(0.0, (at - now.last).total_seconds()))} ago")
+
+
+def _line(text: str, style: str = "") -> Text:
+    line = Text(text, style=style, no_wrap=True, overflow="ellipsis")
+    line.truncate(_WIDTH, overflow="ellipsis")
+    return line
+
+
+def _cases(now: Watched) -> Iterator[RenderableType]:
+    """The cases with the widest intervals first; those without one before them."""
+    ordered = sorted(now.cases, key=lambda one: -(one.half_width if one.half_width else 1e9))
+    table = Table(box=None, padding=(0, 1, 0, 0), width=_WIDTH)
+    table.add_column("case, widest interval first", ratio=1, no_wrap=True, overflow="ellipsis")
+    for name in ("n", "median", "±", "half of n"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for case in ordered[:_CASES]:
+        table.add_row(case.name or f"{case.kernel} {case.id}", *_numbers(case))
+    yield table
+    if len(ordered) > _CASES:
+        yield _line(f"and {count(len(ordered) - _CASES, 'case')} with narrower intervals")
+
+
+def _numbers(case: CaseProgress) -> tuple[str, str, str, str]:
+    shares = (case.half_width, case.earlier_half_width)
+    now, before = (MISSING if one is None else percent(one) for one in shares)
+    launches = str(case.done) if case.planned is None else f"{case.done}/{case.planned}"
+    return launches, quantity(case.now.value if case.now else None, SECONDS), now, before
+
+
+def _hosts(now: Watched) -> Iterator[RenderableType]:
+    slow = [host for host in now.hosts if host.excess > 0][:_HOSTS]
+    if not slow:
+        return
+    table = Table(box=None, padding=(0, 1, 0, 0), width=_WIDTH)
+    table.add_column("slowest hosts", ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column("launches", justify="right")
+    table.add_column("over the median", justify="right")
+    for host in slow:
+        table.add_row(host.host, str(host.launches), f"+{percent(host.excess)}")
+    yield table

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`haloscope watch`: a measurement from its records alone, in sixty columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from recorded import bad, poisson, write_folder
+from rich.console import Console
+
+from haloscope.cli import main
+from haloscope.commands.watch import view
+from haloscope.records.folder import ResultFolder
+from haloscope.records.record import read
+from haloscope.run.watching import Watched, watched
+
+
+def shown(now: Watched) -> str:
+    """In a terminal that is wider than it needs."""
+    out = Console(file=StringIO(), width=200)
+    out.print(view(now, datetime(2026, 11, 21, 1, 3, tzinfo=UTC)))
+    text = out.file
+    assert isinstance(text, StringIO)
+    return text.getvalue()
+
+
+def seen_on(host: str) -> dict[str, object]:
+    return {"seen": [{"rank": 0, "host": host, "cpus": [0], "thread_cpus": [[0]]}]}
+
+
+def folder(path: Path) -> ResultFolder:
+    """Eight launches of a case that scatter less and less, and a few of others, on two hosts."""
+    times = [1.0, 1.5, 0.7, 1.2, 1.01, 1.02, 1.0, 1.01, 1.02, 1.0, 1.01, 1.0, 1.0, 1.01]
+    raws = [
+        poisson(64, time_s=time, launch=k, layout=seen_on("n2" if time > 1.01 else "n1"))
+        for k, time in enumerate(times)
+    ]
+    raws += [poisson(128, time_s=4.0, launch=k) for k in range(2)]
+    raws.append(bad(poisson(256, time_s=1.0), "failed", "exit code 1"))
+    return ResultFolder(write_folder(path, raws))
+
+
+def test_intervals_narrow_and_slow_hosts_are_named(tmp_path: Path) -> None:
+    now = watched(folder(tmp_path))
+
+    case = next(one for one in now.cases if one.done == 14)
+    assert case.half_width is not None and case.earlier_half_width is not None
+    assert case.half_width < case.earlier_half_width
+    assert (now.done, now.planned, dict(now.not_good)) == (16, None, {"failed": 1})
+    slowest, *others = now.hosts
+    assert slowest.host == "n2" and slowest.excess > 0
+    assert all(one.excess <= slowest.excess for one in others)
+    assert now.last == datetime(2026, 11, 21, 1, 2, 6, 456000, tzinfo=UTC)
+    assert not now.complete
+
+
+def test_the_view_is_at_most_sixty_columns_wide(tmp_path: Path) -> None:
+    lines = shown(watched(folder(tmp_path))).splitlines()
+
+    assert max(len(line.rstrip()) for line in lines) <= 60
+    text = "\n".join(lines)
+    assert "n2" in text and "1 failed" in text and "54 s ago" in text
+
+
+def test_rounds_and_time_left_are_those_of_the_plan(
+    haloscope: Callable[..., int], study_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    study = 'title = "x"\nlaunches = 4\n[[runs]]\nkernel = "fake"\nparams = { n = [8, 16] }\n'
+    out = ResultFolder(tmp_path / "out")
+    assert haloscope("run", study_file(study), "--out", out.path, "--no-report") == 0
+    whole = watched(out)
+    assert (whole.done, whole.planned, whole.rounds, whole.left_s) == (8, 8, (4, 4), 0.0)
+    assert whole.complete
+
+    kept = read(out.records)[:5]
+    lines = out.records.read_text(encoding="utf-8").splitlines(keepends=True)
+    out.records.write_text("".join(lines[:5]), encoding="utf-8")
+    part = watched(out)
+    assert (part.done, part.planned, part.rounds) == (5, 8, (2, 4))
+    walls = [record.wall_s or 0.0 for record in kept]
+    assert part.left_s == pytest.approx(3 * sum(walls) / 5, rel=1)
+    assert not part.complete
+    assert "5 of 8 launches, 2 of 4 rounds" in shown(part)
+
+
+def test_elsewhere_than_in_a_terminal_it_is_printed_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["watch", str(folder(tmp_path / "r").path)]) == 0
+    assert "slowest hosts" in capsys.readouterr().out
+    (tmp_path / "empty").mkdir()
+    assert main(["watch", str(tmp_path / "empty")]) == 2
