@@ -3,6 +3,8 @@
 
 usage: .venv/bin/python bench/simulation.py [SECTION ...]; a table, orfeo, cases, dynamics, heat
        .venv/bin/python bench/simulation.py "statements PAPER"    what a paper says, scored
+           with --from DIR, repeatable: also on cases of a run of task-mapping-NAME --on CLUSTER
+       .venv/bin/python bench/simulation.py others [--from DIR]   a network that others use
        .venv/bin/python bench/simulation.py local --from DIR     of a run of validate-local
        SIMGRID_ROOT=PREFIX .venv/bin/python bench/simulation.py cases     with another SimGrid
 """
@@ -17,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -27,13 +29,17 @@ from rich.console import Console
 from turns import kept, taken, write_page
 
 from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.plan_cells import deviation_percent, plan_cells
 from haloscope.analysis.predictions import Errors, PredictedCell, Skill
 from haloscope.analysis.statements import WRONG, counts, scored
+from haloscope.clusters import others as other_jobs
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
+from haloscope.papers.statements import KnownCell
 from haloscope.papers.tables import list_papers
 from haloscope.paths import cache_path
+from haloscope.predict import paper_validation
 from haloscope.predict.local_validation import validate as validate_local
 from haloscope.predict.paper_validation import tables_of, validate
 from haloscope.report.tables.predicted import groups
@@ -61,7 +67,9 @@ PERIOD = 9
 HEAT_SIZES = MappingProxyType({1024: 2540, 2048: 3200})
 """Elements along an edge of the most tasks of the task-mapping paper's table 2."""
 CASES, DYNAMICS, HEAT, ORFEO = "cases", "dynamics", "heat", "orfeo"
-STATEMENTS = "statements"
+STATEMENTS, OTHERS = "statements", "others"
+REPLICATES = 3
+"""Of each cell of table 6 beside others."""
 LOCAL, LOCAL_MEDIAN = "local", 0.10
 LOCAL_AIMS = MappingProxyType({"pingpong": "2.7%", "poisson_cg": f"{LOCAL_MEDIAN:.0%}"})
 """Of messages what there was before a node's memory was shared; of solves what was wanted."""
@@ -125,12 +133,12 @@ def structure(cells: Sequence[PredictedCell]) -> list[str]:
     return [*lines, ""]
 
 
-def statements(paper: str) -> list[str]:
+def statements(paper: str, folders: Sequence[Path]) -> list[str]:
     """A paper's statements, by its own cells and by the simulation of all its tables."""
     tell, cells = Teller(Console(stderr=True)), []
     for published in tables_of(paper, []):
         cells += validate(published, tell)
-    found = scored(paper, cells)
+    found = scored(paper, cells, [cell for path in folders for cell in recorded(paper, path)])
     names = list(dict.fromkeys(one.published.verdict for one in found))
     own = ", ".join(f"{sum(o.published.verdict == name for o in found)} {name}" for name in names)
     lines = [
@@ -150,6 +158,74 @@ def statements(paper: str) -> list[str]:
         if (one.by_table or one.by_sentence) == WRONG and one.simulated is not None
     ]
     return [*lines, "", *(["Wrong by the paper's own cells:", "", *wrong, ""] if wrong else [])]
+
+
+def recorded(paper: str, folder: Path) -> list[KnownCell]:
+    """A paper's cells in a result folder."""
+    dossier = open_folder(folder)
+    return [*plan_cells(paper, dossier.cases, str((dossier.machine or {}).get("host")))]
+
+
+def others(folders: Sequence[Path]) -> list[str]:
+    """Table 6 of the task-mapping paper, on eagle with others and without, and untapered."""
+    (published,) = tables_of("task-mapping-drop", ["6"])
+    there = paper_validation.simulated_place(published)
+    places = {
+        "with others": there.cluster,
+        "empty": there.cluster.model_copy(update={"others": None}),
+        "with others, non-blocking": untapered(there.cluster),
+    }
+    tell = Teller(Console(stderr=True))
+    found = {
+        name: paper_validation.predicted(
+            published, replace(there, cluster=one), tell, 1 if name == "empty" else REPLICATES
+        )
+        for name, one in places.items()
+    }
+    title = "A network that others use: task-mapping-drop, table 6"
+    lines = [f"## {title}", "", f"{taken()} Medians over {REPLICATES} launches with others."]
+    lines += [
+        *other_jobs.told(there.cluster),
+        "",
+        f"| tasks | nodes | over | published | {' | '.join(found)} |",
+    ]
+    lines.append(f"|---|---|---|---|{'---|' * len(found)}")
+    for cells in zip(*found.values(), strict=True):
+        keys = cells[0].keys
+        figures = [f"{keys['ranks']} | {keys['nodes']} | {keys['over']} | {cells[0].published:.2f}"]
+        for cell in cells:
+            ends = cell.drawn and cell.drawn.low and cell.drawn.high
+            span = (
+                f" ({cell.drawn.low:.2f} to {cell.drawn.high:.2f})" if ends and cell.drawn else ""
+            )
+            figures.append(f"{cell.predicted:.2f}{span}")
+        lines.append(f"| {' | '.join(figures)} |")
+    return [*lines, "", *apart(folders)]
+
+
+def untapered(cluster: Cluster) -> Cluster:
+    """The same with as many links up from a switch as down to it."""
+    assert cluster.network is not None
+    levels, down = [], 1
+    for level in cluster.network.levels:
+        levels.append(level.model_copy(update={"parents": down, "links": 1}))
+        down = level.children
+    network = cluster.network.model_copy(update={"levels": tuple(levels)})
+    return cluster.model_copy(update={"network": network})
+
+
+def apart(folders: Sequence[Path]) -> list[str]:
+    """How far launches lie from their mean, of cases with several."""
+    lines = []
+    for folder in folders:
+        dossier = open_folder(folder)
+        for case in dossier.cases:
+            if (most := deviation_percent(case)) is not None:
+                host, nodes = (dossier.machine or {}).get("host"), case.number("nodes")
+                where = f"{case.kernel} | {host} | {case.ranks} | {nodes}"
+                lines.append(f"| {where} | {len(case.times_s)} | {most:.1f} % |")
+    head = ["| kernel | cluster | tasks | nodes | launches | largest deviation from the mean |"]
+    return [*head, "|---|---|---|---|---|---|", *lines, ""] if lines else []
 
 
 def errors(of: Errors, median: str, most: str) -> str:
@@ -366,12 +442,14 @@ def simulated(command: list[str]) -> Spent:
     return Spent(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3)
 
 
-def section(name: str, folder: Path) -> list[str]:
+def section(name: str, folders: Sequence[Path]) -> list[str]:
     """One section's lines."""
     if name == LOCAL:
-        return local(folder)
+        return local(folders[0])
     if name.startswith(STATEMENTS):
-        return statements(name.removeprefix(f"{STATEMENTS} "))
+        return statements(name.removeprefix(f"{STATEMENTS} "), folders)
+    if name == OTHERS:
+        return others(folders)
     if name == ORFEO:
         return orfeo()
     if name == DYNAMICS:
@@ -384,14 +462,16 @@ def section(name: str, folder: Path) -> list[str]:
 def main() -> None:
     """Run what is asked for, write docs/bench/simulation.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT]
+    names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT, OTHERS]
     names += [f"{STATEMENTS} {paper.id}" for paper in list_papers()]
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="; ".join([*names, LOCAL]))
-    parser.add_argument("--from", type=Path, dest="folder", help="local: the folder of real runs")
+    parser.add_argument(
+        "--from", type=Path, dest="folders", action="append", default=[], help="result folders"
+    )
     given = parser.parse_args()
     asked = given.sections
-    if (LOCAL in asked) != bool(given.folder):
-        parser.error("local and --from go together")
+    if LOCAL in asked and len(given.folders) != 1:
+        parser.error("local needs one --from")
     if unknown := set(asked) - {*names, LOCAL}:
         parser.error(f"no section {', '.join(unknown)}; there are {'; '.join(names)}")
     sections = kept("simulation")
@@ -400,11 +480,11 @@ def main() -> None:
         for name in ("builds", "toolchains"):
             (Path(empty) / name).symlink_to(kept_builds / name)
         for name in asked or names:
-            if name.startswith(STATEMENTS):  # nothing of them is timed
+            if name.startswith((STATEMENTS, OTHERS)):  # nothing of them is timed
                 os.environ.pop("HALOSCOPE_CACHE", None)
             else:
                 os.environ["HALOSCOPE_CACHE"] = empty  # what was simulated before is not found
-            lines = section(name, given.folder)
+            lines = section(name, given.folders)
             sections[lines[0]] = lines
             page = [*chain(*sections.values())]
             write_page("simulation", "Simulated clusters", page, "Sections say when they are from.")

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster_files import emptied
 from kernel_programs import ROOT, SMPI, program, program_of
 from simulated_build import build_it
 
@@ -192,19 +193,25 @@ def test_a_simulated_solve_goes_through_as_many_iterations_as_differ(smpi: None)
 
 
 def points_s(cluster: str, layout: Layout, kernel: str, **params: Value) -> list[float]:
-    """The times by size of a case on a cluster, as the laboratory simulates it."""
-    described = cluster_file.load(ROOT / "clusters" / f"{cluster}.toml")
-    return points_on(described, layout, kernel, **params)
+    """The times by size of a case on a cluster without other jobs, as the laboratory does."""
+    return points_on(empty(cluster), layout, kernel, **params)
 
 
-def points_on(described: Cluster, layout: Layout, kernel: str, **params: Value) -> list[float]:
-    """The same on a cluster that need have no file."""
+def empty(cluster: str) -> Cluster:
+    """A ready cluster without other jobs."""
+    return emptied(cluster_file.load(ROOT / "clusters" / f"{cluster}.toml"))
+
+
+def points_on(
+    described: Cluster, layout: Layout, kernel: str, more: str = "", /, **params: Value
+) -> list[float]:
+    """The same on a cluster that need have no file. more: lines for its platform."""
     given = {**params, "repetitions": 1}
     case = Case(kernel, given, {}, layout, "simgrid", 0, 1, 60.0, 0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file, content in simgrid_files.files(described, case).items():
-            (folder / file).write_text(content)
+            (folder / file).write_text(content + (more if file == "platform" else ""))
         words = [f"{key}={value}" for key, value in given.items()]
         own = program_of([kernel, *words], SMPI)
         command = simgrid_files.command(described, case, own, smpi_programs().mpirun, folder)
@@ -260,7 +267,7 @@ def test_sockets_of_a_node_have_a_memory_each_and_a_link_between(smpi: None) -> 
 
 def eagle_with_sockets() -> Cluster:
     """Each socket's memory has half of the node's; 0.3 us and 40 GB/s are between them."""
-    eagle = cluster_file.load(ROOT / "clusters" / "eagle.toml")
+    eagle = empty("eagle")
     quantities = {"bandwidth_bytes_per_s": Quantity(value=40e9, source="a test")}
     link = SocketLink(**quantities, latency_s=Quantity(value=3e-7, source="a test"))
     memory = tuple(
@@ -329,7 +336,7 @@ def test_others_leave_a_part_of_the_links_of_a_level(
     smpi: None, level: int, far: int, near: int
 ) -> None:
     """eagle has 28 nodes to a switch and 168 to a pod: only who is farther takes these links."""
-    eagle = cluster_file.load(ROOT / "clusters" / "eagle.toml")
+    eagle = empty("eagle")
     assert eagle.network is not None
     levels = list(eagle.network.levels)
     left = Quantity(value=0.25, source="a test")
@@ -348,6 +355,23 @@ def test_others_leave_a_part_of_the_links_of_a_level(
 
     assert slower(far) == pytest.approx(4, rel=0.01)
     assert slower(near) == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("left", "slow", "fast"), [("left 1 7 0.25", 200, 170), ("left 2 1 0.25", 170, 340)]
+)
+def test_others_use_the_links_of_one_part_of_a_tree(
+    smpi: None, left: str, slow: int, fast: int
+) -> None:
+    """Of eagle nodes 196 to 223 are below the eighth switch, and 168 to 335 in the second pod."""
+
+    def one_way_s(other: int, more: str) -> float:
+        where = (empty("eagle"), Layout(341, 1), "pingpong", more)
+        (found,) = points_on(*where, sizes=2**26, pairs=f"0-{other}")
+        return found
+
+    assert one_way_s(slow, left) == pytest.approx(4 * one_way_s(slow, ""), rel=0.01)
+    assert one_way_s(fast, left) == one_way_s(fast, "")
 
 
 def test_a_tapered_tree_is_slower_for_nodes_that_lie_apart(smpi: None) -> None:

@@ -57,8 +57,13 @@ const Keys& keys() {
        [](auto& one, auto& line) {
          const auto children = line.template count<unsigned int>();
          const auto parents = line.template count<unsigned int>();
-         const auto links = line.template count<unsigned int>();
-         one.tree.push_back({children, parents, links, line.next()});
+         one.tree.push_back({children, parents, line.template count<unsigned int>()});
+       }},
+      {"left",
+       [](auto& one, auto& line) {
+         const auto level = line.template count<std::size_t>();
+         const auto part = line.template count<unsigned long>();
+         one.tree.at(level).left[part] = line.next();
        }},
       {"torus",
        [](auto& one, auto& line) { one.torus.push_back(line.template count<unsigned long>()); }},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct TreeLevel {
   unsigned int children;
   unsigned int parents;
   unsigned int links;
-  double left;  ///< of each link's bandwidth, when others' traffic is taken away
+  /// What others' traffic leaves of the bandwidth of links up from a part of the tree, and down to
+  /// it: by the number of that part among those of this level. All of it where there is none.
+  std::map<unsigned long, double> left{};
 };
 
 /// Messages of more than so many bytes, as SMPI counts them: 16 bytes more than the program's own.
@@ -65,8 +68,9 @@ struct Gpus {
 
 /// Reads lines of
 ///   nodes COUNT HARDWARE_THREADS     places in the network, and what each has
-///   fat_tree CHILDREN PARENTS LINKS LEFT   a level, from the nodes up; or
+///   fat_tree CHILDREN PARENTS LINKS  a level, from the nodes up; or
 ///   torus LENGTH                     of a dimension
+///   left LEVEL PART SHARE            of links above a part of a tree: level 0 is that of nodes
 ///   link BYTES_PER_S LATENCY         of each link of the network, each way
 ///   within ABOVE LATENCY BYTES_PER_S the last one is that of the largest messages
 ///   between ABOVE LATENCY_FACTOR BANDWIDTH_FACTOR

@@ -98,15 +98,26 @@ s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nod
 #endif
 }
 
-/// Gives the links of levels of a tree what others' traffic leaves of them.
+/// Links of a level of a tree, from number `first` on: `of_a_part` of each part below it.
+struct LinksOfLevel {
+  unsigned long first;
+  unsigned long of_a_part;
+  const std::map<unsigned long, double>& left;
+};
+
+/// Gives the links above parts of a tree what others' traffic leaves of them.
 ///
-/// SimGrid numbers a tree's links from the nodes up, as link_from_CHILD_PARENT_NUMBER_UP and _DOWN.
+/// SimGrid numbers a tree's links from the nodes up, and on each level those of a part before those
+/// of the next, as link_from_CHILD_PARENT_NUMBER_UP and _DOWN.
 void leave(const std::vector<s4u::Link*>& links, const Description& cluster) {
-  std::vector<std::pair<unsigned long, double>> ends;  // of each level's numbers, and what is left
-  unsigned long below = cluster.nodes;                 // nodes or switches
+  std::vector<LinksOfLevel> levels;
+  unsigned long first = 0;
+  unsigned long below = cluster.nodes;  // nodes or switches
+  unsigned long of_a_part = 1;
   for (const auto& level : cluster.tree) {
-    const auto first = ends.empty() ? 0 : ends.back().first;
-    ends.emplace_back(first + below * level.parents * level.links, level.left);
+    of_a_part *= level.parents;
+    levels.push_back({first, of_a_part * level.links, level.left});
+    first += below * level.parents * level.links;
     below = below / level.children * level.parents;
   }
   for (auto* link : links) {
@@ -114,10 +125,11 @@ void leave(const std::vector<s4u::Link*>& links, const Description& cluster) {
     if (name.rfind("link_from_", 0) != 0) continue;
     const auto way = name.rfind('_');
     const auto number = std::stoul(name.substr(name.rfind('_', way - 1) + 1));
-    const auto level =
-        std::ranges::find_if(ends, [number](const auto& end) { return number < end.first; });
-    if (level == ends.end()) throw std::logic_error(name + ": of no level");
-    if (level->second < 1) link->set_bandwidth(link->get_bandwidth() * level->second);
+    if (number >= first) throw std::logic_error(name + ": of no level");
+    const auto level = std::find_if(levels.rbegin(), levels.rend(),
+                                    [number](const auto& one) { return number >= one.first; });
+    const auto left = level->left.find((number - level->first) / level->of_a_part);
+    if (left != level->left.end()) link->set_bandwidth(link->get_bandwidth() * left->second);
   }
 }
 

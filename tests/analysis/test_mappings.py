@@ -52,9 +52,9 @@ def test_each_random_mapping_has_its_seed_and_one_node_has_one_mapping() -> None
 
 
 def test_each_random_allocation_has_its_seed_and_one_node_has_one_allocation() -> None:
-    axes = LayoutAxes(allocation=["contiguous", "random"], allocation_seed=[1, 2])
-    assert list(allocations(axes, 2)) == [("contiguous", None), ("random", 1), ("random", 2)]
-    assert list(allocations(axes, 1)) == [("contiguous", None)]
+    axes = LayoutAxes(allocation=["best_fit", "random"], allocation_seed=[1, 2])
+    assert list(allocations(axes, 2)) == [("best_fit", None), ("random", 1), ("random", 2)]
+    assert list(allocations(axes, 1)) == [("best_fit", None)]
     found = [str(layout) for layout in layouts(axes, [1, 2], cores=4)]
     assert found == [
         "1 rank",

@@ -91,13 +91,15 @@ def test_what_a_file_does_not_say_is_told_with_what_simulations_take(
     out = capsys.readouterr().out
     assert "messages#1.memory_bytes_per_byte = 6, not in the file" in out
     assert "mpi.send_overhead_s = 0, not in the file" in out
-    assert "network.levels.left = 1, not in the file" in out
+    assert "others.traffic = 0.1, not in the file" in out
+    assert main(["cluster", "show", "summit", "--assumed"]) == 0
+    assert "network.levels.left = 1, not in the file" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", sorted(cluster_file.ready()))
 def test_a_default_that_is_given_simulates_the_same(name: str) -> None:
     cluster = cluster_file.find(name)
-    case = Case("empty", {}, {}, Layout(1, 2), "simgrid", 0, 1, 1.0, 0)
+    case = Case("empty", {}, {}, Layout(min(2, cluster.nodes), 2), "simgrid", 0, 1, 1.0, 0)
     absent = [one for one in numbers(cluster) if not one.given]
     assert absent
     for one in absent:

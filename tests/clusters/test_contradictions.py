@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from cluster_files import changed, refused
+from cluster_files import changed, described, quantity, refused
 
 from haloscope.clusters import file as cluster_file
+from haloscope.clusters.contradictions import contradictions
+from haloscope.clusters.schema import Cluster
 from haloscope.errors import UserError
 
 
@@ -98,6 +100,23 @@ from haloscope.errors import UserError
             "{ left = { value = 1.2, source = 'x' }, children = 62,",
             "network.levels#2.left",
             "1.2 of a link",
+        ),
+        *(
+            (
+                "[mpi]\n",
+                f"[others]\n{said}\n[mpi]\n",
+                f"others.{key}",
+                what,
+            )
+            for said, key, what in (
+                ("occupancy = { value = 1, source = 'x' }", "occupancy", "1 can't be"),
+                (
+                    "occupancy = { value = 0.9, source = 'x' }\n"
+                    "traffic = { value = 1.5, source = 'x' }",
+                    "traffic",
+                    "1.5 can't be",
+                ),
+            )
         ),
         ("levels = [", "# [", "network.levels", "a fat tree without any"),
         ('"fat_tree"\nlevels', '"torus"\n# levels', "network.dimensions", "a torus without any"),
@@ -463,3 +482,41 @@ def test_messages_of_a_placement_are_there_once_for_a_library(tmp_path: Path) ->
     (problem,) = raised.value.problems
     assert problem.where == f"{path}: messages#3.placement"
     assert problem.what == "'same-node' by Intel MPI 18.0.0 is there already"
+
+
+_OTHERS = "[others]\noccupancy = { value = 0.9, source = 'x' }\n\n[mpi]\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "what"),
+    [
+        (
+            ("{ children = 62,", "{ left = { value = 0.5, source = 'x' }, children = 62,"),
+            "network.levels#2.left",
+            "there is [others] too",
+        ),
+        (
+            (
+                '"fat_tree"\nlevels = [{ children = 28, ports = 48 }, { children = 62, '
+                "parents = 20 }]",
+                '"torus"\ndimensions = [31, 56]',
+            ),
+            "others",
+            "the network is a torus",
+        ),
+    ],
+)
+def test_other_jobs_whose_traffic_nothing_tells_are_refused(
+    tmp_path: Path, change: tuple[str, str], key: str, what: str
+) -> None:
+    path, error = refused(tmp_path, ("[mpi]\n", _OTHERS), change)
+    (problem,) = error.problems
+    assert (problem.where, problem.what) == (f"{path}: {key}", what)
+
+
+def test_other_jobs_need_a_network(tmp_path: Path) -> None:
+    given = described(nodes=1).model_dump(exclude_none=True)
+    given["others"] = {"occupancy": quantity(0.5)}
+    del given["network"]
+    cluster = Cluster.model_validate({**given, "name": "tiny"})
+    assert [found.where for found in contradictions(tmp_path, cluster)] == [f"{tmp_path}: others"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from cluster_files import described
+from cluster_files import described, emptied
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
@@ -14,12 +14,12 @@ from haloscope.study.case import ALLOCATIONS, Case, Layout
 
 def nodes(cluster: str, asked: int, allocation: str, seed: int | None = None) -> list[int]:
     layout = Layout(asked, 1, allocation=allocation, allocation_seed=seed)
-    return allocated(cluster_file.find(cluster), layout)
+    return [*allocated(emptied(cluster_file.find(cluster)), layout).nodes]
 
 
-def test_nodes_lie_side_by_side_unless_another_allocation_is_asked_for() -> None:
-    assert nodes("eagle", 5, "contiguous") == [0, 1, 2, 3, 4]
-    assert allocated(cluster_file.find("eagle"), Layout(3, 2)) == [0, 1, 2]
+def test_nodes_lie_side_by_side_where_nobody_else_is() -> None:
+    assert nodes("eagle", 5, "contiguous") == nodes("eagle", 5, "best_fit") == [0, 1, 2, 3, 4]
+    assert allocated(cluster_file.find("stampede2"), Layout(3, 2)).nodes == [0, 1, 2]
 
 
 def test_switches_and_pods_give_their_nodes_in_turn() -> None:
@@ -37,7 +37,7 @@ def test_every_node_is_had_once_where_all_are_asked_for(allocation: str) -> None
     assert nodes("eagle", 1008, allocation, seed) == list(range(1008))
     odd = described(nodes=3)  # of four places
     layout = Layout(3, 1, allocation=allocation, allocation_seed=seed)
-    assert allocated(odd, layout) == [0, 1, 2]
+    assert allocated(odd, layout).nodes == [0, 1, 2]
 
 
 def test_random_nodes_follow_from_their_seed() -> None:
@@ -50,10 +50,11 @@ def test_a_torus_has_no_switches() -> None:
     torus = {**described().model_dump()["network"], "topology": "torus"}
     torus |= {"levels": (), "dimensions": (2, 2)}
     cluster = described(network=torus)
-    assert allocations(cluster.network) == ("contiguous", "random")
+    assert allocations(cluster.network) == ("best_fit", "contiguous", "random")
     with pytest.raises(ValueError, match="tiny has no switches"):
         allocated(cluster, Layout(2, 1, allocation="by_switch"))
-    assert len(allocated(cluster, Layout(2, 1, allocation="random", allocation_seed=3))) == 2
+    layout = Layout(2, 1, allocation="random", allocation_seed=3)
+    assert len(allocated(cluster, layout).nodes) == 2
 
 
 def test_ranks_are_on_the_nodes_that_were_allocated() -> None:

@@ -43,7 +43,7 @@ def rows(one: Cluster, place: str) -> list[list[float]]:
 def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
     assert lines(described(), 0, 0, 2) == [
         "nodes 4 8",
-        *("fat_tree 2 1 1 1.0", "fat_tree 2 1 2 1.0"),
+        *("fat_tree 2 1 1", "fat_tree 2 1 2"),
         "link 10000000000.0 5e-07",
         *("within 0 4e-07 8000000000.0", "within 12303 1.2e-06 8000000000.0"),
         *("between 0 1.0 1.0", "between 12303 3.0 1.0"),
@@ -115,10 +115,10 @@ def test_other_networks() -> None:
     ]
     assert lines(six.model_copy(update={"network": flat}))[:2] == [
         "nodes 6 8",
-        "fat_tree 6 1 1 1.0",
+        "fat_tree 6 1 1",
     ]
     alone = described(nodes=1).model_copy(update={"network": None})
-    assert lines(alone)[:2] == ["nodes 1 8", "fat_tree 1 1 1 1.0"]
+    assert lines(alone)[:2] == ["nodes 1 8", "fat_tree 1 1 1"]
 
 
 def test_messages_too_large_for_a_core_s_part_of_the_last_cache_go_over_the_memory() -> None:
@@ -452,9 +452,10 @@ def test_others_traffic_leaves_a_part_of_a_level() -> None:
     *lower, top = eagle.network.levels
     busy = top.model_copy(update={"left": Quantity(value=0.4, source="a test")})
     network = eagle.network.model_copy(update={"levels": (*lower, busy)})
-    text = simgrid_files.platform(eagle.model_copy(update={"network": network}), [0])
-    told = [line for line in text.splitlines() if line.startswith("fat_tree")]
-    assert told == ["fat_tree 28 1 1 1.0", "fat_tree 6 7 1 1.0", "fat_tree 6 1 1 0.4"]
+    text = simgrid_files.platform(eagle.model_copy(update={"network": network}), [0, 1, 200])
+    told = [line for line in text.splitlines() if line.startswith(("fat_tree", "left"))]
+    assert told[:3] == ["fat_tree 28 1 1", "fat_tree 6 7 1", "fat_tree 6 1 1"]
+    assert told[3:] == ["left 2 0 0.4", "left 2 1 0.4"]
 
 
 @pytest.mark.parametrize(("version", "good"), [("3.31", False), ("3.32", True), ("4.1", True)])

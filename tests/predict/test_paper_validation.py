@@ -8,11 +8,9 @@ from kernel_programs import halobench
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.published import Library
-from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
-from haloscope.predict import mapping_tables
 from haloscope.predict.paper_validation import _unpredicted, simulated_place, tables_of
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places import place
@@ -148,11 +146,12 @@ def test_tables_that_name_a_cluster_file() -> None:
 
 
 def test_jobs_on_few_nodes_and_on_many_are_set_over_the_fastest() -> None:
-    """Those that one switch could hold; the paper's table 3 has their pencils, x last here."""
+    """The paper's table 3 has their pencils, x last here."""
     (table,) = tables_of("task-mapping-drop", [])
-    cells = {one.cell.keys["nodes"]: one for one in unpredicted(table)}
-    assert list(cells) == [8, 4, 2, 1]
-    one = cells[2]
+    cells = {(one.cell.keys["ranks"], one.cell.keys["nodes"]): one for one in unpredicted(table)}
+    assert list(cells) == [(16, 8), (16, 4), (16, 2), (16, 1), (2048, 256), (2048, 167)]
+    assert cells[2048, 167].layout == Layout(167, 13, bind="spread", tasks=2048)
+    one = cells[16, 2]
     assert (one.given["size"], one.given["topology"]) == ("512x1024x1024", "4x4")
     assert one.layout == Layout(2, 8, bind="spread", tasks=16)
     assert one.over is not None and one.over.layout == Layout(16, 1, bind="spread", tasks=16)
@@ -169,26 +168,6 @@ def test_a_relative_time_is_a_ratio_launch_by_launch_or_says_what_is_missing() -
     assert drawn.predicted == 3.0 and drawn.drawn is not None and drawn.drawn.low == 2.5
     failed = {"outcome": "failed", "reason": "no room"}
     assert one.answered(own[:1], [failed]).problem == "no room"
-
-
-def test_larger_jobs_are_explained_by_what_is_assumed_of_others() -> None:
-    """They set the numbers of that; five of six switches of a group are free."""
-    (table,) = tables_of("task-mapping-drop", [])
-    eagle = cluster_file.find("eagle")
-    cells = list(mapping_tables.unexplained(table, mapping_tables.shared(eagle)))
-    assert {one.cell.keys["nodes"]: one.cell.sets for one in cells} == dict.fromkeys(
-        (167, 256), ("network.levels#3.left",)
-    )
-    assert cells[0].layout == Layout(167, 13, bind="spread", tasks=2048)
-    shared = mapping_tables.shared(eagle)
-    assert shared.network is not None and eagle.network is not None
-    assert [level.children for level in shared.network.levels] == [28, 5, 6]
-    assert shared.network.levels[-1].left is not None
-    assert shared.nodes == 840 and shared.network.levels[-1].parents == 1
-    told = mapping_tables.assumption(eagle)
-    assert told.startswith("explained, not predicted: 5 of 6 switches of a group are free")
-    with pytest.raises(ValueError, match="tara has no groups of switches"):
-        mapping_tables.shared(cluster_file.find("tara"))
 
 
 def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> None:

@@ -109,7 +109,7 @@ def test_the_only_launch_of_a_case_has_nodes_that_are_all_alike(tmp_path: Path) 
         ("stampede2", (), 3),
         ("stampede2", ("--replicates", 2), 2),
         ("stampede2", ("--launches", 5), 3),
-        ("eagle", (), 1),
+        ("cab", (), 1),
     ],
 )
 def test_as_many_replicates_as_are_asked_for_where_nodes_differ(
@@ -121,7 +121,7 @@ def test_as_many_replicates_as_are_asked_for_where_nodes_differ(
     assert len(drawn) == launches
     assert all(drawn) == (launches > 1)
     told = [note for note in ResultFolder(out).load().notes if note.startswith("no replicates")]
-    assert len(told) == (on == "eagle")
+    assert len(told) == (on == "cab")
 
 
 @pytest.mark.usefixtures("simulator")
@@ -129,13 +129,13 @@ def test_what_can_not_be_drawn_is_refused(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     study, out = study_file(STUDY), tmp_path / "out"
-    with pytest.raises(UserError, match=r"nodes of eagle are all alike\n.*node.spread.nodes"):
-        haloscope("run", study, "--on", "eagle", "--replicates", 3)
+    with pytest.raises(UserError, match=r"nodes of cab are all alike\n.*node.spread.nodes"):
+        haloscope("run", study, "--on", "cab", "--replicates", 3)
     with pytest.raises(UserError, match="--replicates 1: can't be\n *give a number from 2"):
         haloscope("run", study, "--on", "stampede2", "--replicates", 1)
     with pytest.raises(UserError, match="launches differ here by themselves\n *give --launches"):
         haloscope("run", study, "--replicates", 3)
-    haloscope("run", study, "--on", "eagle", "--out", out)
+    haloscope("run", study, "--on", "cab", "--out", out)
     with pytest.raises(UserError, match="its nodes are all alike"):
         haloscope("run", "--resume", out, "--launches", 3)
 

@@ -239,12 +239,12 @@ def test_the_network_is_measured_between_nodes_by_level_with_memory_as_a_witness
     assert not plan.problems and not any(case.absent for case in plan.cases)
     own = {(case.kernel, case.layout.nodes, case.layout.allocation) for case in plan.cases}
     assert {one for one in own if one[0] == "pingpong"} == {
-        ("pingpong", 1, "contiguous"),
-        *(("pingpong", 2, how) for how in ("contiguous", "by_switch", "by_pod")),
+        ("pingpong", 1, "best_fit"),
+        *(("pingpong", 2, how) for how in ("best_fit", "by_switch", "by_pod")),
     }
     for kernel in ("ring", "collectives"):
         assert {nodes for name, nodes, _ in own if name == kernel} == {2, 4, 8}
-    assert ("stream", 1, "contiguous") in own
+    assert ("stream", 1, "best_fit") in own
 
 
 def test_the_network_is_refused_on_one_node_with_a_way_to_several() -> None:

@@ -36,6 +36,11 @@ def quantity(value: float) -> dict[str, Any]:
     return {"value": value, "source": "a test"}
 
 
+def emptied(cluster: Cluster) -> Cluster:
+    """The same without other jobs."""
+    return cluster.model_copy(update={"others": None})
+
+
 def divided(**changes: Any) -> Cluster:
     """The same whose sockets of two cores have a memory each, and a link between them."""
     whole = described(**changes)

@@ -113,7 +113,9 @@ class MeasuredCase:
     def replicated(self) -> bool:
         """Whether its launches are simulated replicates: nodes drawn anew for each of them."""
         told = [record.raw.get("simulation") or {} for record in self.launches]
-        return any(one.get("spread") for one in told)
+        return any(one.get("spread") for one in told) or (
+            len(told) > 1 and any(one.get("others") for one in told)
+        )
 
     @property
     def alike(self) -> bool:

@@ -45,9 +45,17 @@ class Scored:
     by_table: Score | None
 
 
-def scored(paper: str, cells: Sequence[PredictedCell]) -> list[Scored]:
-    """Every statement of a paper, on the cells that were simulated of its tables."""
+def scored(
+    paper: str, cells: Sequence[PredictedCell], recorded: Sequence[KnownCell] = ()
+) -> list[Scored]:
+    """Every statement of a paper, on the cells that were simulated of its tables.
+
+    recorded: those of result folders, of tables that have no other: the others' times are in units
+    of the paper.
+    """
     known = [*_simulated(load(paper).tables, cells)]
+    predicted = {cell.keys["table"] for cell in known}
+    known += [cell for cell in recorded if cell.keys["table"] not in predicted]
     there = {str(cell.keys["table"]) for cell in known}
     return [_scored(paper, one, known, there) for one in statements(paper)]
 

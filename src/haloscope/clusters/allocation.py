@@ -7,21 +7,23 @@ import random
 from collections.abc import Sequence
 from math import prod
 
+from haloscope.clusters.others import Occupied, beside_others
 from haloscope.clusters.schema import Cluster, Network
 from haloscope.study.case import ALLOCATIONS, Layout
 
-CONTIGUOUS, BY_SWITCH, BY_POD, RANDOM = ALLOCATIONS
+BEST_FIT, CONTIGUOUS, BY_SWITCH, BY_POD, RANDOM = ALLOCATIONS
 
 
 def allocations(network: Network | None) -> tuple[str, ...]:
     """Those that make sense there: a torus has no switches to share nodes out to."""
     torus = network is not None and network.topology == "torus"
-    return (CONTIGUOUS, RANDOM) if torus else ALLOCATIONS
+    return (BEST_FIT, CONTIGUOUS, RANDOM) if torus else ALLOCATIONS
 
 
-def allocated(cluster: Cluster, layout: Layout) -> list[int]:
+def allocated(cluster: Cluster, layout: Layout, launch: int = 0) -> Occupied:
     """The place in the network of each node of a job, ascending: ranks fill them in this order.
 
+    launch: the number of the launch, which decides what an occupied cluster looks like.
     ValueError where the cluster has fewer nodes, or the network no such groups.
     """
     asked = layout.nodes
@@ -29,12 +31,20 @@ def allocated(cluster: Cluster, layout: Layout) -> list[int]:
         raise ValueError(f"{cluster.name} has {cluster.nodes} nodes, the job {asked}")
     if layout.allocation not in allocations(cluster.network):
         raise ValueError(f"{cluster.name} has no switches to share out nodes to")
+    if cluster.others is None:
+        return Occupied(_chosen(cluster, layout))
+    fits = layout.allocation == BEST_FIT
+    return beside_others(cluster, asked if fits else _chosen(cluster, layout), launch)
+
+
+def _chosen(cluster: Cluster, layout: Layout) -> list[int]:
+    """The nodes of an allocation, whoever else is there; the first free ones where nobody is."""
     if layout.allocation == RANDOM:
-        drawn = random.Random(layout.allocation_seed).sample(range(cluster.nodes), asked)
+        drawn = random.Random(layout.allocation_seed).sample(range(cluster.nodes), layout.nodes)
         return sorted(drawn)
-    if layout.allocation == CONTIGUOUS:
-        return list(range(asked))
-    return _in_turn(_groups(cluster, pods=layout.allocation == BY_POD), asked)
+    if layout.allocation in (BEST_FIT, CONTIGUOUS):
+        return list(range(layout.nodes))
+    return _in_turn(_groups(cluster, pods=layout.allocation == BY_POD), layout.nodes)
 
 
 def _groups(cluster: Cluster, *, pods: bool) -> list[range]:

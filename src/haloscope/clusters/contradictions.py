@@ -63,6 +63,8 @@ request, its answer and the data are three."""
 LEAST_LEFT = 1e-3
 """LEAST_LEFT is the smallest share of a link that a file may say others leave, because simulated
 messages would not end."""
+MOST_OCCUPIED = 0.99
+"""MOST_OCCUPIED is the largest occupancy that a file may have, because jobs then wait for ever."""
 MOST_THREADS = 2**16
 """MOST_THREADS is the most hardware threads of a node that a simulation counts."""
 FARTHEST_APART = 0.5
@@ -79,6 +81,7 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     found += [*_regions(node), *_spread(node), *_socket(node), *_socket_link(cluster)]
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
+    found += _others(cluster)
     if cluster.mpi:
         found += [*_algorithms(cluster.mpi), *_small_messages(cluster.mpi, node)]
         found += _overheads(cluster, cluster.mpi)
@@ -310,6 +313,29 @@ def _links(network: Network) -> _Found:
             what = f"{level.ports:,}, and {needed:,} links up and down"
             mend = "give the ports of one switch, or fewer links"
             yield dotted(("network", "levels", number, "ports")), what, mend
+
+
+def _others(cluster: Cluster) -> _Found:
+    """Other jobs on a cluster that has no room for them, or no links that they would use."""
+    others, network = cluster.others, cluster.network
+    if others is None:
+        return
+    if not others.occupancy.value <= MOST_OCCUPIED:
+        mend = f"give the share of all nodes that jobs hold, of 1: {MOST_OCCUPIED:g} at most"
+        yield "others.occupancy", f"{others.occupancy.value:g} can't be", mend
+    if others.traffic is not None and not others.traffic.value <= 1:
+        mend = "give the share of its cards' bandwidth that a node sends on average, of 1"
+        yield "others.traffic", f"{others.traffic.value:g} can't be", mend
+    if network is None:
+        mend = "leave it out, or describe the network that jobs share"
+        yield "others", "there is no network", mend
+    elif network.topology == "torus":
+        mend = "leave it out: only on a fat tree or below one switch is it known who uses a link"
+        yield "others", "the network is a torus", mend
+    for number, level in enumerate(network.levels if network else ()):
+        if level.left is not None:
+            mend = "give the one or the other: both say what others leave of a link"
+            yield dotted(("network", "levels", number, "left")), "there is [others] too", mend
 
 
 def _small_messages(mpi: Mpi, node: Node) -> _Found:

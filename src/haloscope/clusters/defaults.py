@@ -21,6 +21,10 @@ RENDEZVOUS_LATENCIES = 3.0
 """Latencies of a message whose send waits for its receive."""
 
 
+TRAFFIC = 0.1
+"""What a node of another job sends, on average over jobs, as a share of its cards' bandwidth."""
+
+
 @dataclass(frozen=True)
 class Default:
     """A number that a file does not give. scalable: whether another could stand at that one place.
@@ -53,9 +57,12 @@ def defaults(cluster: Cluster) -> Iterator[Default]:
     """Those that apply to a file, in the order of its tables."""
     yield from _of_node(cluster.node)
     levels = cluster.network.levels if cluster.network else ()
-    if any(level.left is None for level in levels):
+    if cluster.others is None and any(level.left is None for level in levels):
         place: Keys = ("network", "levels", "left")
         yield Default(place, 1.0, "assumed: nobody else sends over these links", scalable=False)
+    if cluster.others is not None and cluster.others.traffic is None:
+        why = "assumed: jobs send for a tenth of their time, as no source says otherwise"
+        yield Default(("others", "traffic"), TRAFFIC, why)
     if cluster.mpi is not None:
         yield from _of_mpi(cluster.mpi, cluster.node)
     within = within_node(cluster)

@@ -347,8 +347,8 @@ class NetworkLevel(_Part):
     )
     left: Quantity | None = Field(
         None,
-        description="the share of each link's bandwidth that others' traffic leaves; all of it if"
-        " not given",
+        description="the share of each link's bandwidth that others' traffic leaves; what "
+        "`others` says if not given, all of it without these",
     )
 
 
@@ -377,6 +377,22 @@ class Network(_Part):
         if self.topology == "fat_tree":
             return prod(level.children for level in self.levels)
         return prod(self.dimensions) if self.topology == "torus" else None
+
+
+class Others(_Part):
+    """Other jobs on the cluster: they decide which nodes a simulated job gets, and use its links.
+
+    Their sizes, nodes, and traffic are drawn at random (src/haloscope/clusters/others.py).
+    """
+
+    occupancy: Quantity = Field(
+        description="the share of all nodes that jobs hold, the simulated job among them"
+    )
+    traffic: Quantity | None = Field(
+        None,
+        description="what a node of another job sends and receives, on average over jobs, as a "
+        "share of the bandwidth of its cards; 0.1 if not given",
+    )
 
 
 class Algorithm(_Part):
@@ -463,6 +479,9 @@ class Cluster(_Part):
     network: Network | None = Field(
         None, description="what joins the nodes; needed for a simulation of several"
     )
+    others: Others | None = Field(
+        None, description="other jobs on the cluster; it is empty if not given"
+    )
     mpi: Mpi | None = Field(None, description="the MPI library; needed for a simulation")
     messages: tuple[Messages, ...] = Field((), description="an entry per placement of two ranks")
     overheads: Overheads | None = Field(
@@ -544,7 +563,8 @@ def state(cluster: Cluster) -> str:
     if mpi := cluster.mpi:
         new = ("rendezvous_latencies", "cached_bytes")
         later["mpi"] = {key for key in new if getattr(mpi, key) is None}
-    said = cluster.model_dump_json(
-        exclude={"disturbed": True, **later}, context={_CONTENT_ONLY: True}
-    )
+    exclude: dict[str, Any] = {"disturbed": True, **later}
+    if cluster.others is None:
+        exclude["others"] = True
+    said = cluster.model_dump_json(exclude=exclude, context={_CONTENT_ONLY: True})
     return hashlib.sha256(said.encode()).hexdigest()[:12]

@@ -14,6 +14,7 @@ from pathlib import Path
 from haloscope.clusters import defaults, gpus
 from haloscope.clusters.allocation import allocated
 from haloscope.clusters.gpus import ENVELOPE_BYTES
+from haloscope.clusters.others import OtherJob, left
 from haloscope.clusters.schema import (
     Cluster,
     Messages,
@@ -44,25 +45,30 @@ _ALL_EAGER = 2**31 - 1
 """Bytes of the smallest message whose send waits for its receive: more than MPI sends."""
 
 
-def files(cluster: Cluster, case: Case, seed: int | None = None) -> dict[str, str]:
+def files(cluster: Cluster, case: Case, seed: int | None = None, launch: int = 0) -> dict[str, str]:
     """By name, what smpirun and halobench read. ValueError where the cluster file can't say it.
 
     seed: of the nodes of a replicate, which then differ as the file says; None: all are alike.
+    launch: its number, which decides where other jobs are, if the file has any.
     """
-    places = allocated(cluster, case.layout)
-    nodes = [places[node] for node in case.layout.nodes_of_ranks]
+    given = allocated(cluster, case.layout, launch)
+    nodes = [given.nodes[node] for node in case.layout.nodes_of_ranks]
     if gpus.on_gpus(case.params):
-        return _files_on_gpus(cluster, case, nodes, seed)
+        return _files_on_gpus(cluster, case, nodes, given.others, seed)
     sockets = sockets_of_ranks(cluster.node, nodes, case.layout)
     return {
-        "platform": platform(cluster, nodes, sockets),
+        "platform": platform(cluster, nodes, sockets, given.others),
         "hosts": hosts(nodes, sockets),
         "machine": machine_file(cluster, case) + _spread(cluster.node, seed),
     }
 
 
 def _files_on_gpus(
-    cluster: Cluster, case: Case, nodes: Sequence[int], seed: int | None
+    cluster: Cluster,
+    case: Case,
+    nodes: Sequence[int],
+    others: Sequence[OtherJob],
+    seed: int | None,
 ) -> dict[str, str]:
     """The same of a case in the memory of GPUs; where MPI is given it, these are the hosts."""
     gpu, shared = cluster.node.gpu, ranks_sharing_a_gpu(case.params)
@@ -73,12 +79,12 @@ def _files_on_gpus(
     if gpus.sends_from_gpus(case.params):
         if not gpu.messages:
             raise ValueError("GPUs without messages of their own: node.gpu.messages")
-        whole = platform(cluster, nodes)
+        whole = platform(cluster, nodes, others=others)
         more = "".join(f"{line}\n" for line in gpus.platform_lines(cluster, nodes, seats))
         return {"platform": whole + more, "hosts": gpus.hosts(nodes, seats), "machine": machine}
     sockets = sockets_of_ranks(cluster.node, nodes, case.layout)
     return {
-        "platform": platform(cluster, nodes, sockets),
+        "platform": platform(cluster, nodes, sockets, others),
         "hosts": hosts(nodes, sockets),
         "machine": machine,
     }
@@ -109,16 +115,19 @@ def platform(
     cluster: Cluster,
     nodes: Sequence[int],
     sockets: Sequence[int] | None = None,
+    others: Sequence[OtherJob] = (),
 ) -> str:
     """What halobench/platform/description.hpp reads, given the node of each rank.
 
-    sockets: that of each, where its memory is its own; None: all of a node have one.
+    sockets: that of each, where its memory is its own; None: all of a node have one. others: the
+    jobs beside it.
     """
     node, network, places = cluster.node, cluster.network, _places(cluster)
     within = _within(cluster, sockets is not None)
     lines = [
         f"nodes {places} {node.cores * node.threads_per_core}",
-        *(_shape(network, places) if network else ["fat_tree 1 1 1 1.0"]),
+        *(_shape(network, places) if network else ["fat_tree 1 1 1"]),
+        *(_left(network, nodes, others) if network else []),
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in within),
         *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
@@ -156,11 +165,15 @@ def _shape(network: Network, places: int) -> Iterator[str]:
             yield from (f"torus {length}" for length in network.dimensions)
         case "fat_tree":
             for level in network.levels:
-                left = level.left.value if level.left else 1.0
-                yield f"fat_tree {level.children} {level.parents} {level.links} {left!r}"
+                yield f"fat_tree {level.children} {level.parents} {level.links}"
         case "flat":
-            yield f"fat_tree {places} 1 1 1.0"
+            yield f"fat_tree {places} 1 1"
     yield f"link {network.link_bandwidth_bytes_per_s.value!r} {network.link_latency_s.value!r}"
+
+
+def _left(network: Network, nodes: Sequence[int], others: Sequence[OtherJob]) -> Iterator[str]:
+    for level, part, share in left(network, sorted(set(nodes)), others):
+        yield f"left {level} {part} {share!r}"
 
 
 def _memory(node: Node) -> list[str]:

@@ -132,6 +132,12 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     yield from _node(found)
     if found.network:
         yield from _network(found.network, found.nodes)
+    if found.others:
+        held = found.others.occupancy
+        yield "others", f"{percent(held.value)} of the nodes in use", held.source
+        if sends := found.others.traffic:
+            what = f"nodes of others send {percent(sends.value)} of what they could"
+            yield "", what, sends.source
     if found.mpi:
         yield from _mpi(found.mpi)
     for messages in found.messages:

@@ -13,6 +13,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from haloscope.analysis import residuals
+from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.plan_cells import plan_cells
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.analysis.published import called
 from haloscope.analysis.statements import scored
@@ -22,6 +24,7 @@ from haloscope.clusters.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.papers.statements import KnownCell
 from haloscope.papers.tables import PaperTable
 from haloscope.paths import in_a_shell
 from haloscope.predict import local_validation, paper_validation
@@ -76,6 +79,8 @@ examples:
                                                    ... with seven random sets of nodes
   haloscope validate hpcf-2010-6 --residuals       show where the errors are
   haloscope validate task-mapping-drop             FFTs on few and on many nodes
+  haloscope validate task-mapping-drop --from results/lammps-eagle --from results/fft-eagle
+                                                   ... and score its statements on these runs
   haloscope validate local                         measure and predict this machine
   haloscope validate local --from results/DIR      predict earlier measurements of this machine
 """
@@ -92,7 +97,15 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add("--table", metavar="ID", action="append", default=[], help="only this table (repeatable)")
     add("--csv", metavar="FILE", help="write all cells to FILE")
-    add("--from", metavar="DIR", dest="folder", help="local: use the real runs of this folder")
+    add(
+        "--from",
+        metavar="DIR",
+        dest="folders",
+        action="append",
+        default=[],
+        help="local: use the real runs of this folder; PAPER: also score its statements on the "
+        "cases of this folder (repeatable)",
+    )
     add(
         "--disturbed",
         action="store_true",
@@ -110,12 +123,6 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also show errors and missing time per iteration by nodes, processes per node, points "
         "per node, and message size, and list outliers",
-    )
-    add(
-        "--explained",
-        action="store_true",
-        help="task-mapping-drop: also fit the traffic of other jobs to the jobs on many nodes "
-        "(an explanation, not a prediction; takes minutes)",
     )
     add(
         "--replicates",
@@ -145,12 +152,8 @@ def execute(arguments: argparse.Namespace) -> int:
     chosen = paper_validation.tables_of(arguments.paper, arguments.table)
     for table in chosen:
         cells_of_table = paper_validation.validate(table, tell, replicates)
-        if arguments.explained:
-            cells_of_table += paper_validation.explained(table, tell, replicates)
         shown = _show(table, cells_of_table, arguments, out)
         without += paper_validation.unreadable(table)
-        if not arguments.explained:
-            without += paper_validation.left_out(table)
         cells += cells_of_table
         tables += [
             replace(one, title=f"Published {called(table.id)}: {one.title}") for one in shown
@@ -175,7 +178,7 @@ def _show(
     if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
         out.print(f"simulated on {own}", markup=False, soft_wrap=True)
     out.print("predicted; below it what was published, and the ratio of the two\n")
-    shown = predicted.published_tables(cells, paper_validation.said(table, cells))
+    shown = predicted.published_tables(cells, paper_validation.said(table))
     if arguments.residuals:
         shown += residual_tables(residuals.of_cells(cells), table.id)
     out.print(terminal.tables(shown))
@@ -195,7 +198,8 @@ def _conclude(
         out.print(Text("All tables", style="bold"))
         every = [*predicted.errors(cells, "all"), *predicted.beside_guesses(cells, "all")]
         out.print(terminal.tables(every))
-    if judged := scored(arguments.paper, cells):
+    recorded = [cell for name in arguments.folders for cell in _recorded(arguments.paper, name)]
+    if judged := scored(arguments.paper, cells, recorded):
         shown = statement_tables.simulated(judged)
         out.print(Text("What the paper says", style="bold"))
         out.print(terminal.tables(shown))
@@ -210,6 +214,16 @@ def _conclude(
         )
         made = validating.of_paper(title, cells, tables, found, clusters, without)
         _report(made, arguments.out, out)
+
+
+def _recorded(paper: str, name: str) -> list[KnownCell]:
+    """The paper's cells in a result folder. UserError where there are none."""
+    dossier = open_folder(Path(name))
+    host = str((dossier.machine or {}).get("host"))
+    if not (found := list(plan_cells(paper, dossier.cases, host))):
+        mend = "give folders of its ready studies, on the clusters that it names: haloscope list"
+        raise UserError(Problem(f"--from {name}", f"no case of it is in a table of {paper}", mend))
+    return found
 
 
 def _replicates(arguments: argparse.Namespace) -> Replicates | None:
@@ -265,13 +279,10 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         mend = "leave one of them out: sensitivity is of nodes that are all alike"
         yield Problem("--sensitivity", "--replicates draws nodes that differ", mend)
     yield from _unusable_replicates(arguments)
-    paper = arguments.paper
-    if arguments.explained and (paper == "local" or not paper_validation.explains(paper)):
-        mend = "leave it out: it is for task-mapping-drop"
-        yield Problem("--explained", f"nothing of {arguments.paper} is explained", mend)
-    for option, given in (("--from", arguments.folder), ("--disturbed", arguments.disturbed)):
-        if arguments.paper != "local" and given:
-            yield Problem(option, "published tables need no real runs", "leave it out")
+    if arguments.paper == "local" and len(arguments.folders) > 1:
+        yield Problem("--from", "it is there more than once", "give one folder")
+    if arguments.paper != "local" and arguments.disturbed:
+        yield Problem("--disturbed", "published tables need no real runs", "leave it out")
     if arguments.csv:
         path = Path(arguments.csv)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
@@ -296,7 +307,8 @@ def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:
 def _local(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, predict what they have, show both."""
     tell, out = Teller(Screen(stderr=True)), Screen()
-    folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
+    given = arguments.folders
+    folder, code = (Path(given[0]), 0) if given else _measure_local(tell)
     done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
     shown = predicted.measured_tables(done.predictions)

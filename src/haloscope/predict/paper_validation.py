@@ -14,6 +14,7 @@ from typing import Any
 
 from haloscope.analysis.predictions import COARSEST, JACOBI, WALL_TIME, PredictedCell
 from haloscope.analysis.published import called
+from haloscope.clusters import others
 from haloscope.clusters.schema import NodeSpread, Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
@@ -57,7 +58,7 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
 
 @dataclass(frozen=True)
 class Replicates:
-    """How often each cell is simulated, its nodes drawn anew by how far they lie apart.
+    """How often each cell is simulated, its nodes and other jobs beside it drawn anew.
 
     spread: the standard deviation of their times, assumed; None: as the cluster file says.
     """
@@ -71,8 +72,8 @@ class Replicates:
         if self.spread is not None:
             assumed = Quantity(value=self.spread, source="assumed: --spread")
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
-        elif node.spread is None:
-            what = f"nodes of {there.name} are all alike"
+        elif node.spread is None and there.cluster.others is None:
+            what = f"nodes of {there.name} are all alike, and it has no other jobs"
             mend = "leave it out, or assume how far they lie apart: --spread 0.02"
             raise UserError(Problem(f"--replicates {self.number}", what, mend))
         return replace(there, cluster=there.cluster.model_copy(update={"node": node}))
@@ -103,23 +104,6 @@ def predicted(
     return with_guesses(table, cells)
 
 
-def explained(
-    table: PaperTable, tell: Teller, replicates: Replicates | None = None
-) -> list[PredictedCell]:
-    """Simulate the cells that `validate` leaves out, by what is assumed to fit them; [] for none.
-
-    They show that the assumption can explain what was published, and predict nothing.
-    """
-    there = simulated_place(table)
-    if table.kind != _MAPPING:
-        return []
-    if replicates is not None:
-        there = replicates.of(there)
-    shared = replace(there, cluster=mapping_tables.shared(there.cluster))
-    cells = list(mapping_tables.unexplained(table, shared.cluster))
-    return _answered(table, cells, shared, tell, replicates.number if replicates else 1)
-
-
 def not_predicted(paper_id: str) -> list[str]:
     """The tables of a paper that nothing predicts, in words, and why."""
     tables = papers.load(paper_id).tables.values()
@@ -132,26 +116,9 @@ def unreadable(table: PaperTable) -> list[str]:
     return [f"Left out of {called(table.id)}: {what}" for what in table.omitted]
 
 
-def left_out(table: PaperTable) -> list[str]:
-    """What `validate` predicts nothing of, in words: cells that `explained` fits instead."""
-    if table.kind != _MAPPING:
-        return []
-    cells = list(mapping_tables.unexplained(table, simulated_place(table).cluster))
-    tasks = list(dict.fromkeys(str(one.cell.keys["ranks"]) for one in cells))
-    return [mapping_tables.unpredictable(table, len(cells), tasks)] if cells else []
-
-
-def explains(paper_id: str) -> bool:
-    """Whether a paper has tables with cells that `explained` simulates."""
-    tables = papers.load(paper_id).tables.values()
-    return any(one.kind == _MAPPING and one.facts.get("cluster_file") for one in tables)
-
-
-def said(table: PaperTable, cells: Sequence[PredictedCell]) -> tuple[str, ...]:
-    """What a reader should know of the table, and of how some of these cells came about."""
-    if table.kind == _MAPPING and any(cell.fitted for cell in cells):
-        return (*table.notes, mapping_tables.assumption(simulated_place(table).cluster))
-    return table.notes
+def said(table: PaperTable) -> tuple[str, ...]:
+    """What a reader should know of the table, and of other jobs that are assumed beside its own."""
+    return (*table.notes, *others.told(simulated_place(table).cluster))
 
 
 def _answered(

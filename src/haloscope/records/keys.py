@@ -100,8 +100,8 @@ class RecordedLayout(LayoutAsked, total=False):
     allocation: Annotated[
         str,
         Key(
-            "nodes of a simulated cluster: by_switch, by_pod, random",
-            absent="absent for contiguous nodes",
+            "nodes of a simulated cluster: contiguous, by_switch, by_pod, random",
+            absent="absent for the nodes that a scheduler chooses",
         ),
     ]
     allocation_seed: Annotated[
@@ -528,6 +528,16 @@ class SpreadDrawn(TypedDict):
     seed: Annotated[int, Key("seed of the draw, from the case and the launch")]
 
 
+class OthersDrawn(TypedDict):
+    """How much of a simulated cluster other jobs used, and which of them a launch had beside it."""
+
+    occupancy: Annotated[float, Key("share of all nodes that jobs held, this one among them")]
+    traffic: Annotated[
+        float, Key("what their nodes sent on average, as a share of the bandwidth of their cards")
+    ]
+    launch: Annotated[int, Key("the number that others were drawn by: all cases had the same")]
+
+
 class Simulation(TypedDict):
     """Details of the simulation."""
 
@@ -555,6 +565,15 @@ class Simulation(TypedDict):
             Key(
                 "how node speeds were drawn",
                 absent="absent if all nodes are alike, and in older records",
+            ),
+        ]
+    ]
+    others: NotRequired[
+        Annotated[
+            OthersDrawn,
+            Key(
+                "other jobs beside it, drawn at random",
+                absent="not there where the cluster was empty, and in older records",
             ),
         ]
     ]

@@ -130,6 +130,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
         f"{rest if checked < len(records) else ''}"
     ).rstrip()
     yield _replicates(cases)
+    yield _others(records)
     yield " ".join(map(sentence, validity(cases)))
     asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
     yield f"Where ranks and threads are, for the node model: {listed(asked)}."
@@ -146,8 +147,21 @@ def _replicates(cases: Sequence[MeasuredCase]) -> str:
     return (
         "Launches are simulated replicates: in each, nodes are drawn anew, whose computation is "
         "slower or faster as the cluster file says (node.spread), by seeds that follow from case "
-        "and launch. Medians, intervals and tests are over these: they say what chance there is in "
-        "which nodes a job gets, not how far a simulation is from the truth."
+        "and launch, and so are the jobs of others beside them (others), by the launch. Medians, "
+        "intervals and tests are over these: they say what chance there is in which nodes a job "
+        "gets, not how far a simulation is from the truth."
+    )
+
+
+def _others(records: Sequence[Record]) -> str:
+    """What was assumed of other jobs on the cluster."""
+    drawn = [one for record in records if (one := _simulation(record).get("others"))]
+    found = sorted({(one["occupancy"], one["traffic"]) for one in drawn})
+    return " ".join(
+        f"Other jobs on the cluster are assumed: {percent(occupancy)} of the nodes are in use, and "
+        f"nodes of others send {percent(traffic)} of what they could, on average; which jobs, on "
+        "which nodes, is drawn at random (others in the cluster file)."
+        for occupancy, traffic in found
     )
 
 

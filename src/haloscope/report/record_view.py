@@ -99,6 +99,10 @@ def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]
     if spread := told.get("spread"):
         drawn = f"{percent(spread['nodes'])}, phases by {percent(spread['phases'])}"
         rows.append(("nodes differ", f"by {drawn} (standard deviations), seed {spread['seed']}"))
+    if others := told.get("others"):
+        held = f"{percent(others['occupancy'])} of the nodes in use"
+        sent = f"nodes of others send {percent(others['traffic'])} of what they could"
+        rows.append(("other jobs", f"{held}; {sent}; state {others['launch']}, drawn at random"))
     return [*rows, ("from the cache", "yes" if told["cached"] else "no")]
 
 

@@ -103,7 +103,7 @@ class SimulatedCluster:
             arithmetic_bytes=machine.memory_available_bytes(),
             variants=node.variants,
             allocations=allocations(self.cluster.network),
-            nodes_differ=node.spread is not None,
+            nodes_differ=node.spread is not None or self.cluster.others is not None,
             gpus=node.gpu.number if node.gpu else 0,
             gpu_bytes=node.gpu.memory_bytes if node.gpu else 0,
             sockets_differ=node.socket is not None,

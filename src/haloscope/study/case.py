@@ -17,9 +17,10 @@ from haloscope.quantities import count
 from haloscope.toolchains.job import shares
 
 Value = bool | int | float | str
-ALLOCATIONS = ("contiguous", "by_switch", "by_pod", "random")
-"""Which nodes of a cluster a job gets: side by side; in turn from each switch of the first level,
-or from each part below the topmost one; or any."""
+ALLOCATIONS = ("best_fit", "contiguous", "by_switch", "by_pod", "random")
+"""Which nodes of a cluster a job gets: those that a scheduler finds where other jobs leave some
+free, side by side on an empty cluster; side by side wherever others are; in turn from each switch
+of the first level, or from each part below the topmost one; or any."""
 
 
 def is_list(mapping: str) -> bool:
@@ -56,7 +57,7 @@ class Layout:
     mapping: str = "block"
     mapping_seed: int | None = None
     tasks: int | None = None
-    allocation: str = "contiguous"
+    allocation: str = ALLOCATIONS[0]
     allocation_seed: int | None = None
 
     @property

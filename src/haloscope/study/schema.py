@@ -232,10 +232,11 @@ class LayoutAxes(_Model):
         [1], description="whole numbers from 1: seeds of random mappings"
     )
     allocation: Allocations = Field(
-        ["contiguous"],
-        description="'contiguous' (the first nodes), 'by_switch' (in turn from each first-level "
-        "switch), 'by_pod' (in turn from each part below the top level), or 'random' (see "
-        "allocation_seed): nodes that a job gets on a simulated cluster",
+        ["best_fit"],
+        description="'best_fit' (as a scheduler chooses beside other jobs; the first nodes of an "
+        "empty cluster), 'contiguous' (the first nodes), 'by_switch' (in turn from each "
+        "first-level switch), 'by_pod' (in turn from each part below the top level), or 'random' "
+        "(see allocation_seed): nodes that a job gets on a simulated cluster",
     )
     allocation_seed: Positives = Field(
         [1], description="whole numbers from 1: seeds of random allocations"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haloscope.quantities import count, size
+from haloscope.study.case import ALLOCATIONS
 
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
@@ -95,7 +96,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         },
         **{key: layout.get(key) for key in LAYOUT},
         "mapping": layout.get("mapping", "block"),
-        "allocation": layout.get("allocation", "contiguous"),
+        "allocation": layout.get("allocation", ALLOCATIONS[0]),
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
         "runner": raw.get("runner"),

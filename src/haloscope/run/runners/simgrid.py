@@ -31,6 +31,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from haloscope.clusters import simgrid_files
+from haloscope.clusters.defaults import TRAFFIC
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
 from haloscope.host import process
@@ -121,7 +122,7 @@ class _Simulation:
 
     def __init__(self, runner: SimgridRunner, launch: Launch) -> None:
         self.runner, self.case = runner, launch.case
-        self.seed = replicate_seed(launch)
+        self.seed, self.number = replicate_seed(launch), launch.number
         self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
@@ -132,7 +133,7 @@ class _Simulation:
     @cached_property
     def files(self) -> dict[str, str]:
         """What smpirun and halobench read. ValueError where the cluster file can't say it."""
-        return simgrid_files.files(self.runner.cluster, self.case, self.seed)
+        return simgrid_files.files(self.runner.cluster, self.case, self.seed, self.number)
 
     @property
     def _cached(self) -> Path:
@@ -292,6 +293,12 @@ class _Simulation:
         if spread is not None and self.seed is not None:
             nodes, phases = spread.deviations
             drawn["spread"] = {"nodes": nodes, "phases": phases, "seed": self.seed}
+        if others := self.runner.cluster.others:
+            drawn["others"] = {
+                "occupancy": others.occupancy.value,
+                "traffic": others.traffic.value if others.traffic else TRAFFIC,
+                "launch": self.number,
+            }
         return {
             "cluster": self.runner.cluster.name,
             "platform": state(self.runner.cluster),

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other jobs on a simulated cluster: the nodes that they hold, and what they send over its links.
+
+A queue of jobs of random sizes is played until it has filled the cluster several times. Each job
+waits until running ones, which end in random order, leave it room within the occupancy. It then
+gets free nodes as by Slurm's topology plugin: below the lowest switch that has enough of them, by
+best fit. Jobs behind the simulated one start where they have room. What other jobs leave of a link
+follows from how many of their nodes are below it, and what each sends to nodes and file servers
+anywhere.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from copy import copy, deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from math import exp, log
+from operator import mul
+
+import numpy as np
+from numpy.typing import NDArray
+
+from haloscope.clusters.defaults import TRAFFIC
+from haloscope.clusters.schema import Cluster, Network
+
+LARGEST = 1 / 4
+"""LARGEST is the share of all nodes that the largest other job has; sizes are uniform in their
+logarithm (Lublin and Feitelson, Journal of Parallel and Distributed Computing 63, 2003)."""
+TURNOVERS = 20
+"""TURNOVERS is how many times as many nodes as there are have been given to jobs before the
+simulated one."""
+BEHIND = 100
+"""BEHIND is how many jobs behind the simulated one are looked through for those that have room."""
+
+_Nodes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class OtherJob:
+    """A job of others: its nodes, and what each sends, as a share of the bandwidth of its cards."""
+
+    nodes: _Nodes
+    sends: float
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """The nodes of a simulated job, ascending, and the jobs beside it, `ahead` of them before."""
+
+    nodes: Sequence[int]
+    others: Sequence[OtherJob] = ()
+    ahead: int = 0
+
+
+def beside_others(cluster: Cluster, asked: int | Sequence[int], launch: int) -> Occupied:
+    """The state of an occupied cluster at one launch of a job: every job finds the same others.
+
+    asked: how many nodes it needs, or which ones.
+    """
+    others = cluster.others
+    assert others is not None
+    traffic = others.traffic.value if others.traffic else TRAFFIC
+    held = () if isinstance(asked, int) else tuple(asked)
+    setting = (cluster.nodes, others.occupancy.value, traffic, _of_parts(cluster.network))
+    queue = _filled(*setting, held, launch).copied()
+    nodes = queue.next_job(asked).tolist() if isinstance(asked, int) else held
+    ahead = len(queue.running)
+    queue.backfill()
+    return Occupied(nodes, tuple(queue.running), ahead)
+
+
+def left(
+    network: Network, nodes: Sequence[int], others: Sequence[OtherJob]
+) -> Iterator[tuple[int, int, float]]:
+    """What is left of links that a job with these nodes may use: level, part below it, share.
+
+    A link is shared in proportion to what is sent over it: beside others who send half of what it
+    carries, a job that could fill it gets 1 / 1.5. Nothing is told of a level that is all left.
+    """
+    if network.topology != "fat_tree" or network.places is None:
+        return
+    cards, switches = network.levels[0].parents * network.levels[0].links, 1
+    for number, (level, size) in enumerate(zip(network.levels, _sizes(network), strict=False)):
+        parts = np.unique(np.asarray(nodes) // size)
+        if level.left is not None:
+            yield from ((number, int(part), level.left.value) for part in parts)
+        elif number and others and len(nodes) > 1:
+            sent = np.zeros(network.places // size)
+            for job in others:
+                sent += job.sends * np.bincount(job.nodes // size, minlength=len(sent))
+            sent *= cards * (1 - size / network.places)
+            shares = 1 / (1 + sent / (switches * level.parents * level.links))
+            yield from ((number, int(part), float(shares[part])) for part in parts)
+        switches *= level.parents
+
+
+def told(cluster: Cluster) -> tuple[str, ...]:
+    """What is assumed of other jobs, and from where; () for an empty cluster."""
+    if cluster.others is None:
+        return ()
+    others = cluster.others
+    sends = others.traffic.value if others.traffic else TRAFFIC
+    return (
+        f"Other jobs are drawn at random, assumed of {cluster.name}: with the simulated job they "
+        f"hold {others.occupancy.value:.0%} of the nodes ({others.occupancy.source}). Sizes of "
+        f"jobs are uniform in the logarithm, up to {LARGEST:.0%} of the nodes; jobs get free nodes "
+        f"by best fit, as from Slurm's topology plugin. _Nodes of other jobs send {sends:.0%} "
+        "of what they could to nodes of their job "
+        f"({others.traffic.source if others.traffic else 'assumed'}).",
+    )
+
+
+def _sizes(network: Network) -> Iterator[int]:
+    """How many nodes are below the links of each level of a tree, and in all of it."""
+    return accumulate((level.children for level in network.levels), mul, initial=1)
+
+
+def _of_parts(network: Network | None) -> tuple[int, ...]:
+    """The nodes below a switch of each level."""
+    return tuple(_sizes(network))[1:] if network and network.topology == "fat_tree" else ()
+
+
+class _Queue:
+    """Jobs that wait for nodes, one after the other.
+
+    of_parts: the nodes below a switch of each level. held: nodes that no job of the queue gets.
+    """
+
+    def __init__(
+        self,
+        nodes: int,
+        occupancy: float,
+        traffic: float,
+        of_parts: Sequence[int],
+        held: Sequence[int],
+        seed: int,
+    ) -> None:
+        self._draw = random.Random(seed)
+        self._traffic, self._of_parts = traffic, of_parts
+        self._room = int(min(1.0, occupancy) * nodes) - len(held)
+        self._largest = min(max(0, self._room), max(1, round(LARGEST * nodes)))
+        self._free = np.ones(nodes, dtype=bool)
+        self._free[list(held)] = False
+        self.running: list[OtherJob] = []
+
+    def copied(self) -> _Queue:
+        """The same, of which more can be asked."""
+        other = copy(self)
+        other._draw, other._free = deepcopy(self._draw), self._free.copy()
+        other.running = [*self.running]
+        return other
+
+    def fill(self) -> None:
+        """Run jobs of others, where they have any room."""
+        nodes, given = len(self._free), 0
+        while self._largest > 0 and given < TURNOVERS * nodes:
+            size, sends = self._drawn()
+            self.running.append(OtherJob(self.next_job(size), sends))
+            given += size
+
+    def backfill(self) -> None:
+        """Run those of the next jobs of others that have room without another's end."""
+        for _ in range(BEHIND if self._largest > 0 else 0):
+            size, sends = self._drawn()
+            if size <= self._room:
+                self.running.append(OtherJob(self.next_job(size), sends))
+
+    def _drawn(self) -> tuple[int, float]:
+        """The size of another job, and what each of its nodes sends."""
+        size = int(exp(self._draw.uniform(0.0, log(self._largest + 1))))
+        return size, min(1.0, self._draw.expovariate(1 / self._traffic))
+
+    def next_job(self, size: int) -> _Nodes:
+        """The nodes of the next job, when enough others have ended."""
+        while self.running and size > self._room:
+            ended = self.running.pop(self._draw.randrange(len(self.running)))
+            self._free[ended.nodes] = True
+            self._room += len(ended.nodes)
+        every, parts = range(len(self._free)), [*reversed(self._of_parts)]
+        nodes = np.sort(np.concatenate(self._best_fit(size, every, parts)))
+        self._free[nodes] = False
+        self._room -= size
+        return nodes
+
+    def _best_fit(self, size: int, inside: range, parts: Sequence[int]) -> list[_Nodes]:
+        """Free nodes below the lowest switch that has enough: of several, the one with the fewest.
+
+        Where none has enough, all of the one with the most, and the rest by the same rule. parts:
+        the nodes below a switch of each level, from the top.
+        """
+        if not parts:
+            return [inside.start + np.flatnonzero(self._free[inside.start : inside.stop])[:size]]
+        part, *lower = parts
+        below = [inside[start : start + part] for start in range(0, len(inside), part)]
+        has = np.array([self._free[one.start : one.stop].sum() for one in below])
+        found = []
+        while not (enough := np.flatnonzero(has >= size)).size:
+            most = int(has.argmax())
+            found += self._best_fit(int(has[most]), below[most], ())
+            size, has[most] = size - int(has[most]), 0
+        fewest = int(enough[has[enough].argmin()])
+        return [*found, *self._best_fit(size, below[fewest], lower)]
+
+
+@lru_cache(maxsize=64)
+def _filled(
+    nodes: int,
+    occupancy: float,
+    traffic: float,
+    of_parts: tuple[int, ...],
+    held: tuple[int, ...],
+    seed: int,
+) -> _Queue:
+    """A queue that has filled the cluster: the same for all jobs at a launch, so played once."""
+    queue = _Queue(nodes, occupancy, traffic, of_parts, held, seed)
+    queue.fill()
+    return queue
