@@ -168,7 +168,7 @@ def _options(command: str) -> set[str]:
 
 
 def _no_command(named: str, words: Sequence[str]) -> Problem:
-    """That there is no such command, with the one that takes what was named in its place."""
+    """Return the problem of an unknown command; suggest the command that takes that name."""
     rest = shlex.join(words[words.index(named) :])
     for command, folder, names in (
         ("run", "studies", "*.toml"),
@@ -186,7 +186,7 @@ def _no_command(named: str, words: Sequence[str]) -> Problem:
     return Problem(named, "unknown command", mend)
 
 
-_KERNELS = "a kernel: haloscope once KERNEL; all names: haloscope list"
+_KERNELS = "to run a kernel: haloscope once KERNEL; to list all names: haloscope list"
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -225,13 +225,13 @@ def _example(line: str, width: int) -> list[str]:
     """A command with what it does, in one line where that fits; else so that it can be copied."""
     if len(line) <= width:
         return [line]
-    command, _, told = line.strip().partition("  ")
+    command, _, text = line.strip().partition("  ")
     command = re.sub(r"( --?[\w-]+) (?!-)", r"\1\0", command)  # an option stays with its value
     wrapped = textwrap.wrap(command, width - 6, break_long_words=False, break_on_hyphens=False)
     first, *rest = (one.replace("\0", " ") for one in wrapped)
     lines = [f"  {first}", *(f"    {one}" for one in rest)]
     lines = [*(f"{one} \\" for one in lines[:-1]), lines[-1]]
-    return [*lines, *(f"      {one}" for one in textwrap.wrap(told.strip(), width - 6))]
+    return [*lines, *(f"      {one}" for one in textwrap.wrap(text.strip(), width - 6))]
 
 
 def perform(arguments: argparse.Namespace) -> int:

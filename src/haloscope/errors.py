@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors that a user can mend: what is wrong, where, what to do; and text fit to be shown."""
+"""Errors that a user can correct: where, what is wrong, what to do; and text safe to print."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend before anything can run.
+    """One thing that the user must correct.
 
-    where: the file and key, or the command-line argument, it was found in.
-    what:  what is wrong there, with the value that was found.
+    where: the file and key, or the command-line argument.
+    what:  what is wrong, with the value that was found.
     mend:  what is allowed, or what to do.
     """
 
@@ -23,37 +23,37 @@ class Problem:
     mend: str
 
     def __str__(self) -> str:
-        """Where, what and the mend, as the command line prints it."""
+        """Return the text that the command line prints."""
         return f"{self.where}: {self.what}\n    {self.mend}"
 
 
 class UserError(Exception):
-    """Bad input, found before anything was launched; the command line exits with 2."""
+    """Invalid input, found before anything is launched; the command line exits with 2."""
 
     def __init__(self, problems: Problem | Sequence[Problem]) -> None:
-        """`problems`: everything that was found, to be printed together."""
+        """Take all problems that were found; they are printed together."""
         self.problems = [problems] if isinstance(problems, Problem) else list(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that a terminal obeys and does not show: escapes, changes of direction, no text."""
+"""Control characters of a terminal, changes of text direction, and lone surrogates."""
 
 
 def printable(text: str) -> str:
-    """Text that may be anyone's, as it can be shown: what a terminal obeys stands as \\x1b."""
+    """Return untrusted text with control characters written as \\x1b."""
     return _OBEYED.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """A hint for a name that does not exist: the nearest one, and all there are."""
+    """Return a hint for an unknown name: the nearest known name, then all of them."""
     return f"{guess(word, known)}known: {', '.join(sorted(known)) or 'none'}"
 
 
 def guess(word: str, known: Sequence[str]) -> str:
-    """The nearest of some names as a question, with a blank behind it; "" where none is near.
+    """Return "did you mean 'NAME'? " with the nearest known name, or "" if none is near.
 
-    Case, hyphens, underscores, and blanks make no difference: N is n, roundrobin is round_robin.
+    Case, hyphens, underscores, and blanks are ignored: N matches n, roundrobin round_robin.
     """
     plain = {_plain(one): one for one in reversed(known)}
     close = get_close_matches(_plain(word), plain, n=1)
@@ -65,18 +65,18 @@ def _plain(word: str) -> str:
 
 
 def no_such(where: str, kind: str, name: str, known: Sequence[str]) -> Problem:
-    """A name that nothing of its kind has."""
-    return Problem(where, f"there is no {kind} '{name}'", nearest(name, known))
+    """Return the problem of an unknown name, with the nearest known name."""
+    return Problem(where, f"unknown {kind} '{name}'", nearest(name, known))
 
 
 def out_of(number: float, least: float, most: float) -> str | None:
-    """What is wrong with a number that has bounds; None where it is within them."""
+    """Return what is wrong with a number that has bounds, or None if it is within them."""
     if least <= number <= most:
         return None
-    return "too large" if number > most else "too small" if number < least else "no number"
+    return "too large" if number > most else "too small" if number < least else "not a number"
 
 
 def dotted(location: Sequence[int | str]) -> str:
-    """A place in a TOML file as people say it; what is in a list by its number: runs#1.params.n."""
+    """Format a location in a TOML file; list items are numbered from 1: runs#1.params.n."""
     parts = (f"#{part + 1}" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")

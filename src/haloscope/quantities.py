@@ -166,3 +166,8 @@ def probability(p: float | None) -> str:
 def listed(items: Sequence[str]) -> str:
     """ "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+
+
+def either(items: Sequence[str]) -> str:
+    """ "a", "a or b", "a, b or c"."""
+    return " or ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TOML that somebody wrote, read so that whatever else stands there is a problem with words."""
+"""Read TOML files written by users; report every kind of invalid content as a `Problem`."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -18,48 +19,56 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 NESTING_LIMIT = 20
-"""NESTING_LIMIT is the greatest depth of tables and lists in each other: our files have seven."""
+"""NESTING_LIMIT is the greatest depth of nested tables and lists; our files need seven."""
 LENGTH_LIMIT = 4_000_000
-"""LENGTH_LIMIT is the largest number of characters of a file, because all of it is kept in memory;
-the longest of ours has 60,000."""
+"""LENGTH_LIMIT is the largest number of characters in a file, which is read into memory whole.
+Our longest file has 60,000."""
 TEXT_LIMIT = 10_000
-"""TEXT_LIMIT is the largest number of characters of a text in a file, because texts become
-arguments of programs, which the system limits to twelve times as many."""
+"""TEXT_LIMIT is the largest number of characters in a string. Strings become arguments of programs,
+and the system's limit for these is twelve times as large."""
 
 
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
-    """A file's text and its tables. give: what to give in its place where it can't be read.
+    """Return a file's text and its tables. give: the remedy if the file cannot be read.
 
-    A UTF-8 byte-order mark, with which editors of Windows save, is no part of the text. UserError
-    with all that is wrong with it whatever its keys mean.
+    A UTF-8 byte-order mark is removed. Raise UserError with everything that is wrong in the file
+    apart from the meaning of its keys.
     """
     try:
         with TextIOWrapper(opened(path), encoding="utf-8-sig") as file:
             source = file.read(LENGTH_LIMIT + 1)
         if len(source) > LENGTH_LIMIT:
-            what = f"it has more than {LENGTH_LIMIT:,} characters"
+            what = f"the file has more than {LENGTH_LIMIT:,} characters"
             raise UserError(Problem(str(path), what, give))
         data = tomllib.loads(source)
     except OSError as error:
         raise UserError(Problem(str(path), f"{error.strerror}", give)) from error
     except UnicodeDecodeError as error:
-        raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
+        what = f"the file is not UTF-8: {error}"
+        raise UserError(Problem(str(path), what, "save the file as UTF-8")) from error
     except RecursionError as error:
         raise UserError(_too_deep(path)) from error
-    except ValueError as error:  # TOMLDecodeError, and of whole numbers with thousands of digits
-        raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
+    except ValueError as error:  # TOMLDecodeError, or an integer with thousands of digits
+        what = f"TOML syntax error: {error}"
+        raise UserError(Problem(str(path), what, _syntax_remedy(str(error)))) from error
     if problems := list(_unusable(path, data)):
         raise UserError(problems)
     return source, data
 
 
+def _syntax_remedy(error: str) -> str:
+    if error.startswith("Invalid value"):
+        return 'put strings in quotes, as in key = "text"; write true and false in small letters'
+    return "correct the file there (https://toml.io describes the syntax)"
+
+
 def _too_deep(path: Path) -> Problem:
-    what = f"tables or lists stand in each other more than {NESTING_LIMIT} deep"
-    return Problem(str(path), what, "write them side by side")
+    what = f"tables or lists are nested more than {NESTING_LIMIT} levels deep"
+    return Problem(str(path), what, f"use at most {NESTING_LIMIT} levels")
 
 
 def _unusable(path: Path, data: dict[str, Any]) -> Iterator[Problem]:
-    """What is wrong with a file whatever its keys mean: its depth, and texts that are none."""
+    """Yield what is wrong apart from the meaning of keys: depth, numbers, and strings."""
     inside: list[tuple[tuple[int | str, ...], Any]] = [((), data)]
     while inside:
         where, value = inside.pop()
@@ -73,26 +82,26 @@ def _unusable(path: Path, data: dict[str, Any]) -> Iterator[Problem]:
         elif isinstance(value, list):
             inside += [((*where, index), each) for index, each in enumerate(value)]
         elif isinstance(value, int) and not _fits(value):
-            yield _problem(path, where, "a number is too large for any use", "give a smaller one")
+            what = "the integer is too large for a floating-point number"
+            yield _problem(path, where, what, "give a smaller number")
         for text in texts:
-            yield from _no_text(path, where, text)
+            yield from _invalid_text(path, where, text)
 
 
 def _fits(number: int) -> bool:
-    """Whether a whole number can be one of a program's: as a float, at least."""
+    """Whether an integer can be converted to a float."""
     try:
         return isfinite(float(number))
     except OverflowError:
         return False
 
 
-def _no_text(path: Path, where: tuple[int | str, ...], text: str) -> Iterator[Problem]:
+def _invalid_text(path: Path, where: tuple[int | str, ...], text: str) -> Iterator[Problem]:
     if "\0" in text:
-        what = "a text has the character NUL, which ends texts in other programs"
-        yield _problem(path, where, what, "leave it out")
+        yield _problem(path, where, "the string contains a NUL character", "remove it")
     if len(text) > TEXT_LIMIT:
-        what = f"a text has {len(text):,} characters"
-        yield _problem(path, where, what, f"give at most {TEXT_LIMIT:,}")
+        what = f"the string has {len(text):,} characters"
+        yield _problem(path, where, what, f"use at most {TEXT_LIMIT:,} characters")
 
 
 def _problem(path: Path, where: tuple[int | str, ...], what: str, mend: str) -> Problem:
@@ -100,15 +109,49 @@ def _problem(path: Path, where: tuple[int | str, ...], what: str, mend: str) -> 
     return Problem(f"{path}: {dotted([*shown])}".rstrip(": "), what, mend)
 
 
-def worth_telling(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """What is wrong with a file, but that lists are too short whose entries are wrong besides."""
+def invalid(detail: ErrorDetails) -> str:
+    """Return what is wrong with a value, as in 'must be a valid integer, got the string "5"'."""
+    rule = re.sub(r"^Value error, ", "", detail["msg"])
+    for pattern, plain in _RULES:
+        rule = re.sub(pattern, plain, rule)
+    return f"{rule}, got {_shown(detail['input'])}"
+
+
+_RULES = (
+    (r"^(Input|String|List|Dictionary|Value) should ", "must "),
+    (r"a valid dictionary( or instance of \w+)?", "a table"),
+    (r"dictionary", "table"),
+    (r" after validation, not \d+", ""),
+    (r"match pattern '.*'", "match a pattern"),
+)
+"""_RULES are what turns pydantic's sentences into parts of ours: (pattern, replacement)."""
+
+SHOWN = 200
+"""SHOWN is the largest number of characters of an invalid value in a message."""
+
+
+def _shown(value: object) -> str:
+    """Return a TOML value with its type: the string "5", the table {...}, 5."""
+    kinds = ((str, "the string "), (dict, "the table "), (list, "the list "))
+    kind = next((text for one, text in kinds if isinstance(value, one)), "")
+    try:
+        shown = repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+    except TypeError:  # of dates
+        shown = str(value)
+    return kind + (shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}...")
+
+
+def worth_reporting(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Drop the error that a list is too short if one of its items is invalid, too."""
     inside = {one["loc"][:depth] for one in details for depth in range(len(one["loc"]))}
     return [one for one in details if one["type"] != "too_short" or one["loc"] not in inside]
 
 
 def guess_of(detail: ErrorDetails, description: str = "") -> str:
-    """The nearest word to a wrong text, as a question: of those that pydantic allows there, and
-    those in quotes in a description."""
+    """Return "did you mean 'WORD'? " for an invalid string, or "" if no allowed word is near.
+
+    Allowed words are those that pydantic names, and those in quotes in the key's description.
+    """
     if not isinstance(wrong := detail["input"], str):
         return ""
     allowed = str(detail.get("ctx", {}).get("expected", ""))

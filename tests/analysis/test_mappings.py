@@ -13,8 +13,8 @@ from haloscope.study.schema import LayoutAxes
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
-        (LayoutAxes(tasks=[64], ppn=[4]), "leave ppn, cores out"),
-        (LayoutAxes(tasks=[64], cores=[4]), "leave ppn, cores out"),
+        (LayoutAxes(tasks=[64], ppn=[4]), "ppn"),
+        (LayoutAxes(tasks=[64], cores=[4]), "cores"),
     ],
 )
 def test_tasks_stand_in_place_of_processes_a_node(axes: LayoutAxes, message: str) -> None:
@@ -35,14 +35,14 @@ def test_tasks_are_spread_as_evenly_as_they_go() -> None:
 
 
 def test_a_node_without_a_task_is_refused() -> None:
-    with pytest.raises(ValueError, match="3 nodes are more than 2 tasks"):
+    with pytest.raises(ValueError, match=r"2 tasks .* 3 nodes"):
         layouts(LayoutAxes(tasks=[2]), [3], 32)
 
 
 @pytest.mark.parametrize(("ppn", "tasks"), [(3, 6), (4, 7), (2, 7)])
 def test_tasks_that_do_not_lie_so_are_no_layout(ppn: int, tasks: int) -> None:
     assert Layout(3, 3, tasks=7).problem is None
-    assert f"tasks can't be {tasks}, of 3 nodes" in str(Layout(3, ppn, tasks=tasks).problem)
+    assert f"tasks = {tasks} " in str(Layout(3, ppn, tasks=tasks).problem)
 
 
 def test_each_random_mapping_has_its_seed_and_one_node_has_one_mapping() -> None:

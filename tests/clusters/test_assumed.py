@@ -89,11 +89,11 @@ def test_what_a_file_does_not_say_is_told_with_what_simulations_take(
     """Each is the number that the files of a simulation have, and has a key that gives another."""
     assert main(["cluster", "show", "eagle", "--assumed"]) == 0
     out = capsys.readouterr().out
-    assert "messages#1.memory_bytes_per_byte = 6, not in the file" in out
-    assert "mpi.send_overhead_s = 0, not in the file" in out
-    assert "others.traffic = 0.1, not in the file" in out
+    assert "messages#1.memory_bytes_per_byte = 6 (default)" in out
+    assert "mpi.send_overhead_s = 0 (default)" in out
+    assert "others.traffic = 0.1 (default)" in out
     assert main(["cluster", "show", "summit", "--assumed"]) == 0
-    assert "network.levels.left = 1, not in the file" in capsys.readouterr().out
+    assert "network.levels.left = 1 (default)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", sorted(cluster_file.ready()))

@@ -42,16 +42,11 @@ def test_ranks_take_the_gpus_of_their_sockets(layout: Layout, shared: int, gpus:
 def test_ranks_without_a_gpu_are_told_of() -> None:
     assert gpus_lacking(6, Layout(ppn=6), 1, "summit") is None
     assert gpus_lacking(6, Layout(ppn=12), 2, "summit") is None
-    assert gpus_lacking(6, Layout(ppn=7), 1, "summit") == (
-        "memory=device: 7 ranks on a node of summit with 6 GPUs; give fewer, or let them share "
-        "one: gpus_shared = 2"
-    )
-    assert "each for 2; give fewer" in (gpus_lacking(6, Layout(ppn=13), 2, "x") or "")
-    assert gpus_lacking(0, Layout(), 1, "tara") == (
-        "memory=device: nodes of tara have no GPU (node.gpu of its file); "
-        "give a cluster with GPUs, or memory=host"
-    )
-    with pytest.raises(ValueError, match="7 ranks on a node"):
+    too_many = str(gpus_lacking(6, Layout(ppn=7), 1, "summit"))
+    assert "7 ranks" in too_many and "6 GPUs" in too_many and too_many.endswith("gpus_shared = 2")
+    assert "gpus_shared = 3" in str(gpus_lacking(6, Layout(ppn=13), 2, "x"))
+    assert "node.gpu" in str(gpus_lacking(0, Layout(), 1, "tara"))
+    with pytest.raises(ValueError, match="7 ranks"):
         gpus_of_ranks(SUMMIT.node, [0] * 7, Layout(ppn=7))
 
 

@@ -59,5 +59,5 @@ def test_where_the_count_is_not_known_the_arithmetic_is_done_and_it_is_said_how_
     assert "iterations" in why_executed(case(100_000))[1]
     assert why_executed(case(1024, execute=True)) == (
         "arithmetic",
-        "simulate its time alone, without execute",
+        "remove execute to simulate the time only",
     )

@@ -38,25 +38,23 @@ def test_a_list_of_tasks_that_do_not_go_evenly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mapping", "said"),
-    [
-        ("0,1,1", "mapping names the nodes of 3 ranks, and there are 4"),
-        ("0,1,1,1", "mapping names node 0 1 time, and it has 2 ranks"),
-        ("1,2,2,1", "mapping names node 0 0 times, and it has 2 ranks"),
-    ],
+    ("mapping", "found"),
+    [("0,1,1", "3 ranks"), ("0,1,1,1", "node 0 1 time"), ("1,2,2,1", "node 0 0 times")],
 )
-def test_a_list_that_is_not_of_its_layout_is_refused(mapping: str, said: str) -> None:
+def test_a_list_that_is_not_of_its_layout_is_refused(mapping: str, found: str) -> None:
     axes = LayoutAxes(nodes=[2], ppn=[2], mapping=[mapping])
 
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=found) as caught:
         layouts(axes, axes.nodes, cores=2)
-    assert Layout(nodes=2, ppn=2, mapping=mapping).problem == said  # of a plan that was changed
+    problem = Layout(nodes=2, ppn=2, mapping=mapping).problem  # of a plan that was changed
+    assert caught.value.args == (problem,)
 
 
 @pytest.mark.parametrize("mapping", ["cyclic", "0", "0,", "-1,0", "0, 1", "0,99999999", [0, 1]])
 def test_what_is_neither_a_word_nor_a_list_is_refused(mapping: object) -> None:
-    with pytest.raises(ValidationError, match="or the node of each rank as a text: '0,1,1,0'"):
+    with pytest.raises(ValidationError) as caught:
         LayoutAxes.model_validate({"mapping": mapping})
+    assert {one["loc"][0] for one in caught.value.errors()} == {"mapping"}
 
 
 @pytest.mark.parametrize(

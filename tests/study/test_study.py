@@ -4,15 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.errors import UserError
+from haloscope.errors import Problem, UserError
 from haloscope.study import schema
 from haloscope.study.file import load, read, ready
 
 Write = Callable[[str], Path]
 
 
-def shown(path: Path) -> list[str]:
-    return [str(problem).removeprefix(f"{path}: ") for problem in read(path).problems]
+def keys_of(path: Path) -> list[str]:
+    return [problem.where.removeprefix(f"{path}: ") for problem in read(path).problems]
+
+
+def the_problem(path: Path) -> Problem:
+    (problem,) = read(path).problems
+    return problem
 
 
 def test_a_good_study_is_read_with_its_defaults(study_file: Write) -> None:
@@ -59,8 +64,7 @@ def test_every_problem_is_found_at_once(study_file: Write) -> None:
         size = 1
         """
     )
-    keys = [problem.split(": ")[0] for problem in shown(path)]
-    assert sorted(keys) == sorted(
+    assert sorted(keys_of(path)) == sorted(
         [
             "title",
             "titel",
@@ -107,81 +111,70 @@ def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) 
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"),
+    ("line", "value", "allowed"),
     [
-        ("launchs = 2", "launchs: unknown key 'launchs'\n    did you mean 'launches'? known:"),
-        ("launches = 0", "launches: 0 won't do\n    give a whole number from 1"),
-        ("launches = true", "launches: True won't do\n    give a whole number from 1"),
-        ("timeout_s = 0", "timeout_s: 0 won't do\n    give seconds above 0"),
-        ('paper = "hpcf-1999"', "paper: there is no paper 'hpcf-1999'"),
+        ("launchs = 2", "'launchs'", "'launches'?"),
+        ("launches = 0", "0", "from 1 to 10,000"),
+        ("launches = true", "true", "from 1 to 10,000"),
+        ('launches = "5"', 'the string "5"', "from 1 to 10,000"),
+        ("timeout_s = 0", "0", "above 0"),
+        ('paper = "hpcf-1999"', "'hpcf-1999'", "hpcf-2018-10"),
     ],
 )
-def test_a_problem_says_where_what_and_how_to_mend_it(
-    study_file: Write, line: str, problem: str
+def test_a_problem_has_the_key_the_value_and_what_is_allowed(
+    study_file: Write, line: str, value: str, allowed: str
 ) -> None:
     path = study_file(f'title = "x"\n{line}\n[[runs]]\nkernel = "fake"\n')
-    (found,) = shown(path)
-    assert found.startswith(problem)
+    problem = the_problem(path)
+    assert problem.where == f"{path}: {line.split(' ')[0]}"
+    assert value in problem.what and allowed in problem.mend
 
 
 def test_a_study_without_runs_is_refused(study_file: Write) -> None:
-    with pytest.raises(UserError, match="runs: 'runs' is missing"):
-        load(study_file('title = "x"'))
+    assert keys_of(study_file('title = "x"')) == ["runs"]
+
+
+@pytest.mark.parametrize(
+    ("axis", "place", "meant"),
+    [
+        ("allocation = ['by_pod', 'rnd']", "allocation#2", "'random'?"),
+        ("mapping = 'roundrobin'", "mapping#1", "'round_robin'?"),
+        ("bind = ['Spred']", "bind#1", "'spread'?"),
+        ("ppn = 'core'", "ppn#1", "'cores'?"),
+        ("allocation_seed = [1, 0]", "allocation_seed#2", "from 1"),
+    ],
+)
+def test_a_value_of_an_axis_is_named_by_the_axis(
+    study_file: Write, axis: str, place: str, meant: str
+) -> None:
+    """Not by its place in the list."""
+    path = study_file(f"title = 'x'\n[[runs]]\nkernel = 'a'\nlayout = {{ {axis} }}\n")
+    problem = the_problem(path)
+    assert problem.where == f"{path}: runs#1.layout.{place}"
+    assert meant in problem.mend
 
 
 def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
     path = study_file('title = "x"\n[[runs]]\nkernel = "a"\n[[tables]]\nkind = "walltime"\n')
-    (found,) = shown(path)
-    assert found.startswith(
-        "tables#1.kind: there is no kind 'walltime'\n    did you mean 'walltime_grid'?"
-    )
-
-
-@pytest.mark.parametrize(
-    ("axis", "problem"),
-    [
-        (
-            "allocation = ['by_pod', 'rnd']",
-            "runs#1.layout.allocation#2: there is no allocation 'rnd'\n    did you mean 'random'?",
-        ),
-        (
-            "mapping = 'roundrobin'",
-            "runs#1.layout.mapping#1: there is no mapping 'roundrobin'\n"
-            "    did you mean 'round_robin'?",
-        ),
-        (
-            "bind = ['Spred']",
-            "runs#1.layout.bind#1: 'Spred' won't do\n    did you mean 'spread'? give 'close' to",
-        ),
-        (
-            "ppn = 'core'",
-            "runs#1.layout.ppn#1: 'core' won't do\n    did you mean 'cores'? give processes",
-        ),
-        (
-            "allocation_seed = [1, 0]",
-            "runs#1.layout.allocation_seed#2: 0 won't do\n    give whole numbers from 1",
-        ),
-    ],
-)
-def test_a_value_of_an_axis_is_named_by_the_axis(
-    study_file: Write, axis: str, problem: str
-) -> None:
-    """Not by its place in the list."""
-    path = study_file(f"title = 'x'\n[[runs]]\nkernel = 'a'\nlayout = {{ {axis} }}\n")
-    (found,) = shown(path)
-    assert found.startswith(problem)
+    problem = the_problem(path)
+    assert problem.where == f"{path}: tables#1.kind"
+    assert "'walltime_grid'?" in problem.mend
 
 
 def test_broken_toml_names_the_line(study_file: Write) -> None:
-    with pytest.raises(UserError, match=r"mine.toml: not TOML: .*line 2"):
-        read(study_file('title = "x"\nlaunches = = 3\n'))
+    path = study_file('title = "x"\nlaunches = = 3\n')
+    with pytest.raises(UserError) as caught:
+        read(path)
+    (problem,) = caught.value.problems
+    assert problem.where == str(path) and "line 2" in problem.what
 
 
 def test_a_study_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="did you mean 'quick'"):
+    with pytest.raises(UserError, match="'quick'"):
         read("quik")
-    with pytest.raises(UserError, match="no such file"):
+    with pytest.raises(UserError) as caught:
         read(tmp_path / "none.toml")
+    assert [one.where for one in caught.value.problems] == [str(tmp_path / "none.toml")]
 
 
 def test_every_ready_study_is_valid() -> None:
@@ -241,46 +234,48 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "key", "said"),
     [
-        ("timeout_s = 1e10", "timeout_s: 10000000000.0 won't do\n.*at most 2,592,000"),
-        ("timeout_s = inf", "timeout_s: inf won't do"),
-        ("timeout_s = nan", "timeout_s: nan won't do"),
-        ("precision = 0.1\nmost_time_s = nan", "most_time_s: nan won't do"),
-        ("precision = nan", "precision: nan won't do"),
-        ("launches = 1000000000", "launches: 1000000000 won't do\n.*from 1 to 10,000"),
-        ("precision = 0.1\nmost_launches = 99999", "most_launches: 99999 won't do"),
-        (f"launches = 1{'0' * 300}", r"launches: 10{199}\.\.\. won't do"),
+        ("timeout_s = 1e10", "timeout_s", "2,592,000"),
+        ("timeout_s = inf", "timeout_s", "inf"),
+        ("timeout_s = nan", "timeout_s", "nan"),
+        ("precision = 0.1\nmost_time_s = nan", "most_time_s", "nan"),
+        ("precision = nan", "precision", "nan"),
+        ("launches = 1000000000", "launches", "10,000"),
+        ("precision = 0.1\nmost_launches = 99999", "most_launches", "99999"),
+        (f"launches = 1{'0' * 300}", "launches", f"1{'0' * 199}..."),
     ],
 )
 def test_what_can_not_be_counted_is_told_with_its_limit(
-    tmp_path: Path, text: str, what: str
+    tmp_path: Path, text: str, key: str, said: str
 ) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f'title = "ours"\n{text}\n[[runs]]\nkernel = "fake"\n')
 
-    with pytest.raises(UserError, match=what):
-        load(path)
+    assert keys_of(path) == [key]
+    assert said in str(the_problem(path))
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "key", "said"),
     [
-        ("layout = { ppn = 5000 }", "layout.ppn.*from 1 to 4096"),
-        ("layout = { threads = 100000 }", "layout.threads.*from 1 to 4096"),
-        ("layout = { nodes = 10000000 }", "layout.nodes.*from 1 to 1,000,000"),
-        ("launches = 10001", "runs#1.launches.*from 1 to 10,000"),
-        ("params = { n = inf }", "params.n.*inf"),
-        ('params = { n = "a\\u0000b" }', "params.n: a text has the character NUL"),
-        (
-            f"params = {{ n = {list(range(400))}, m = {list(range(400))} }}",
-            "runs#1: it stands for 160,000 cases\n.*at most 100,000",
-        ),
+        ("layout = { ppn = 5000 }", ".layout.ppn#1", "4096"),
+        ("layout = { threads = 100000 }", ".layout.threads#1", "4096"),
+        ("layout = { nodes = 10000000 }", ".layout.nodes#1", "1,000,000"),
+        ("launches = 10001", ".launches", "10,000"),
+        ("params = { n = inf }", ".params.n#1", "inf"),
+        ('params = { n = "a\\u0000b" }', ".params.n", "NUL"),
+        (f"params = {{ n = {list(range(400))}, m = {list(range(400))} }}", "", "160,000"),
     ],
 )
-def test_a_run_of_too_much_is_told_with_its_limit(tmp_path: Path, text: str, what: str) -> None:
+def test_a_run_of_too_much_is_told_with_its_limit(
+    tmp_path: Path, text: str, key: str, said: str
+) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f'title = "ours"\n[[runs]]\nkernel = "fake"\n{text}\n')
 
-    with pytest.raises(UserError, match=f"(?s){what}"):
+    with pytest.raises(UserError) as caught:
         load(path)
+    (problem,) = caught.value.problems
+    assert problem.where == f"{path}: runs#1{key}"
+    assert said in str(problem)

@@ -75,7 +75,7 @@ def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
     except ValidationError as error:
-        wrong = [_problem(path, one) for one in toml.worth_telling(error.errors())]
+        wrong = [_problem(path, one) for one in toml.worth_reporting(error.errors())]
         raise UserError([*problems, *wrong]) from error
     problems += [one for quantity in _quantities(data) for one in _impossible(path, *quantity)]
     if problems := problems or list(contradictions(path, found)):

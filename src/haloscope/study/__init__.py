@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is asked: studies, the cases they become, and whether these can run."""
+"""Studies, their cases, and checks whether these cases can run in a place."""

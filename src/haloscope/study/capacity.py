@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a place has room for: nodes, cores, memory; MPI libraries, transports, placements."""
+"""The capacity of a place: nodes, cores, memory, MPI libraries, transports, and placements."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from haloscope.study.schema import LAUNCHES_LIMIT
 
 @dataclass(frozen=True)
 class PlaceFacts:
-    """What planning and campaigns decide by, whatever the place is.
+    """The properties of a place that planning and campaigns depend on.
 
-    clock: whose times its records have. remote: whether its nodes are others than this machine.
-    deterministic: whether every launch of a case takes the same time, so that one tells all, but
-        for replicates that draw their nodes.
+    clock: the clock of its records. remote: whether its nodes are not this machine.
+    deterministic: whether every launch of a case takes the same time, so that one launch is
+        enough, except for replicates that draw their nodes at random.
     """
 
     clock: Literal["wall", "simulated"] = "wall"
@@ -30,36 +30,36 @@ class PlaceFacts:
 
     @property
     def simulated(self) -> bool:
-        """Whether times are those of a simulated clock."""
+        """Whether times are simulated."""
         return self.clock == "simulated"
 
 
 HERE = PlaceFacts()
-"""Of this machine."""
+"""HERE is the facts of this machine."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """The place that cases are to run in.
+    """The place that cases run in.
 
-    nodes:            how many there are, or how many a job gets at most (nodes_limited).
-    cores, hardware_threads: how many of each a job may use on a node.
-    memory_bytes:     the memory that is free on a node.
+    nodes:            the number of nodes, or the limit for one job (nodes_limited).
+    cores, hardware_threads: the numbers that a job may use on a node.
+    memory_bytes:     the free memory of a node.
     oversubscribe:    whether ranks and threads may share cores.
-    toolchains:       the MPI libraries that a run is measured with if it names none.
-    transports:       the transports of each MPI library that is there.
-    missing:          the MPI libraries that are not there, and why.
-    placements:       the placements that two ranks can have.
-    facts, name:      of the place; remote ones are called by their names.
-    arithmetic_bytes: the memory of this machine that simulated cases may take for their arithmetic.
-    shared_cores:     those that all nodes together have, where they share one machine's.
-    variants:         by kernel, the only variants that the place knows; other kernels have all.
-    allocations:      which nodes a job may ask for, one of case.ALLOCATIONS each.
-    gpus:             of a simulated node; elsewhere devices are emulated, or found out by a case.
-    gpu_bytes:        the memory of one of these.
-    sockets_differ:   whether messages of a simulated node depend on its ranks' sockets.
-    nodes_differ:     whether it is known how far simulated nodes lie apart, so that launches of a
-                      case can be replicates of each other.
+    toolchains:       the MPI libraries of runs that name none.
+    transports:       the transports of each available MPI library.
+    missing:          the unavailable MPI libraries, with reasons.
+    placements:       the possible placements of two ranks.
+    facts, name:      the place's properties and name; the name is printed if it is remote.
+    arithmetic_bytes: the memory of this machine for the arithmetic of simulated cases.
+    shared_cores:     the cores of all nodes together, if the nodes share one machine.
+    variants:         by kernel, the only variants with known rates; other kernels have all.
+    allocations:      the supported allocations, of case.ALLOCATIONS.
+    gpus:             the GPUs of a simulated node; elsewhere devices are emulated or probed.
+    gpu_bytes:        the memory of one GPU.
+    sockets_differ:   whether messages in a simulated node depend on the sockets of the ranks.
+    nodes_differ:     whether the variability between simulated nodes is known, so that launches
+                      of a case can be replicates.
     """
 
     nodes: int
@@ -84,70 +84,70 @@ class Site:
     sockets_differ: bool = False
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
-        """What is wrong with so many replicates of each case; None asks for none."""
+        """Yield what is wrong with a number of replicates of each case; None asks for none."""
         if asked is None:
             return
         if not 2 <= asked <= LAUNCHES_LIMIT:
-            mend = f"give a number from 2 to {LAUNCHES_LIMIT:,}"
-            yield Problem(f"--replicates {asked}", "can't be", mend)
+            mend = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
+            yield Problem(f"--replicates {asked}", "out of range", mend)
         if not self.nodes_differ:
             key = 'node.spread.nodes = { value = ..., source = "..." }'
-            mend = f"leave it out, or say in its file how far they lie apart: {key}"
-            yield Problem(f"--replicates {asked}", f"nodes of {self.name} are all alike", mend)
+            mend = f"remove --replicates, or give the spread in the cluster file: {key}"
+            what = f"{self.name} has no node-to-node variability, so replicates would be identical"
+            yield Problem(f"--replicates {asked}", what, mend)
 
     @property
     def where(self) -> str:
-        """In words: here, or on what is elsewhere."""
+        """Return "here" or "on NAME"."""
         return f"on {self.name}" if self.facts.remote else "here"
 
     @property
     def node(self) -> str:
-        """A node in words."""
-        return f"a node of {self.name}" if self.facts.remote else "a node here"
+        """Return "a node of NAME", or "this machine"."""
+        return f"a node of {self.name}" if self.facts.remote else "this machine"
 
     @property
     def extent(self) -> str:
-        """In words, how many nodes there are."""
+        """Return a sentence with the number of nodes."""
         if not self.facts.remote:
             return "this machine is one node"
         if self.nodes_limited:
-            return f"{self.name} gives a job at most {count(self.nodes, 'node')}"
+            return f"{self.name} allows at most {count(self.nodes, 'node')} per job"
         return f"{self.name} has {count(self.nodes, 'node')}"
 
     @property
     def instead(self) -> str:
-        """What helps where a node has too many ranks or threads, besides fewer of them."""
-        more = "share them out to more nodes"
-        return more if self.facts.remote else "share cores with --oversubscribe"
+        """Return the remedy for too many ranks or threads per node, besides fewer of them."""
+        return "use more nodes" if self.facts.remote else "use --oversubscribe"
 
     def shares(self, layout: Layout) -> bool:
-        """Whether ranks of such a layout share cores because nodes do."""
+        """Whether ranks of a layout share cores because nodes do."""
         if self.shared_cores is None:
             return False
         return layout.nodes > 1 or layout.ppn * layout.threads > self.shared_cores
 
     def slots(self, layout: Layout) -> int:
-        """How many threads of such a layout a node can run on places of their own."""
+        """Return how many threads of a layout a node can run without oversubscription."""
         return self.hardware_threads if layout.places == "threads" else self.cores
 
     def slots_of(self, layout: Layout) -> str:
-        """These in words."""
+        """Return `slots` with its unit."""
         unit = "hardware thread" if layout.places == "threads" else "core"
         return count(self.slots(layout), unit)
 
     def rooms(self, case: Case) -> list[Room]:
-        """The memories that a case's arrays must fit in: of its nodes; where simulated, of here."""
+        """Return the memories that a case's arrays must fit in: of nodes, GPUs, this machine."""
         free = self.memory_bytes, case.layout.nodes
-        more = "spread it over more nodes"
+        more = "use more nodes"
         if not self.facts.remote:
-            return [Room(*free, "memory a node", more)]
-        rooms = [Room(*free, "memory a node", more, owner=self.node)]
+            return [Room(*free, "memory per node", more)]
+        rooms = [Room(*free, "memory per node", more, owner=self.node)]
         if case.device_bytes and self.gpus:
             shared = ranks_sharing_a_gpu(case.params)
             used = sum(-(-ranks // shared) for ranks in case.layout.ranks_of_nodes)
-            gpu, more = f"a GPU of {self.name}", "spread it over more GPUs"
-            rooms.append(Room(self.gpu_bytes, used, "memory a GPU", more, owner=gpu, gpus=True))
+            gpu, more = f"a GPU of {self.name}", "use more GPUs"
+            rooms.append(Room(self.gpu_bytes, used, "memory per GPU", more, owner=gpu, gpus=True))
         if self.facts.simulated and executes(case):
-            of = f"this machine's memory for {(why := why_executed(case))[0]}"
+            of = f"memory of this machine for {(why := why_executed(case))[0]}"
             rooms.append(Room(self.arithmetic_bytes, 1, of, why[1], here=True))
         return rooms

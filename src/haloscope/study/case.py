@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A case: settings that are measured together, and where its ranks and threads go."""
+"""A case: the settings of one measurement, and the layout of its ranks and threads."""
 
 from __future__ import annotations
 
@@ -84,19 +84,19 @@ class Layout:
 
     @property
     def problem(self) -> str | None:
-        """Why its numbers can't be those of one job; None if they can."""
+        """Why its numbers contradict each other, or None if they do not."""
         if self.tasks is not None and self.ranks_of_nodes[0] != self.ppn:
-            most = f"{self.nodes} nodes with at most {self.ppn} each"
-            return f"tasks can't be {self.tasks}, of {most}"
+            shape = f"{count(self.nodes, 'node')} with {self.ppn} tasks per node"
+            return f"tasks = {self.tasks} does not match {shape}"
         if not is_list(self.mapping):
             return None
         if (given := len(self.nodes_of_ranks)) != self.ranks:
-            return f"mapping names the nodes of {given} ranks, and there are {self.ranks}"
+            return f"mapping lists the nodes of {given} ranks, but the layout has {self.ranks}"
         each = Counter(self.nodes_of_ranks)
         for node, ranks in enumerate(self.ranks_of_nodes):
             if each[node] != ranks:
-                own = count(ranks, "rank")
-                return f"mapping names node {node} {count(each[node], 'time')}, and it has {own}"
+                own = f"the layout has {count(ranks, 'rank')} there"
+                return f"mapping lists node {node} {count(each[node], 'time')}, but {own}"
         return None
 
     def __str__(self) -> str:
@@ -141,31 +141,31 @@ class Layout:
 
 
 def ranks_sharing_a_gpu(params: Mapping[str, Any]) -> int:
-    """How many ranks of a node may share a GPU, by a case's parameters: those that follow each
-    other, on a simulated node those of a socket that do."""
+    """Return how many consecutive ranks of a node (of a socket, if simulated) may share a GPU."""
     return int(params.get("gpus_shared", 1))
 
 
 def gpus_lacking(gpus: int, layout: Layout, shared: int, where: str) -> str | None:
-    """Why a layout's ranks can't work on so many GPUs of a node; None if they can.
+    """Why the GPUs of a node are too few for a layout's ranks, or None if they are enough.
 
     shared: how many ranks may share one. where: the simulated cluster's name.
     """
     ranks = layout.ranks_of_nodes[0]
     if gpus == 0:
-        what = f"memory=device: nodes of {where} have no GPU"
-        return f"{what} (node.gpu of its file); give a cluster with GPUs, or memory=host"
+        what = f"memory=device needs a GPU, and nodes of {where} have none (node.gpu in its file)"
+        return f"{what}; choose a cluster with GPUs, or memory=host"
     if ranks <= gpus * shared:
         return None
-    what = f"memory=device: {count(ranks, 'rank')} on a node of {where} with {count(gpus, 'GPU')}"
+    what = f"memory=device: {count(ranks, 'rank')} per node of {where}, which has "
+    what += count(gpus, "GPU")
     if shared > 1:
-        what += f", each for {shared}"
-    return f"{what}; give fewer, or let them share one: gpus_shared = {-(-ranks // gpus)}"
+        what += f" for {shared} ranks each"
+    return f"{what}; use fewer ranks per node, or set gpus_shared = {-(-ranks // gpus)}"
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is to be measured: the same settings have the same id, in any study.
+    """One case to measure; the same settings have the same id in any study.
 
     given: the parameters that were asked for; params: all of them, resolved by halobench.
     memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
@@ -198,7 +198,7 @@ class Case:
 
     @cached_property
     def id(self) -> str:
-        """12 hexadecimal digits of all settings, which make this case what it is."""
+        """A hash of all settings: 12 hexadecimal digits."""
         return identity(self.kernel, self.params, self.layout, self.toolchain, self.transport)
 
     @property
@@ -208,7 +208,7 @@ class Case:
 
     @property
     def label(self) -> str:
-        """A line for people: kernel, given parameters, layout."""
+        """Kernel, given parameters, and layout, for people."""
         return f"{self.setting}, {self.layout}"
 
     @property
@@ -218,7 +218,7 @@ class Case:
 
     @property
     def options(self) -> list[str]:
-        """What halobench is told before the kernel's name."""
+        """The options of halobench that precede the kernel's name."""
         return ["--files", self.files] if self.files else []
 
     @property

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A study's TOML file, read with every problem found at once.
+"""Read a study's TOML file and find all problems at once.
 
-A `Draft` is what could be read of a file together with all that is wrong in it, so that the
-part that is right can still be checked against the machine, and one run shows every problem.
+A `Draft` holds the valid part of a file and all problems in the rest. The valid part is still
+checked against the machine, so that one run shows every problem.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from haloscope.study.schema import (
 
 @dataclass(frozen=True)
 class Draft:
-    """What was read of a study's file, and all that is wrong in it.
+    """The valid part of a study's file, and all problems in it.
 
-    study:   what is left when everything wrong is left out; None when nothing is.
-    indices: the place in the file of each of the study's runs.
-    source:  the file's text, to be copied into the result folder.
+    study:   the file without its invalid parts, or None if nothing is left.
+    indices: the position in the file of each of the study's runs.
+    source:  the file's text, for the copy in the result folder.
     """
 
     name: str
@@ -46,17 +46,17 @@ class Draft:
     problems: tuple[Problem, ...]
 
     def where(self, run: int, key: str) -> str:
-        """Where in the file one of the study's runs (key ""), or a key of it, stands."""
+        """Return the location of a run (key "") or of one of its keys."""
         return f"{self.path}: {dotted(('runs', self.indices[run]))}.{key}".rstrip(".")
 
 
 def ready() -> list[Path]:
-    """The study files that came with haloscope."""
+    """List the study files of this installation."""
     return sorted(share("studies").glob("*.toml"), key=lambda path: path.stem)
 
 
 def load(study: str | Path) -> Study:
-    """A study by name or path. UserError with everything that is wrong in its file."""
+    """Load a study by name or path. Raise UserError with all problems of its file."""
     draft = read(study)
     if draft.problems or draft.study is None:
         raise UserError(draft.problems)
@@ -64,9 +64,9 @@ def load(study: str | Path) -> Study:
 
 
 def read(study: str | Path) -> Draft:
-    """As `load`, but problems inside the file are returned beside what is left without them."""
+    """Read a study as `load` does, but return the problems and the valid part of the file."""
     path = _find(str(study))
-    source, data = toml.read(path, "give a study's file")
+    source, data = toml.read(path, "give the path of a readable study file")
     try:
         whole = Study.model_validate(data)
         return Draft(path.stem, path, source, whole, tuple(range(len(whole.runs))), ())
@@ -88,8 +88,9 @@ def _find(study: str) -> Path:
     if study in ours:
         return ours[study]
     if path.suffix or path.name != study:
-        raise UserError(Problem(study, "there is no such file", "give a study's name or file"))
-    raise UserError(Problem(f"study '{study}'", "there is no such study", nearest(study, [*ours])))
+        mend = "give the name of a study (haloscope list) or the path of a study file"
+        raise UserError(Problem(study, "file not found", mend))
+    raise UserError(Problem(f"study '{study}'", "unknown study", nearest(study, [*ours])))
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
@@ -100,30 +101,25 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     if detail["type"] == "extra_forbidden":
         return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
     if detail["type"] == "missing":
-        return Problem(where, f"'{key}' is missing", f"give {description}")
+        return Problem(where, f"the key '{key}' is missing", f"expected {description}")
     if detail["type"] == "cap":
-        mend = "give precision too, such as 0.02, or leave them out"
-        return Problem(str(path), f"{detail['msg']} without a precision", mend)
+        mend = "also set precision (such as 0.02), or remove them"
+        return Problem(str(path), f"{detail['msg']} requires precision", mend)
     if detail["type"] == "fewer":
-        what = f"most_launches = {detail['msg']} is below launches = {detail['input']['launches']}"
-        return Problem(str(path), what, "raise most_launches, or lower launches")
+        what = f"most_launches = {detail['msg']} is less than launches = "
+        what += str(detail["input"]["launches"])
+        return Problem(str(path), what, "increase most_launches, or reduce launches")
     if detail["type"] == "name":
-        return Problem(where, f"there is no {key} {detail['input']!r}", detail["msg"])
+        return Problem(where, f"unknown {key} {detail['input']!r}", detail["msg"])
     if detail["type"] == "cases":
-        what = f"it stands for {detail['msg']} cases"
-        return Problem(where, what, f"give fewer values: at most {CASES_LIMIT:,} cases a run")
-    shown = repr(detail["input"])
-    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+        what = f"the run expands to {detail['msg']} cases, more than the limit of {CASES_LIMIT:,}"
+        return Problem(where, what, "give fewer values, or split the run into several studies")
     hint = toml.guess_of(detail, description)
-    return Problem(where, f"{shown} won't do", f"{hint}give {description}")
-
-
-SHOWN = 200
-"""SHOWN is the largest number of characters of a wrong value that a message has."""
+    return Problem(where, toml.invalid(detail), f"{hint}expected {description}")
 
 
 def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
-    """The model that a location's last known key belongs to, and what that key may be."""
+    """Return the model of a location's last known key, and the description of that key."""
     inside: dict[str, type[BaseModel]] = {
         "runs": Run,
         "layout": LayoutAxes,
@@ -132,7 +128,7 @@ def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
     }
     owner: type[BaseModel] = Study
     model: type[BaseModel] = Study
-    description = "title and [[runs]]"
+    description = "a title and [[runs]] tables"
     for part in location:
         if isinstance(part, str) and part in model.model_fields:
             owner, description = model, model.model_fields[part].description or ""
@@ -145,7 +141,7 @@ def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
 def _salvage(
     data: dict[str, Any], details: Sequence[ErrorDetails]
 ) -> tuple[dict[str, Any], tuple[int, ...]]:
-    """The runs without what is wrong in them, as a study to be checked, and their places."""
+    """Return a study of the runs without their invalid parts, and the positions of these runs."""
     runs = deepcopy(data["runs"]) if isinstance(data.get("runs"), list) else []
     broken = set()
     for detail in sorted(details, key=lambda one: _order(one["loc"]), reverse=True):
@@ -163,7 +159,7 @@ def _order(location: Sequence[int | str]) -> list[tuple[str, int]]:
 
 
 def _remove(data: dict[str, Any], location: Sequence[int | str]) -> None:
-    """Take out what lies at `location`; a single value given for an axis goes as a whole."""
+    """Remove what is at `location`; the single value of an axis is removed with its key."""
     parent: Any = data
     for part, following in zip(location, (*location[1:], None), strict=True):
         inside = dict if isinstance(following, str) else list

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kinds of tables and figures that a study can ask for: one line a kind, data alone.
+"""The kinds of tables and figures that a study can request: one line per kind.
 
 To add one, add its line here and one file of its name, with a function `build(cases, context)`, to
-report/tables, to report/figures, or to both. A report that nobody asked anything of has all kinds
-in this order.
+report/tables, to report/figures, or to both. A report without requests has all kinds in this order.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of table, of figure, or of both, and the section of a report that it stands in.
+    """A kind of table, of figure, or of both, and its section of a report.
 
-    kernels: those whose cases it shows; of any where none is named.
-    programs: those of external programs, too; and of none of ours where no kernel is named.
-    over:    settings of which one at least must differ among the cases of a kernel.
+    kernels: the kernels whose cases it shows; all if none is named.
+    programs: whether it shows external programs; without kernels, it shows nothing else.
+    over:    settings of which at least one must vary among the cases of a kernel.
     having:  a setting that a case must have, or a parameter that must not be 0.
     """
 
@@ -39,7 +38,7 @@ class Kind:
 
     @property
     def shown(self) -> list[str]:
-        """What it shows cases of, in words; [] for any kernel."""
+        """The names of what it shows; [] for any kernel."""
         return [*self.kernels, *(["external programs"] if self.programs else [])]
 
 
@@ -104,26 +103,26 @@ KINDS = (
 TOPICS = {
     "memory": "Memory bandwidth",
     "pingpong": "Messages between two processes",
-    "ring": "Messages round a ring",
-    "sum3d": "Scattered, added, gathered",
+    "ring": "Messages around a ring",
+    "sum3d": "Scatter, add, gather",
     "collectives": "Collective operations",
     "star_forests": "Star forests",
-    "launches": "Launches on a device",
-    "timeline": "One step, rank by rank",
+    "launches": "Kernel launches on a device",
+    "timeline": "Timeline of one step by rank",
     "convergence": "Convergence",
     "walltime": "Wall time",
     "scaling": "Speedup and efficiency",
-    "spmv": "Sparse matrix times vector",
-    "fft": "Fourier transforms in three dimensions",
-    "heat": "Heat conduction by finite elements",
-    "mapping": "Tasks on few nodes and on many",
-    "jacobi": "Jacobi in three dimensions",
+    "spmv": "Sparse matrix-vector product",
+    "fft": "Three-dimensional Fourier transforms",
+    "heat": "Finite-element heat conduction",
+    "mapping": "Mapping of tasks to nodes",
+    "jacobi": "Three-dimensional Jacobi iteration",
     "iterations": "Variants of the conjugate gradient method",
-    "exchange": "Exchanges compared",
-    "phases": "Where the time goes",
-    "variability": "How launches differ",
+    "exchange": "Halo exchange methods",
+    "phases": "Time by phase",
+    "variability": "Variability between launches",
     "tails": "Slow repetitions",
-    "programs": "What external programs print",
+    "programs": "Results of external programs",
     "summary": "All cases",
 }
 """The sections of a report and their titles."""

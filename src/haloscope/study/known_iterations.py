@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many iterations a solve needs, known without running it: for simulations of time alone.
+"""Known numbers of iterations of solves, for simulations without arithmetic.
 
-And which cases are simulated with their arithmetic: those asked for, and those of an unknown count.
-
-The counts are those of published convergence tables; up to n = 4096 the study poisson-convergence
-found the same.
+Cases whose number of iterations is unknown are simulated with their arithmetic, as are those for
+which a study asks for it. The numbers are from published convergence tables; the study
+poisson-convergence found the same numbers up to n = 4096.
 """
 
 from __future__ import annotations
@@ -29,40 +28,36 @@ class Solve:
 
 
 def solve_of(case: Case) -> Solve | None:
-    """The solve of which time alone is simulated; None where its count is not known."""
+    """Return the solve whose time alone is simulated, or None if its count is unknown."""
     if case.execute or case.params.get("iterations") is None:
         return None
     if given := int(case.params["iterations"]):
-        return Solve(given, "asked for")
+        return Solve(given, "given")
     found = known_solve(case.kernel, case.params)
     most = int(case.params.get("max_iterations") or 0)
     return None if found and 0 < most < found.iterations else found  # it fails, as the answer says
 
 
 def executes(case: Case) -> bool:
-    """Whether a simulation does the case's arithmetic too, and verifies the answer.
+    """Whether a simulation also does the case's arithmetic and verifies the answer.
 
-    It does where a study asks for that, and where the number of iterations is not known
-    beforehand: then only the arithmetic tells when they end.
+    It does if a study asks for it, or if the number of iterations is unknown.
     """
     return case.execute or (case.params.get("iterations") == 0 and solve_of(case) is None)
 
 
 def why_executed(case: Case) -> tuple[str, str]:
-    """Why a simulated case does its arithmetic, which takes memory, and how to do without it.
-
-    Both are parts of a message to the user.
-    """
+    """Return why a simulated case does its arithmetic, and how to avoid it, for a message."""
     if case.execute:
-        return "arithmetic", "simulate its time alone, without execute"
-    unknown = "how many iterations it takes is not known; iterations=N says it"
-    return f"arithmetic ({unknown})", "give the number of iterations: its time alone is simulated"
+        return "arithmetic", "remove execute to simulate the time only"
+    unknown = "the number of iterations is unknown without iterations=N"
+    return f"arithmetic ({unknown})", "set iterations=N to simulate the time only"
 
 
 def known_solve(kernel: str, params: Mapping[str, Any]) -> Solve | None:
-    """The solve of poisson_cg with these parameters; None where nothing is known of it.
+    """Return the solve of poisson_cg with these parameters, or None if its count is unknown.
 
-    Between published meshes the count is interpolated as a power of n; beyond them nothing is said.
+    Between published meshes the count is interpolated as a power of n; there is no extrapolation.
     """
     if kernel != "poisson_cg" or params.get("tolerance") != 1e-6:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The layouts that a study's axes stand for: nodes, processes of each, threads, mappings."""
+"""Expand a study's axes into layouts: nodes, processes per node, threads, and mappings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from haloscope.toolchains.job import shares
 
 
 def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
-    """Every layout of the axes but `placement`, on so many nodes of so many cores each.
+    """Return every layout of the axes except `placement`, for nodes with this number of cores.
 
-    ValueError, with a text for everything that is wrong, where axes contradict each other or don't
-    divide.
+    Raise ValueError, with a text for each problem, if axes contradict each other or do not divide.
     """
     found = [
         Layout(
@@ -42,13 +41,13 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
 
 
 def _refuse(problems: Iterable[str]) -> None:
-    """ValueError with each of some problems once, if there are any."""
+    """Raise ValueError with each distinct problem, if there are any."""
     if each := dict.fromkeys(problems):
         raise ValueError(*each)
 
 
 def placed(placement: str) -> Layout:
-    """Two ranks that lie to each other as the placement says."""
+    """Return the layout of two ranks with this placement."""
     if placement == "other-node":
         return Layout(nodes=2, ppn=1, placement=placement)
     places = "threads" if placement == "same-core" else "cores"
@@ -58,9 +57,9 @@ def placed(placement: str) -> Layout:
 def _shapes(
     axes: LayoutAxes, nodes: Sequence[int], cores: int
 ) -> Iterator[tuple[int, int, int, int | None]]:
-    """Nodes, processes a node, threads of each, and tasks where they are given."""
+    """Yield nodes, processes per node, threads per process, and tasks if they are given."""
     _refuse(
-        f"{count(n, 'node')} are more than {count(tasks, 'task')}"
+        f"{count(tasks, 'task')} cannot occupy {count(n, 'node')}; give at least one task per node"
         for n, tasks in product(nodes, axes.tasks or ())
         if tasks < n
     )
@@ -85,14 +84,14 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
     """(ppn, threads) of a layout that shares out a constant number of cores."""
     problems = []
     if axes.threads is not None:
-        problems.append("threads follow from cores / ppn where cores is given: leave them out")
+        problems.append("threads and cores are both given; remove threads: it is cores / ppn")
     shapes = [
         (ppn, cores)
         for cores in _numbers("cores", axes.cores or ["cores"], cores_there)
         for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True)
     ]
     problems += [
-        f"ppn {ppn} does not divide {count(cores, 'core')}; give one of {_divisors(cores)}"
+        f"ppn = {ppn} does not divide {count(cores, 'core')}; give one of {_divisors(cores)}"
         for ppn, cores in shapes
         if cores % ppn
     ]
@@ -101,7 +100,7 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
 
 
 def _divisors(cores: int) -> str:
-    """What divides a number, in words."""
+    """List the divisors of a number."""
     return ", ".join(str(one) for one in range(1, cores + 1) if cores % one == 0)
 
 
@@ -112,7 +111,7 @@ def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[t
     """
     if axes.ppn is not None or axes.cores is not None:
         raise ValueError(
-            "ppn follows from tasks / nodes where tasks is given: leave ppn, cores out"
+            "tasks is given together with ppn or cores; remove ppn and cores: ppn is tasks / nodes"
         )
     return [
         (shares(tasks, nodes)[0], one) for one in _numbers("threads", axes.threads or [1], cores)
@@ -126,14 +125,12 @@ def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
     a random mapping.
     """
     _refuse(
-        f"mapping names node {most}, and there is one node; give nodes = {most + 1} or more"
+        f"mapping lists node {most}, but the layout has 1 node; give at least nodes = {most + 1}"
         for mapping in axes.mapping
         if {*axes.nodes} == {1} and is_list(mapping) and (most := max(map(int, mapping.split(","))))
     )
     if "mapping_seed" in axes.model_fields_set and "random" not in axes.mapping:
-        raise ValueError(
-            'mapping_seed is for random mappings; give mapping = "random", or leave it out'
-        )
+        raise ValueError('mapping_seed requires mapping = "random"; set it, or remove mapping_seed')
     if nodes == 1:
         yield Layout.mapping, None
         return
@@ -146,7 +143,7 @@ def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]
     """Each allocation with its seed, where it is random; one node is like any other."""
     if "allocation_seed" in axes.model_fields_set and "random" not in axes.allocation:
         raise ValueError(
-            'allocation_seed is for random allocations; give allocation = "random", or leave it out'
+            'allocation_seed requires allocation = "random"; set it, or remove allocation_seed'
         )
     if nodes == 1:
         yield Layout.allocation, None
@@ -163,7 +160,9 @@ def _numbers(
     found: list[int] = []
     for asked in counts:
         if asked == "divisors" and not divisors:
-            raise ValueError(f"{key} = 'divisors' needs layout.cores: the cores to be shared out")
+            raise ValueError(
+                f"{key} = 'divisors' requires layout.cores; set cores to the number to divide"
+            )
         if isinstance(asked, int):
             found.append(asked)
         elif asked == "cores":

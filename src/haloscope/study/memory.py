@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory for a case, and the largest size that it is enough for: what errors about it suggest."""
+"""Check the memory of a case; find the largest size that fits, which errors suggest."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from haloscope.study.case import Case
 
 Fits = Callable[[Mapping[str, Any]], bool]
 FEW = 64
-"""FEW are the sizes that are tried from the largest that fits on: kernels want even numbers, or
-multiples of 16 bytes."""
+"""FEW is the number of sizes tried below the largest that fits: some kernels accept only even
+numbers, or multiples of 16 bytes."""
 
 
 class _Arrays(Protocol):
@@ -43,10 +43,10 @@ class _Sized(Protocol):
 class Room:
     """Memory for the arrays of one case.
 
-    bytes: free on each of so many nodes. of: what it is, "memory a node". instead: what helps too,
-    besides a smaller case. owner: a simulated node, which has that much whatever is free here.
-    here: whether it is this machine's, for what a simulation fills. gpus: whether it is that of so
-    many GPUs, not of nodes.
+    bytes: free on each node. nodes: how many nodes, or GPUs. of: its name, "memory per node".
+    instead: the remedy besides a smaller case. owner: the simulated node that has this memory.
+    here: whether it is memory of this machine that a simulation needs. gpus: whether it is memory
+    of GPUs, not of nodes.
     """
 
     bytes: int
@@ -59,50 +59,50 @@ class Room:
 
     @property
     def total_bytes(self) -> int:
-        """Of all nodes, or GPUs."""
+        """The memory of all nodes, or GPUs."""
         return self.bytes * self.nodes
 
     @property
     def free(self) -> str:
-        """In words, what there is."""
-        of = self.of.removesuffix(" a node").removesuffix(" a GPU")
+        """Return a sentence with the size of this memory."""
+        of = self.of.removesuffix(" per node").removesuffix(" per GPU")
         if self.owner:
             return f"{self.owner} has {size(self.bytes)} of {of}"
-        return f"{size(self.bytes)} of {of} are free"
+        return f"only {size(self.bytes)} of {of} is free"
 
     def taken(self, arrays: _Arrays) -> int:
-        """What a case takes of it in all, in bytes."""
+        """Return how much of it a case needs, in bytes."""
         return arrays.device_bytes if self.gpus else arrays.memory_bytes
 
     def share(self, case: Case) -> str:
-        """In words, what a case needs of each node, or GPU."""
+        """Return the size that a case needs per node, or per GPU, as text."""
         return size(self.taken(case) / self.nodes)
 
     def refusal(
         self, case: Case, needs: Callable[[Mapping[str, Any]], _Forecast]
     ) -> tuple[str, str]:
-        """What is wrong with a case that is too large, and what to do.
+        """Return what is wrong with a case that is too large, and what to do.
 
-        needs: what one with other parameters takes.
+        needs: returns the needs of a case with other parameters.
         """
         largest = largest_that_fits(
             case,
             lambda given: self.taken(needs(given)) <= self.total_bytes,
             lambda given: not needs(given).problems,
         )
-        smaller = f"give {largest} at most" if largest else "make it smaller"
-        there = size(self.bytes)
-        there = f"{self.owner} has {there}" if self.owner else f"{there} are free"
-        what = f"{case.label} needs {self.share(case)} of {self.of}, {there}"
+        smaller = f"use at most {largest}" if largest else "reduce the problem size"
+        available = size(self.bytes)
+        available = f"{self.owner} has {available}" if self.owner else f"{available} is free"
+        what = f"{case.label} needs {self.share(case)} of {self.of}, but {available}"
         return what, f"{smaller}, or {self.instead}"
 
 
 def largest_that_fits(case: _Sized, fits: Fits, accepted: Fits = lambda given: True) -> str | None:
-    """key=value of the largest size that fits, all else as given; None where none is known.
+    """Return key=value of the largest size that fits, or None if there is none.
 
-    The size is a whole mesh (size=400x400x400, whose shape is kept), the edge of a cube (L) or of
-    a square (n). fits: whether a case with other parameters does; what it takes grows with them.
-    accepted: whether its kernel has nothing against them, such as an odd number.
+    The size is a mesh (size=400x400x400, whose shape is kept), the edge of a cube (L), or of a
+    square (n). fits: whether a case with other parameters fits; its needs grow with the size.
+    accepted: whether the kernel accepts them: some refuse odd numbers.
     """
 
     def largest(key: str, most: int, value: Callable[[int], object]) -> int | None:
@@ -131,9 +131,9 @@ def largest_that_fits(case: _Sized, fits: Fits, accepted: Fits = lambda given: T
 def _largest(
     too_large: int, fits: Callable[[int], bool], accepted: Callable[[int], bool]
 ) -> int | None:
-    """The largest number from 1 on that fits, below one that does not; None if there is none.
+    """Return the largest accepted number that fits, or None if there is none.
 
-    Of the largest few, that which is accepted.
+    Only the FEW largest that fit are tried.
     """
     low, high = 0, too_large
     while high - low > 1:

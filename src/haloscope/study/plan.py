@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan: the cases of a study as they can run in one place, checked before any is launched."""
+"""Expand a study into a plan: its cases in one place, checked before any launch."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from haloscope.toolchains.library import parted
 
 @dataclass(frozen=True)
 class Forecast:
-    """What halobench says of a case without launching it (its program's --plan).
+    """halobench's answer about a case that is not launched (--plan).
 
-    params:       every parameter, defaults filled in.
-    memory_bytes: the large arrays that all ranks together will allocate.
-    problems:     why it can't run, each naming key and value; empty when it can.
-    absent:       why it can't run on this machine though nothing is wrong with it; None if it can.
-    device_bytes: of the memory, what lies in that of GPUs.
-    unchecked: the program that was not there to be asked: only what the kernel declares of its
-        parameters was checked, and neither memory nor what depends on the number of ranks is known.
+    params:       all parameters, including defaults.
+    memory_bytes: the large arrays of all ranks together.
+    problems:     why the case is invalid, each with key and value.
+    absent:       why a valid case cannot run on this machine, or None if it can.
+    device_bytes: the part of the memory that is on GPUs.
+    unchecked: the program that is not built. Only the declared ranges of parameters were checked;
+        memory and limits that depend on the number of ranks are unknown.
     """
 
     params: Mapping[str, Any]
@@ -56,25 +56,25 @@ class Program(Protocol):
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
     ) -> tuple[Mapping[str, Value], str | None]:
-        """Parameters with files made ready for ranks to read, and the folder where these are.
+        """Prepare the files that parameters name; return parameters and the folder of the files.
 
-        None where no parameter names one; UserError for files that won't do.
+        The folder is None if no parameter names a file. Raise UserError for invalid files.
         """
 
     def forecast(
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
-        """One case's resolved parameters, memory and problems."""
+        """Return one case's resolved parameters, memory, and problems."""
 
     def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
-        """Why a kernel can't run with an MPI library, or be simulated; None if it can."""
+        """Why a kernel cannot run with an MPI library, or be simulated; None if it can."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Cases in the order of the study, what was left out and why, and what must be mended.
+    """Cases in the order of the study, notes on skipped cases, and problems.
 
-    unchecked: the programs that were not there to be asked, so that some case is not checked whole.
+    unchecked: the programs that are not built, so that their cases are only partly checked.
     """
 
     cases: tuple[Case, ...]
@@ -85,7 +85,7 @@ class Plan:
 
 @dataclass
 class _GrowingPlan:
-    """A plan that is still being made; the same problem or note counts once."""
+    """A plan under construction; equal problems and notes are kept once."""
 
     cases: dict[str, Case] = field(default_factory=dict)
     notes: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class _GrowingPlan:
             self.cases[case.id] = replace(known, launches=launches, execute=execute)
 
     def leave_out(self, why: str, what: str) -> None:
-        self.note(f"left out, {why}", what)
+        self.note(f"skipped ({why})", what)
 
     def note(self, why: str, what: str) -> None:
         self.notes.setdefault(why, {})[what] = None
@@ -109,7 +109,7 @@ class _GrowingPlan:
     def finished(self) -> Plan:
         notes = [f"{why}: {'; '.join(what)}" for why, what in self.notes.items()]
         if self.merged:
-            notes.append(f"{count(self.merged, 'case')} asked for more than once, run once")
+            notes.append(f"{count(self.merged, 'duplicate case')} merged")
         cases, problems = tuple(self.cases.values()), tuple(self.problems)
         return Plan(cases, tuple(notes), problems, tuple(self.unchecked))
 
@@ -122,11 +122,11 @@ def expand(
     *,
     words: bool = False,
 ) -> Plan:
-    """All cases of a study: the product of its axes, each case checked against the site.
+    """Expand a study into cases: the product of its axes, each checked against the site.
 
-    `where(run, key)` says to a user where a run (key "") or a key of it stands.
-    words: its parameters are words of a command line, on which numbers are texts, too.
-    Problems are returned, not raised, so that they can be shown with those of the file.
+    where(run, key): the location of a run (key "") or of one of its keys, for messages.
+    words: parameters are from a command line, where numbers are strings.
+    Problems are returned, not raised, so that they are printed with those of the file.
     """
     plan = _GrowingPlan()
     for index, run in enumerate(study.runs):
@@ -134,7 +134,7 @@ def expand(
         if run.only_simulated and not site.facts.simulated:
             of_run.check()
         elif run.several_sockets and OTHER_SOCKET not in site.placements:
-            plan.leave_out(f"as {_no_second_socket(site)}", run.name or run.kernel)
+            plan.leave_out(_no_second_socket(site), run.name or run.kernel)
             of_run.check()
         else:
             of_run.expand()
@@ -144,20 +144,21 @@ def expand(
 
 
 def _devices_of_two_kinds(cases: Sequence[Case]) -> Iterator[Problem]:
-    """What is wrong with a study that would have an emulated device's times beside a real one's."""
+    """Yield a problem if a study mixes times of an emulated device with those of a GPU."""
     names = {case.toolchain for case in cases if case.params.get("memory") == "device"}
     emulated = sorted(name for name in names if parted(name)[1] is None)
     real = sorted(names - {*emulated})
     if emulated and real:
-        what = f"{listed(emulated)} would have an emulated device, {listed(real)} a GPU"
-        mend = "times of the one say nothing of the other's: give each a study of its own"
+        what = f"the device is emulated with {listed(emulated)}, and a GPU with {listed(real)}; "
+        what += "their times are not comparable"
+        mend = "use a separate study for each"
         yield Problem("memory = device", what, mend)
 
 
 def _no_second_socket(site: Site) -> str:
-    """Why nothing is asked of a node's second socket."""
+    """Return why a run on several sockets is skipped."""
     if site.facts.simulated:
-        return f"the file of {site.name} says what there is between sockets"
+        return f"the cluster file of {site.name} already contains the values between sockets"
     return f"{site.node} has no second socket"
 
 
@@ -183,10 +184,10 @@ class _RunExpansion:
             return
         for given in assignments(self._known_params()):
             refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]
-            self._tell_refused(refused)
+            self._report_refused(refused)
 
     def check(self) -> None:
-        """Only tell what is wrong with a run that is left out, whatever its layouts."""
+        """Report problems of a run that is skipped, whatever its layouts."""
         if not self._is_known():
             return
         try:
@@ -196,27 +197,28 @@ class _RunExpansion:
             asked = []
         before = len(self.plan.problems)
         for given in assignments(self._known_params()):
-            self._tell_refused_by_all(given, asked or [Layout()])
-        if len(self.plan.problems) > before:  # nobody is told then what is left out
+            self._report_refused_by_all(given, asked or [Layout()])
+        if len(self.plan.problems) > before:  # notes on skipped cases are not printed then
             self._refuse_nodes()
 
     def _is_known(self) -> bool:
-        """Whether there is such a kernel; told if there is not."""
+        """Whether the kernel exists; a problem is added if it does not."""
         kernel, kernels = self.run.kernel, self.program.kernels()
         if kernel not in kernels:
             self.plan.problems[no_kernel(self.where(self.index, "kernel"), kernel, kernels)] = None
         return kernel in kernels
 
-    def _tell_refused_by_all(self, given: dict[str, Value], asked: Sequence[Layout]) -> None:
-        """Settings that the kernel refuses on every layout: what only some refuse may be as meant.
+    def _report_refused_by_all(self, given: dict[str, Value], asked: Sequence[Layout]) -> None:
+        """Report settings that the kernel refuses on every layout; some layouts alone may be meant.
 
-        Of those with files, only what is wrong with these: they are made for the layouts that run.
+        If settings name files, report problems of the files only: they are made for the layouts
+        that run.
         """
         try:
             if self.program.prepared(self.run.kernel, given, ranks=1)[1] is not None:
                 return
         except UserError as error:
-            self._tell_files(error)
+            self._report_files(error)
             return
         refused: list[Problem] = []
         for layout in asked:
@@ -228,14 +230,14 @@ class _RunExpansion:
         for one in refused:
             self._problem("", f"{one.where}: {one.what}", one.mend)
 
-    def _tell_refused(self, refused: Sequence[tuple[Layout, Sequence[Problem]]]) -> None:
-        """Settings that the kernel refuses; on some layouts alone, these may be left out."""
+    def _report_refused(self, refused: Sequence[tuple[Layout, Sequence[Problem]]]) -> None:
+        """Report settings that the kernel refuses, or skip them if only some layouts do."""
         on_some = not all(problems for _, problems in refused)
         instead = self._or_leave_out if on_some else ""
         for layout, problem in ((layout, one) for layout, problems in refused for one in problems):
             if on_some and self._leaves_out:
                 what = f"{problem.where} on {count(layout.ranks, 'rank')}"
-                self.plan.leave_out(f"{problem.what} ({problem.mend})", what)
+                self.plan.leave_out(f"{problem.what}; {problem.mend}", what)
             else:
                 mend = f"{problem.mend}{instead}"
                 self._problem("", f"{problem.where}: {problem.what}", mend)
@@ -253,11 +255,11 @@ class _RunExpansion:
         return {key: values for key, values in self.run.params.items() if key in known}
 
     def _refuse_texts(self) -> None:
-        """Texts that stand for numbers: on a command line alone they are all texts."""
+        """Refuse numbers in quotes, which only a command line may have."""
         for key in self.program.numbers(self.run.kernel):
             for text in (one for one in self.run.params.get(key, ()) if isinstance(one, str)):
-                mend = "write it without quotes"
-                self._problem(f"params.{key}", f"'{text}' is a text, not a number", mend)
+                what = f'must be a number, got the string "{text}"'
+                self._problem(f"params.{key}", what, "write numbers without quotes")
 
     def _layouts_that_fit(self) -> Iterator[Layout]:
         left_out: dict[tuple[str, int], dict[str, None]] = {}  # reason, threads: processes a node
@@ -265,68 +267,69 @@ class _RunExpansion:
             if not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
             elif self._leaves_out:
-                why = f"as {self.site.node} has {self.site.slots_of(layout)}"
+                why = f"{self.site.node} has {self.site.slots_of(layout)}"
                 left_out.setdefault((why, layout.threads), {})[str(layout.ppn)] = None
             else:
                 self._refuse_crowded(layout)
                 yield layout  # its other problems are to be found too
         for (why, threads), ppn in left_out.items():
-            what = f"{self._name} with ppn {listed([*ppn])} x threads {threads}"
+            what = f"{self._name} with ppn = {listed([*ppn])}, threads = {threads}"
             self.plan.leave_out(why, what)
 
     def _layouts(self) -> list[Layout]:
         axes = self.run.layout
         if axes.placement is not None:
             if axes.model_fields_set != {"placement"}:
-                mend = "leave all else of the layout out: it is two ranks of one thread each"
-                self._problem("layout.placement", "stands beside other keys", mend)
+                what = "placement excludes all other keys of the layout"
+                mend = "remove them: a placement always has two ranks with one thread each"
+                self._problem("layout.placement", what, mend)
             names = PLACEMENTS if ALL in axes.placement else axes.placement
             return [placed(name) for name in names]
         there = {*self._nodes()}
-        try:  # what is wrong with other keys is to be found, too, where so many nodes are not there
+        try:  # find problems of other keys even if some numbers of nodes are not available
             every = layouts(axes, axes.nodes, self.site.cores)
             return [one for one in every if one.nodes in there]
         except ValueError as error:
-            for said in error.args:
-                what, _, mend = said.partition("; ")
-                mend = mend or "whole numbers, or one of the words it may have"
-                self._problem("layout", what, mend)
+            for message in error.args:
+                what, _, mend = message.partition("; ")
+                self._problem("layout", what, mend or "correct one of them")
             return []
 
     def _nodes(self) -> list[int]:
-        """The numbers of nodes that there are; the others are noted, or refused if asked to be."""
+        """Return the available numbers of nodes; note the others, or refuse them if asked to."""
         if self.run.skip_too_large is False:
             self._refuse_nodes()
         elif more := self._too_many_nodes():
             what = f"{self._name} on {listed(more)} nodes"
-            self.plan.leave_out(f"as {self.site.extent}", what)
+            self.plan.leave_out(self.site.extent, what)
         return [nodes for nodes in self.run.layout.nodes if nodes <= self.site.nodes]
 
     def _refuse_nodes(self) -> None:
-        """Refuse numbers of nodes that there are not."""
+        """Refuse numbers of nodes above those of the place."""
         if more := self._too_many_nodes():
-            elsewhere = "--on SITE (haloscope site detect) or --on CLUSTER (simulated)"
-            mend = f"give at most {self.site.nodes:,}, or run it where more are: {elsewhere}"
-            self._problem("layout.nodes", f"{listed(more)}: {self.site.extent}", mend)
+            elsewhere = "--on SITE (see haloscope site detect) or --on CLUSTER (simulated)"
+            mend = f"use at most {self.site.nodes:,}, or a larger place: {elsewhere}"
+            what = f"{listed(more)} nodes requested, but {self.site.extent}"
+            self._problem("layout.nodes", what, mend)
 
     def _too_many_nodes(self) -> list[str]:
         return [str(nodes) for nodes in self.run.layout.nodes if nodes > self.site.nodes]
 
     @property
     def _leaves_out(self) -> bool:
-        """Whether a case that is too large is left out, and no reason to refuse the study.
+        """Whether cases that are too large are skipped; otherwise the study is refused.
 
-        At a remote place it is left out unless the study says otherwise, because it
-        is another machine than the study was written for.
+        By default they are skipped at a remote place, which is not the machine that the study was
+        written for.
         """
-        said = self.run.skip_too_large
-        return self.site.facts.remote if said is None else said
+        asked = self.run.skip_too_large
+        return self.site.facts.remote if asked is None else asked
 
     @property
     def _or_leave_out(self) -> str:
-        """What else a study may do where something is too large, if it does not say no."""
+        """The remedy of skipping what is too large, unless the study excludes it."""
         no = self.run.skip_too_large is False
-        return "" if no else "; with skip_too_large = true, a study leaves such cases out"
+        return "" if no else "; or set skip_too_large = true in the study to skip such cases"
 
     @property
     def _name(self) -> str:
@@ -338,16 +341,16 @@ class _RunExpansion:
 
     def _refuse_crowded(self, layout: Layout) -> None:
         ranks, threads = count(layout.ppn, "rank"), count(layout.threads, "thread")
-        what = f"{ranks} a node, {threads} each, are too many: "
+        what = f"{ranks} per node with {threads} each, but "
         what += f"{self.site.node} has {self.site.slots_of(layout)}"
-        self._problem("layout", what, f"ask for fewer, or {self.site.instead}{self._or_leave_out}")
+        self._problem("layout", what, f"use fewer, or {self.site.instead}{self._or_leave_out}")
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> Sequence[Problem]:
-        """Add the case, or say what its kernel refuses."""
+        """Add the case, or return the problems that its kernel reports."""
         try:
             ready, files = self.program.prepared(self.run.kernel, given, layout.ranks)
         except UserError as error:
-            self._tell_files(error)
+            self._report_files(error)
             return ()
         forecast = self.program.forecast(self.run.kernel, ready, layout.ranks, layout.threads)
         if forecast.problems:
@@ -385,18 +388,18 @@ class _RunExpansion:
                 self.plan.add(case)
         return ()
 
-    def _tell_files(self, error: UserError) -> None:
-        """What is wrong with files that parameters name."""
+    def _report_files(self, error: UserError) -> None:
+        """Report what is wrong with files that parameters name."""
         for problem in error.problems:
             self._problem("params", f"{problem.where}: {problem.what}", problem.mend)
 
     def _launches(self) -> int:
-        """Of a case: as many as the run or the study says, or the most that precision may take."""
+        """Return the launches of a case: the run's, the study's, or the maximum with precision."""
         rule = stopping_rule(self.study)
         return self.run.launches or (rule.most if rule else self.study.launches)
 
     def _libraries(self) -> list[tuple[str, str | None]]:
-        """MPI libraries, each with every transport that is asked of it; None is its own choice."""
+        """Return MPI libraries, each with every requested transport; None is its default."""
         names = list(self.run.toolchains or self.site.toolchains)
         there = self.site.transports
         for transport in self.run.transports:
@@ -404,8 +407,8 @@ class _RunExpansion:
             asked = [name for name in names if name in there]
             if named and asked and not any(transport in there[name] for name in asked):
                 has = "; ".join(f"{name} has {', '.join(there[name])}" for name in asked)
-                what = f"none of the MPI libraries has a transport '{transport}'"
-                self._problem("transports", what, f"{has}; or say default, all")
+                what = f"unknown transport '{transport}' for {listed(asked)}"
+                self._problem("transports", what, f"{has}; or use 'default' or 'all'")
         return [
             (name, None if one == DEFAULT else one)
             for name in names
@@ -414,70 +417,74 @@ class _RunExpansion:
         ]
 
     def _unable(self, toolchain: str) -> str | None:
-        """Why the kernel can't run with an MPI library, or be simulated."""
+        """Why the kernel cannot run with an MPI library, or be simulated."""
         simulated = self.site.facts.simulated
         return self.program.unable(self.run.kernel, toolchain, simulated=simulated)
 
     def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
-        """Why a case can't run here though nothing is wrong with it; None if it can."""
+        """Why a valid case cannot run in this place, or None if it can."""
         if self.site.facts.simulated and transport:
-            what = f"no transport '{transport}' can be simulated: messages take what the cluster"
-            return f"{what} file says; leave it out, or write a file with that one's numbers"
+            what = f"transport '{transport}' is not simulated: message costs are from the cluster"
+            return f"{what} file; remove it, or write a cluster file for that transport"
         if self.site.facts.simulated and toolchain not in self.site.toolchains:
-            what = f"no MPI library '{toolchain}' can be simulated"
-            return f"{what}: the cluster file says which one there is; leave it out"
+            what = f"MPI library '{toolchain}' is not simulated"
+            return f"{what}: the cluster file determines the library; remove it"
         if layout.allocation not in self.site.allocations:
             if self.site.facts.simulated:
                 return (
-                    f"nodes can't be allocated {layout.allocation} {self.site.where}: it is no tree"
+                    f"allocation '{layout.allocation}' needs a tree network, which "
+                    f"{self.site.name} does not have"
                 )
             return (
-                "which nodes a job gets is the scheduler's choice: it can be simulated (--on NAME)"
+                f"allocation '{layout.allocation}' can only be simulated (--on CLUSTER), because a "
+                "batch system chooses the nodes itself"
             )
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
         there = () if transport is None else self.site.transports.get(toolchain, ())
         if transport is not None and transport not in there:
-            return f"{toolchain} has no transport '{transport}' (it has {', '.join(there)})"
+            return f"{toolchain} has no transport '{transport}', only {', '.join(there)}"
         if layout.placement is not None and layout.placement not in self.site.placements:
             if self.site.facts.simulated:
                 return self._not_simulated
-            return f"no two ranks can be placed {layout.placement} {self.site.where}"
+            return f"placement '{layout.placement}' does not exist {self.site.where}"
         return None
 
     @property
     def _not_simulated(self) -> str:
-        """Why two ranks can't be placed inside a simulated node, and what to ask for instead."""
-        inside = "distances inside a simulated node make no difference"
+        """Why placements inside a simulated node are not available, and what to use instead."""
+        inside = "the simulation does not distinguish placements inside a node"
         if self.site.sockets_differ:
             inside = (
-                f"inside a node of {self.site.name} sockets alone are told apart, by ppn = 2 with "
-                "bind = close (ranks of one) or spread (of two)"
+                f"inside a node of {self.site.name} the simulation distinguishes only sockets; use "
+                "ppn = 2 with bind = close (one socket) or bind = spread (two sockets)"
             )
-        return f"{inside}; other-node can be simulated, where there are several nodes"
+        return f"{inside}; placement 'other-node' can be simulated if there are several nodes"
 
     def _unknown(self, params: Mapping[str, Any]) -> str | None:
-        """Why nothing is known here of a kernel with these parameters; None if it is."""
+        """Why the place has no rate for a kernel with these parameters, or None if it has."""
         if self.site.facts.simulated and params.get("cache") == "off":
-            return "simulated messages are in no cache: cache=off is as cache=warm"
+            return "simulated messages do not depend on caches: cache=off equals cache=warm"
         known, variant = self.site.variants.get(self.run.kernel), params.get("variant")
         if known is None or variant in known:
             return None
-        only = f"{listed(list(known))} alone"
-        return f"what {variant} reaches is not known here: {self.run.kernel}'s rate is of {only}"
+        return (
+            f"the cluster file has no {self.run.kernel} rate for {variant}, only for "
+            f"{listed(list(known))}"
+        )
 
     def _without_gpus(self, params: Mapping[str, Any], layout: Layout) -> str | None:
-        """Why a simulated node's GPUs can't have these ranks; None if they can, or need not."""
+        """Why a simulated node's GPUs are too few for these ranks, or None if they are enough."""
         if not self.site.facts.simulated or params.get("memory") != "device":
             return None
         return gpus_lacking(self.site.gpus, layout, ranks_sharing_a_gpu(params), self.site.name)
 
     def _fits(self, case: Case) -> bool:
-        """Whether its arrays fit: on its nodes and, where a simulation fills them, here."""
+        """Whether its arrays fit in its nodes and, with simulated arithmetic, in this machine."""
         rooms = [r for r in self.site.rooms(case) if r.total_bytes < r.taken(case)]
         if self.run.beyond_memory and self.site.facts.simulated:
             for room in (room for room in rooms if not room.here):
-                why = f"simulated beyond memory, as {room.free}"
+                why = f"simulated although they exceed the memory: {room.free}"
                 self.plan.note(why, f"{case.label} ({room.share(case)})")
             rooms = [room for room in rooms if room.here]
         if not rooms:
@@ -487,52 +494,52 @@ class _RunExpansion:
         if self._leaves_out and not asked_to:
             ranks = count(case.layout.ranks, "rank")  # on however many nodes where it is here
             name = f"{case.setting}, {ranks}" if full.here else case.label
-            self.plan.leave_out(f"as {full.free}", f"{name} ({full.share(case)})")
+            self.plan.leave_out(full.free, f"{name} (needs {full.share(case)})")
         else:
             what, mend = full.refusal(case, lambda given: self._forecast(given, case.layout))
             self._problem("params", what, f"{mend}{self._or_leave_out}")
         return False
 
     def _forecast(self, given: Mapping[str, Value], layout: Layout) -> Forecast:
-        """Of all ranks."""
+        """Return the forecast of a case with all its ranks."""
         return self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
 
 
 def _of_the_layout(key: str) -> str | None:
-    """What to do with a parameter that is a key of the layout; None for any other."""
+    """Return the remedy for a parameter that is a key of the layout, or None for others."""
     if key != "ranks" and key not in LayoutAxes.model_fields:
         return None
     place = "tasks" if key == "ranks" else key
-    return f"it is no parameter but of the layout: in a study layout.{place}, with once --{key}"
+    return f"it is a key of the layout: use layout.{place} in a study, --{key} with once"
 
 
 def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
-    """That there is no such kernel, and how to have a program of one's own as one."""
+    """Return the problem of an unknown kernel; the remedy also names external programs."""
     one = no_such(where, "kernel", kernel, known)
-    own = "a program of your own: --program FOLDER (docs/programs.md)"
+    own = "for a program of your own: --program FOLDER (docs/programs.md)"
     return replace(one, mend=f"{one.mend}; {own}")
 
 
 def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:
-    """The problem that no case of a plan can run; absent ones of this machine are records."""
+    """Return a problem if no case of a plan can run; absent ones of this machine are records."""
     absent = dict.fromkeys(case.absent for case in plan.cases if site.facts.simulated)
     if plan.cases and (not absent or None in absent):
         return []
     why = "\n    ".join([*plan.notes, *map(str, absent)])
-    return [Problem(where, f"nothing can run {site.where}", why)]
+    return [Problem(where, f"no case can run {site.where}", why)]
 
 
 def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
-    """Every choice of one value an axis, the last axis fastest."""
+    """Yield every choice of one value per axis; the last axis varies fastest."""
     for values in product(*axes.values()):
         yield dict(zip(axes, values, strict=True))
 
 
 def schedule(cases: Sequence[Case], seed: int) -> list[Launch]:
-    """Every launch of every case: round after round, each a shuffled pass over all cases.
+    """Return every launch of every case, in rounds: each round is a shuffled pass over all cases.
 
-    A slow drift of the machine so spreads over all cases alike. The first rounds are the same for
-    the same cases and seed, however many rounds follow.
+    A slow drift of the machine then affects all cases alike. The first rounds depend only on the
+    cases and the seed, not on the number of rounds.
     """
     chance = random.Random(seed)
     launches = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study may say: every key, what it may be, and what it means; read by `study.file`."""
+"""The keys of a study file: types, limits, and meanings. `study.file` reads such files."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ SEED_LIMIT = 2**63 - 1
 """SEED_LIMIT is the largest seed, because generators and files take 64 bits with a sign."""
 
 WORDS = ("cores", "powers", "every", "divisors")
-"""What may stand in place of a number of processes or threads."""
+"""WORDS are allowed in place of a number of processes or threads."""
 
 
 @dataclass(frozen=True)
 class OneOrMore:
-    """A list for which a value by itself stands, too: an axis."""
+    """An axis: a list, or a single value that stands for a list of one."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """A value by itself becomes a list of one."""
+        """Turn a single value into a list of one."""
         return no_info_before_validator_function(
             lambda value: value if isinstance(value, list | tuple) else [value], handler(source)
         )
@@ -71,7 +71,7 @@ class OneOrMore:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Either of them."""
+        """Allow a single value and a list."""
         several = handler(schema)
         return {"anyOf": [several["items"], several]}
 
@@ -79,7 +79,7 @@ class OneOrMore:
 def _value(value: object) -> Value:
     if isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value)):
         return value
-    raise ValueError("a parameter is a finite number, a text, true or false")
+    raise ValueError("must be a finite number, a string, true, or false")
 
 
 def _count(value: object) -> int | str:
@@ -87,25 +87,25 @@ def _count(value: object) -> int | str:
         return value
     if isinstance(value, str) and value in WORDS:
         return value
-    raise ValueError(f"neither a whole number from 1 to {NODE_LIMIT} nor a known word")
+    raise ValueError(f"must be an integer from 1 to {NODE_LIMIT}, or one of its words")
 
 
 @dataclass(frozen=True)
 class _OneOf:
-    """One of some names, which are looked up when they are needed."""
+    """One of several names, which are looked up when needed."""
 
     known: Callable[[], Sequence[str]]
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """A wrong name's error names the nearest one."""
+        """Report an unknown name with the nearest known one."""
         return no_info_before_validator_function(self._checked, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """The names that there are now."""
+        """List the current names."""
         return {"enum": [*self.known()]}
 
     def _checked(self, value: object) -> object:
@@ -115,9 +115,9 @@ class _OneOf:
 
 
 ALL = "all"
-"""Asks for every toolchain, transport or placement that is there."""
+"""ALL requests every available toolchain, transport, or placement."""
 DEFAULT = "default"
-"""Asks for no transport in particular: the MPI library chooses."""
+"""DEFAULT lets the MPI library choose the transport."""
 
 
 def _placements() -> list[str]:
@@ -154,14 +154,14 @@ Bind = Literal["close", "spread"]
 Places = AxisOf[ThreadPlaces]
 Binds = AxisOf[Bind]
 MAPPINGS = ("block", "round_robin", "random")
-"""MAPPINGS are the words for which ranks share a node; a list of their nodes says it, too."""
+"""MAPPINGS are the words that decide which ranks share a node, besides a list of nodes."""
 
 
 def _mapping(value: object) -> object:
     if isinstance(value, str) and (value in MAPPINGS or is_list(value)):
         return value
-    hint = f"{guess(str(value), MAPPINGS)}give {', '.join(MAPPINGS)}"
-    hint += ", or the node of each rank as a text: '0,1,1,0'"
+    hint = f"{guess(str(value), MAPPINGS)}expected {', '.join(MAPPINGS)}"
+    hint += ", or the node of each rank as a string: '0,1,1,0'"
     raise PydanticCustomError("name", "{hint}", {"hint": hint})
 
 
@@ -187,20 +187,20 @@ class _Model(BaseModel):
 class LayoutAxes(_Model):
     """Where ranks and threads go, every key a value or a list of values (an axis)."""
 
-    nodes: Positives = Field([1], description=f"nodes: whole numbers from 1 to {COUNT_LIMIT:,}")
+    nodes: Positives = Field([1], description=f"nodes: integers from 1 to {COUNT_LIMIT:,}")
     ppn: Counts | None = Field(
         None,
-        description=f"processes per node: whole numbers from 1 to {NODE_LIMIT}, 'cores', 'powers' "
+        description=f"processes per node: integers from 1 to {NODE_LIMIT}, 'cores', 'powers' "
         "(of two), 'every' (1 to cores), or 'divisors' (of cores); 1 if omitted",
     )
     threads: Counts | None = Field(
         None,
-        description=f"threads per process: whole numbers from 1 to {NODE_LIMIT}, 'cores', "
+        description=f"threads per process: integers from 1 to {NODE_LIMIT}, 'cores', "
         "'powers', or 'every'; 1 if omitted",
     )
     cores: Counts | None = Field(
         None,
-        description="whole numbers from 1, or 'cores' for all cores: cores per node to use, as ppn "
+        description="integers from 1, or 'cores' for all cores: cores per node to use, as ppn "
         "x threads (then omit threads)",
     )
     places: Places = Field(
@@ -219,7 +219,7 @@ class LayoutAxes(_Model):
     )
     tasks: Positives | None = Field(
         None,
-        description="whole numbers from 1: processes on all nodes together, in place of ppn, "
+        description="integers from 1: processes on all nodes together, in place of ppn, "
         "distributed as evenly as possible",
     )
     mapping: Mappings = Field(
@@ -228,9 +228,7 @@ class LayoutAxes(_Model):
         "ranks on different nodes, 'random' (see mapping_seed), or the node of each rank, from 0: "
         "'0,1,1,0'",
     )
-    mapping_seed: Positives = Field(
-        [1], description="whole numbers from 1: seeds of random mappings"
-    )
+    mapping_seed: Positives = Field([1], description="integers from 1: seeds of random mappings")
     allocation: Allocations = Field(
         ["best_fit"],
         description="'best_fit' (as a scheduler chooses beside other jobs; the first nodes of an "
@@ -239,7 +237,7 @@ class LayoutAxes(_Model):
         "(see allocation_seed): nodes that a job gets on a simulated cluster",
     )
     allocation_seed: Positives = Field(
-        [1], description="whole numbers from 1: seeds of random allocations"
+        [1], description="integers from 1: seeds of random allocations"
     )
 
 
@@ -268,7 +266,7 @@ class Run(_Model):
     )
     launches: Launches | None = Field(
         None,
-        description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}: launches of each case of this "
+        description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: launches of each case of this "
         "run, in place of the study's",
     )
     skip_too_large: bool | None = Field(
@@ -300,7 +298,7 @@ class Run(_Model):
 
     @model_validator(mode="after")
     def _cases_can_be_counted(self) -> Run:
-        """Not so many values that the product of the axes is more than can be planned."""
+        """Refuse a run whose axes expand to too many cases."""
         axes = [*self.params.values(), self.toolchains or [], self.transports]
         axes += [value for _, value in self.layout if isinstance(value, list)]
         if (cases := prod(max(1, len(axis)) for axis in axes)) > CASES_LIMIT:
@@ -346,7 +344,7 @@ class Study(_Model):
         None, description="the id of a paper whose tables the report compares with (haloscope list)"
     )
     launches: Launches = Field(
-        1, description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}: launches of each case"
+        1, description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: launches of each case"
     )
     precision: float | None = Field(
         None,
@@ -357,7 +355,7 @@ class Study(_Model):
     )
     most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"a whole number from 7 to {LAUNCHES_LIMIT:,}, at least 'launches': with "
+        description=f"an integer from 7 to {LAUNCHES_LIMIT:,}, at least 'launches': with "
         "precision, the most launches of each case; 30 if omitted",
     )
     most_time_s: Seconds | None = Field(
@@ -367,7 +365,7 @@ class Study(_Model):
     )
     replicates: Annotated[int, Field(ge=2, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"a whole number from 2 to {LAUNCHES_LIMIT:,}: launches of each case with node "
+        description=f"an integer from 2 to {LAUNCHES_LIMIT:,}: launches of each case with node "
         "speeds drawn at random, on a simulated cluster whose file has a node-to-node variability; "
         "if omitted, all nodes are alike and one launch is simulated",
     )
@@ -381,7 +379,7 @@ class Study(_Model):
 
     @model_validator(mode="after")
     def _caps_have_a_rule(self) -> Study:
-        """Caps belong to a precision, and leave room for the launches that are asked for."""
+        """Refuse caps without a precision, and caps below the requested launches."""
         caps = ("most_launches", "most_time_s")
         given = [key for key in caps if getattr(self, key) is not None]
         if given and self.precision is None:
@@ -392,11 +390,11 @@ class Study(_Model):
 
 
 MOST_LAUNCHES = 30
-"""The most launches of a case where a study asks for a precision and gives no cap of its own."""
+"""The maximum launches per case if a study requests a precision without its own maximum."""
 
 
 def stopping_rule(study: Study) -> Rule | None:
-    """When a study's cases have been launched often enough; None where it says how often."""
+    """Return the rule that stops launches of a study with precision, or None without precision."""
     if study.precision is None:
         return None
     fewest = max(FEWEST_FOR_INTERVAL + 1, study.launches)

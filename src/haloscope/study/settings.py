@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The settings of a case: flat, what varies among several, and their names in words."""
+"""The settings of a case as a flat mapping: which of them vary, and their names as text."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface", "timeline", "parts")
-"""Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
+"""Parameters that request more output outside the timed part; they do not distinguish cases."""
 SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
 MODE = "mode"
-"""MODE is the name of the parameter that says what a kernel is to do; which of its other parameters
-count depends on it."""
+"""MODE is the name of the parameter that selects a kernel's operation; the meaning of its other
+parameters depends on it."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
 OF_A_DEVICE = ("mpi", "sync", "device_lag", "gpus_shared")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tables and figures of a study no case of its plan can suit, told before any is measured."""
+"""Find tables and figures of a study that will be empty, before anything is measured."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 
 from haloscope.errors import Problem, dotted
-from haloscope.quantities import listed
+from haloscope.quantities import either, listed
 from haloscope.study import kinds
 from haloscope.study.case import Case
 from haloscope.study.kinds import Kind
@@ -18,31 +18,30 @@ _OF_THE_PLACE = ("clock", "runner")
 
 
 def unsuited(study: Study, path: str, programs: Container[str] = ()) -> Iterator[Problem]:
-    """A problem for every table and figure whose kind shows no kernel of the study.
+    """Yield a problem for every table and figure whose kind shows no kernel of the study.
 
-    path: the study's file, to say where they stand. programs: the kernels that are external
-    programs.
+    path: the study's file, for the location. programs: the kernels that are external programs.
     """
     ours = {run.kernel for run in study.runs}
     for what, place, element in _elements(study):
         kind = kinds.named(element.kind)
         if not any(kind.shows(kernel, programs) for kernel in ours):
-            known = f"a {what} '{element.kind}' is of {listed(kind.shown)}, and no run is"
-            mend = f"add such a run, or leave the {what} out"
-            yield Problem(f"{path}: {place}", known, mend)
+            why = f"the {what} '{element.kind}' needs a run of {either(kind.shown)}"
+            mend = f"add such a run, or remove the {what}"
+            yield Problem(f"{path}: {place}", why, mend)
 
 
 def empty(study: Study, cases: Sequence[Case], programs: Container[str] = ()) -> Iterator[str]:
-    """A line for every table and figure that will have nothing to show of these cases, and why."""
+    """Yield a line for every table and figure that will be empty with these cases, and why."""
     elements = [*_elements(study)]
     every = [settings_of({**vars(case), "layout": vars(case.layout)}) for case in cases if elements]
     for what, _, element in elements:
         if why := _why_empty(kinds.named(element.kind), element, every, programs):
-            yield f"no {what} '{element.kind}': {why}"
+            yield f"the {what} '{element.kind}' will be empty: {why}"
 
 
 def _elements(study: Study) -> Iterator[tuple[str, str, Element]]:
-    """What each is, where it stands, and what it says."""
+    """Yield "table" or "figure", the location, and the element."""
     for what, those in (("table", study.tables), ("figure", study.figures)):
         for index, element in enumerate(those):
             yield what, dotted((f"{what}s", index, "kind")), element
@@ -53,16 +52,16 @@ def _why_empty(
 ) -> str | None:
     own = [case for case in cases if kind.shows(str(case["kernel"]), programs)]
     if not own:
-        return f"no case is of {listed(kind.shown)}"
+        return f"no case runs {either(kind.shown)}"
     for name, values in element.where.items():
         if name not in _OF_THE_PLACE:
             own = [case for case in own if case.get(name) in values]
             if not own:
-                return f"no case of it has {name} = {listed([str(value) for value in values])}"
+                return f"no case has {name} = {either([str(value) for value in values])}"
     if kind.having is not None and not any(case.get(kind.having) for case in own):
-        return f"no case of it has {kind.having}"
+        return f"no case has {kind.having}"
     if kind.over and not _differ(own, kind.over):
-        return f"its cases do not differ in any of {listed(list(kind.over))}"
+        return f"all cases have the same {listed(list(kind.over))}"
     return None
 
 
