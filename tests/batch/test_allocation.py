@@ -26,7 +26,7 @@ SwitchName=trunk Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=switch[1-2]
 class Told(Slurm):
     """A Slurm that knows its switches."""
 
-    def told(self, *words: str, **_: object) -> str:
+    def output(self, *words: str, **_: object) -> str:
         assert words == ("scontrol", "show", "topology")
         return TOPOLOGY
 
@@ -34,7 +34,7 @@ class Told(Slurm):
 class Away(Slurm):
     """A Slurm that does not answer."""
 
-    def told(self, *words: str, **_: object) -> str:
+    def output(self, *words: str, **_: object) -> str:
         raise NoAnswerError
 
 

@@ -13,14 +13,14 @@ from haloscope.errors import Problem, UserError
 ANSWERS = {
     "away": NoAnswerError("Socket timed out"),
     "no": RefusedError("Invalid job id specified"),
-    "none": UserError(Problem("scontrol", "there is no such command here", "")),
+    "none": UserError(Problem("scontrol", "command not found", "")),
 }
 
 
 class Says(Slurm):
     """A Slurm that says one thing of a job."""
 
-    def told(self, *words: str, **_: object) -> str:
+    def output(self, *words: str, **_: object) -> str:
         assert words == ("scontrol", "--oneliner", "show", "job", "7")
         if "=" not in self.environment["says"]:
             raise ANSWERS[self.environment["says"]]

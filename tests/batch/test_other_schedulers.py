@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -176,7 +177,7 @@ def test_a_site_file_is_checked_for_what_can_be_asked(
     Path("sites/far.toml").write_text(text.replace('"short"', '"long"'))
 
     assert main(["site", "check", "far"]) == 1
-    assert "has no queue 'long'" in " ".join(capsys.readouterr().out.split())
+    assert "'long'" in capsys.readouterr().out
     (fake / "away").touch()
     assert main(["site", "check", "far"]) == 2
     assert "no answer: Connection refused" in capsys.readouterr().err
@@ -189,11 +190,11 @@ def test_where_there_is_no_slurm_it_is_said_how_a_site_file_is_made(
 
     assert main(["site", "detect"]) == 2
 
-    assert f'write sites/NAME.toml with scheduler = "{known}"' in capsys.readouterr().err
+    assert f'scheduler = "{known}"' in capsys.readouterr().err
 
 
 def test_when_a_job_would_begin_is_not_made_up(known: str) -> None:
-    assert "does not say when" in schedulers.of(site(known)).tested(Path("job.sh"))
+    assert not re.search(r"\d", schedulers.of(site(known)).tested(Path("job.sh")))
 
 
 def environment(known: str, folder: Path, nodes: list[str]) -> dict[str, str]:
@@ -276,18 +277,18 @@ def test_letters_of_qstat_are_states(
 ) -> None:
     ended = "" if status is None else f', "Exit_status": {status}'
     said = f'{{"Jobs": {{"7.far": {{"Job_Name": "x", "job_state": "{letter}"{ended}}}}}}}'
-    monkeypatch.setattr(Pbs, "told", lambda *_: said)
+    monkeypatch.setattr(Pbs, "output", lambda *_: said)
 
     assert Pbs().states(["7.far"])["7.far"].state == state
 
 
 def test_pbs_without_a_history_is_asked_for_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(_: Pbs, *words: str) -> str:
+    def output(_: Pbs, *words: str) -> str:
         if "-x" in words:
             raise RefusedError("qselect: Server is not configured to keep a history of jobs")
         return "7.far\n"
 
-    monkeypatch.setattr(Pbs, "told", told)
+    monkeypatch.setattr(Pbs, "output", output)
 
     assert Pbs().found(JOB.name, JOB.comment) == "7.far"
 
@@ -347,5 +348,6 @@ def test_where_there_is_no_such_command_nothing_is_installed(
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(extras, "install", lambda *_, **__: pytest.fail("installed"))
 
-    with pytest.raises(UserError, match="there is no such command here"):
+    with pytest.raises(UserError) as caught:
         schedulers.of(site(known)).submitted(Path("job.sh"))
+    assert caught.value.problems[0].where == {"pbs": "qsub", "lsf": "bsub"}[known]

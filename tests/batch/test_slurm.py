@@ -32,9 +32,9 @@ def test_times_are_slurms(text: str, minutes: int | None) -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("None", "Slurm has not looked at it yet"),
-        ("(Dependency)", "it waits for an earlier job of the same study"),
-        ("ReqNodeNotAvail, May be reserved", "nodes that it needs are down, drained or reserved"),
+        ("None", slurm.REASONS["None"]),
+        ("(Dependency)", slurm.REASONS["Dependency"]),
+        ("ReqNodeNotAvail, May be reserved", slurm.REASONS["ReqNodeNotAvail"]),
         ("SomethingNew", "SomethingNew"),
     ],
 )
@@ -91,7 +91,7 @@ def test_the_users_variables_are_not_passed_on(
     monkeypatch.setenv("SLURM_CONF", "/etc/mine")
     program(own_path, "env")
 
-    said = Slurm({"OWN": "1"}).told("squeue")
+    said = Slurm({"OWN": "1"}).output("squeue")
 
     assert {"SLURM_CONF=/etc/mine", "OWN=1"} <= {*said.splitlines()}
     assert not [line for line in said.splitlines() if line.endswith("=x")]
@@ -101,11 +101,11 @@ def test_the_users_variables_are_not_passed_on(
 def test_a_no_and_no_answer_are_told_apart(own_path: Path) -> None:
     program(own_path, "echo 'error: Invalid partition name' >&2; exit 1")
     with pytest.raises(RefusedError, match="Invalid partition"):
-        Slurm({}).told("squeue")
+        Slurm({}).output("squeue")
 
     program(own_path, "echo 'Unable to contact slurm controller (connect failure)' >&2; exit 1")
     with pytest.raises(NoAnswerError, match="Unable to contact"):
-        Slurm({}).told("squeue")
+        Slurm({}).output("squeue")
 
 
 def test_a_launch_that_never_began_is_told_from_one_that_failed() -> None:
@@ -123,7 +123,7 @@ def test_a_command_that_does_not_answer_is_given_up(
     program(own_path, "exec sleep 20")
 
     with pytest.raises(NoAnswerError, match="no answer"):
-        Slurm({}).told("squeue")
+        Slurm({}).output("squeue")
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ def test_a_job_that_nobody_knows_any_more_is_over(own_path: Path, accounting: st
 
 def test_where_there_is_no_slurm_it_is_said(own_path: Path) -> None:
     with pytest.raises(UserError, match="login node"):
-        Slurm({}).told("sbatchx")
+        Slurm({}).output("sbatchx")

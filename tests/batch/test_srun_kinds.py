@@ -64,13 +64,13 @@ def test_detect_and_check_name_a_kind_that_cant_be_loaded(
     slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["site", "detect", "--name", "here"]) == 0
-    assert "srun lists pmix and can't load it: can not load PMIx library" in capsys.readouterr().out
+    assert "can not load PMIx library" in " ".join(capsys.readouterr().out.split())
 
     path = Path("sites/here.toml")
     path.write_text(path.read_text().replace('mpi = "pmi2"', 'mpi = "pmix"'))
     (problem,) = detect.disagreements(site_file.load(path))
 
-    assert problem.what == "srun can't load 'pmix': can not load PMIx library"
+    assert "'pmix'" in problem.what and "can not load PMIx library" in problem.what
     assert 'mpi = "pmi2"' in problem.mend and "libpmix2" in problem.mend
     path.write_text(path.read_text().replace('mpi = "pmix"', 'mpi = "pmi2"'))
     assert [*detect.disagreements(site_file.load(path))] == []

@@ -178,13 +178,13 @@ def dev_full(place: Ground) -> Iterator[Disk]:
         shell("umount", records)
         records.unlink()
 
-    yield Disk("real", None, ("is no ordinary file",), mend)
+    yield Disk("real", None, ("is not a regular file",), mend)
 
 
 def full_scratch(place: Ground) -> Iterator[Disk]:
     """Where temporary files are there is no room for any."""
     with tmpfs(place.scratch, "size=4k,nr_inodes=6") as grow:
-        reasons = (*NO_SPACE, "did not end well", "can't exchange messages")
+        reasons = (*NO_SPACE, "did not end well", "could not exchange messages")
         yield Disk("precise", None, reasons, grow)
 
 
@@ -197,7 +197,7 @@ def full_cache(place: Ground) -> Iterator[Disk]:
 def full_shared_memory(place: Ground) -> Iterator[Disk]:
     """Ranks have nowhere to talk in, unless the library knows another way."""
     with tmpfs(SHARED, "size=4k") as grow:
-        reasons = ("can't exchange messages", *NO_SPACE, "did not end well")
+        reasons = ("could not exchange messages", *NO_SPACE, "did not end well")
         yield Disk("real", None, reasons, grow, harmless=True)
 
 

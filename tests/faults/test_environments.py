@@ -99,7 +99,7 @@ def test_a_path_that_smpirun_would_split_is_told_before_anything_is_simulated(
     """Every case failed, because SimGrid could not open 'm' of "t m p"."""
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "t m p"))
 
-    with pytest.raises(UserError, match="has a blank in it") as raised:
+    with pytest.raises(UserError) as raised:
         SimulatedCluster.named("stampede2")
 
     assert "TMPDIR" in raised.value.problems[0].where

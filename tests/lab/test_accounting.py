@@ -60,7 +60,7 @@ def test_sacct_tells_of_jobs_that_the_controller_has_forgotten(accounted: Runnin
         until(slurm, job, over=True)
 
     controller_ended(accounted, "-TERM")  # it writes to slurmdbd what it has not written yet
-    accounted.host(HEAD).told([*cluster._daemon("slurmctld"), "-c"])  # and forgets all
+    accounted.host(HEAD).output([*cluster._daemon("slurmctld"), "-c"])  # and forgets all
     cluster.until_ready(accounted.lab)
 
     assert [slurm._remembered(job) for job in (good, bad, ended)] == [None] * 3

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.lab, lab_jobs.LIMIT]
 
 
 def test_hosts_have_names_and_reach_each_other_by_them(lab: RunningLab) -> None:
-    assert [lab.host(name).told(["hostname"]).strip() for name in lab.lab.names] == [
+    assert [lab.host(name).output(["hostname"]).strip() for name in lab.lab.names] == [
         "lab1",
         "lab2",
         "lab3",
@@ -32,19 +32,19 @@ def test_hosts_have_names_and_reach_each_other_by_them(lab: RunningLab) -> None:
     ]
     for name in lab.lab.names:  # where Slurm's daemon of each listens
         connect = f"import socket; socket.create_connection(('{name}', 6818), 300)"
-        lab.host("lab1").told(["python3", "-c", connect])
+        lab.host("lab1").output(["python3", "-c", connect])
 
 
 def test_a_hosts_processes_and_shared_memory_are_its_own(lab: RunningLab) -> None:
-    lab.host("lab1").told(["touch", "/dev/shm/of-lab1"])
+    lab.host("lab1").output(["touch", "/dev/shm/of-lab1"])
 
-    assert "of-lab1" not in lab.host("lab2").told(["ls", "/dev/shm"])
+    assert "of-lab1" not in lab.host("lab2").output(["ls", "/dev/shm"])
     assert not Path("/dev/shm/of-lab1").exists()
-    assert lab.host("lab2").told(["sh", "-c", "ls -d /proc/[0-9]*"]).count("\n") < 10
+    assert lab.host("lab2").output(["sh", "-c", "ls -d /proc/[0-9]*"]).count("\n") < 10
 
 
 def test_links_have_their_rate(lab: RunningLab) -> None:
-    assert "rate 1Gbit" in lab.host("lab1").told(["tc", "qdisc", "show", "dev", "eth0"])
+    assert "rate 1Gbit" in lab.host("lab1").output(["tc", "qdisc", "show", "dev", "eth0"])
 
 
 PING_PONG = """
@@ -79,7 +79,7 @@ def test_a_ping_pong_is_no_faster_than_the_link(lab: RunningLab) -> None:
     """Its least time is that of the bytes but for those of a packet, which a bucket lets pass."""
     server = ["nsenter", "--target", str(lab.host("lab2").pid), "--all", "python3", "-c", PING_PONG]
     with subprocess.Popen(server) as serving:
-        said = lab.host("lab1").told(["python3", "-c", PING_PONG, "lab2"])
+        said = lab.host("lab1").output(["python3", "-c", PING_PONG, "lab2"])
     assert serving.returncode == 0
 
     assert lab.lab.rate_bits_per_s == 1e9
@@ -102,7 +102,7 @@ def test_a_job_runs_on_the_nodes_of_one_switch(lab: RunningLab, tmp_path: Path) 
 
 
 def test_there_is_one_lab_at_a_time(lab: RunningLab) -> None:
-    with pytest.raises(UserError, match="there is one already"):
+    with pytest.raises(UserError, match="haloscope lab down"):
         cluster.up(Lab(1, 1), print)
 
     assert cluster.running() is not None
@@ -138,7 +138,7 @@ def test_a_shell_is_on_its_host_and_asks_the_labs_slurm(lab: RunningLab, tmp_pat
 
 
 def test_another_host_than_those_is_refused(lab: RunningLab) -> None:
-    with pytest.raises(UserError, match="none of that name"):
+    with pytest.raises(UserError, match="lab7"):
         lab.host("lab7")
 
 
@@ -192,10 +192,10 @@ def test_a_latency_needs_netem_which_is_named(lab: RunningLab) -> None:
     try:
         late = cluster.up(Lab(1, 1, latency_s=1e-3), lambda _: None)
     except UserError as error:
-        assert "--latency: this kernel has no netem" in str(error)
+        assert "--latency: " in str(error) and "netem" in str(error)
         assert not [*cages._marked()]
     else:
-        assert "netem delay 1ms" in late.host("lab1").told(["tc", "qdisc", "show", "dev", "eth0"])
+        assert "netem delay 1ms" in late.host("lab1").output(["tc", "qdisc", "show", "dev", "eth0"])
     finally:
         cluster.down()
         lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
@@ -209,7 +209,7 @@ def test_a_lab_that_a_user_can_not_see_is_not_said_to_be_none(
 
     assert main(["lab", *words]) == 2
 
-    assert "it is root's" in capsys.readouterr().err
+    assert " root" in capsys.readouterr().err
 
 
 def test_without_root_or_slurm_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,5 +218,5 @@ def test_without_root_or_slurm_it_is_said_what_is_missing(monkeypatch: pytest.Mo
 
     said = [str(problem) for problem in cluster.problems()]
 
-    assert "run it as root" in said[0]
+    assert "as root" in said[0]
     assert any("slurmctld" in line and "apt install slurm-wlm" in line for line in said)

@@ -77,7 +77,7 @@ def test_a_job_whose_time_is_nearly_over_leaves_the_rest_to_another(
     first, second = Counter(one.raw["allocation"]["job"] for one in records).values()
     assert {state.state for state in jobs.states().values()} == {"COMPLETED"}
     logs = "".join(path.read_text() for path in (tmp_path / "out" / "jobs").glob("*.log"))
-    assert logs.count("Slurm said that the job's time is nearly over") == 1
+    assert logs.count("Slurm signalled") == 1
     assert f"{first} launches run, {second} left for another job" in logs
 
 
@@ -140,5 +140,5 @@ def test_forty_launches_with_faults_are_measured_once_each(
     logs = "".join(path.read_text() for path in (tmp_path / "out" / "jobs").glob("*.log"))
     for said in ("DUE TO TIME LIMIT", "DUE TO PREEMPTION"):
         assert logs.count(said) == 1
-    assert "its nodes were taken from it" in logs  # on a busy machine by more than one driver
+    assert "was not recorded" in logs  # on a busy machine by more than one driver
     assert len(jobs.noted()) >= 6  # the check, two shapes, and one more after each of three ends

@@ -23,6 +23,7 @@ from haloscope.host import machine
 from haloscope.run import doctor
 from haloscope.run.doctor import CheckResult, Patient
 from haloscope.toolchains import library, pypi
+from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
 Check = Callable[[Patient], CheckResult]
@@ -102,8 +103,7 @@ def test_cores_that_are_online_and_not_allowed_and_those_switched_off_are_named(
     found = doctor.check_cores(Patient(fake.root))
 
     assert found.level == "warn"
-    assert "2 are allowed, not 1-3,5-7" in found.what
-    assert found.what.endswith("switched off: 8-9")
+    assert "1-3,5-7" in found.what and "8-9" in found.what
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
     assert doctor.check_cores(Patient(fake.root)).level == "note"
 
@@ -201,7 +201,7 @@ def test_simulation_is_only_a_note_and_found_below_its_prefix(
     monkeypatch.setenv("SIMGRID_ROOT", str(tmp_path))
     result = doctor.check_simulation(Patient())
     assert result.level == "ok"
-    assert result.what.startswith(f"smpicxx and smpirun are in {tmp_path / 'bin'}: ")
+    assert str(tmp_path / "bin") in result.what
 
 
 LAUNCHER = """\
@@ -283,7 +283,7 @@ def test_a_library_that_srun_alone_starts_is_not_tried_outside_of_a_job(
     for check in (doctor.check_binding, doctor.check_gpu_awareness):
         found = check(patient)
         assert found.level == "note"
-        assert "inside a job of Slurm alone" in found.what
+        assert "Slurm job" in found.what
 
 
 def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,23 +293,23 @@ def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_SLURM", str(tmp_path))
     monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
-    assert doctor.check_srun(Patient()).what == "no Slurm here"
+    assert doctor.check_srun(Patient()).level == "ok"
 
     (tmp_path / "slurm.conf").touch()
     found = doctor.check_srun(Patient())
     assert found.level == "note"
-    assert "by pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
+    assert "pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
     assert found.mend is not None and "libpmix2" in found.mend
 
     (tmp_path / "pmix").touch()
-    assert doctor.check_srun(Patient()).what == "starts ranks by pmix, pmi2, cray_shasta"
+    assert doctor.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
 
 
 def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:
     other = a_toolchain(tmp_path, wrapper='echo "#define OMPI_MAJOR_VERSION 4"')
     result = doctor.check_mpi(other)
     assert result.level == "fail"
-    assert "mpicxx in PATH is openmpi's, but mpirun is of X MPI 1.0" in result.what
+    assert "openmpi" in result.what and "X MPI 1.0" in result.what
     same = a_toolchain(tmp_path, wrapper="echo '#define MPICH_VERSION \"4\"'")
     assert doctor.check_mpi(same).level == "ok"
 
@@ -320,7 +320,7 @@ def test_binding_is_tried(tmp_path: Path) -> None:
     if len(machine.physical_cores()) > 1:
         result = doctor.check_binding(a_toolchain(tmp_path, unbound))
         assert result.level == "fail"
-        assert result.what.startswith("asked for")
+        assert str(Job(ranks=2).cpus_of_ranks()) in result.what
     result = doctor.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
     assert (result.level, result.what) == ("fail", "no slots")
 
@@ -336,9 +336,9 @@ def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CUDACXX", raising=False)
     fake = FakeMachine(tmp_path)
-    assert doctor.check_gpus(Patient(tmp_path)).what == "none: memory=device is an emulated one"
+    assert doctor.check_gpus(Patient(tmp_path)).what.startswith("none; ")
     fake.write(f"{NVIDIA}/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54  x")
-    assert "there is a driver (NVIDIA 550.54)" in doctor.check_gpus(Patient(tmp_path)).what
+    assert "(NVIDIA 550.54)" in doctor.check_gpus(Patient(tmp_path)).what
 
     for number in (1, 2):
         fake.write(f"{NVIDIA}/gpus/0000:0{number}/information", "Model: \t NVIDIA H200 \nIRQ: 1")
@@ -380,10 +380,10 @@ def test_the_library_is_asked_whether_it_takes_a_gpus_memory(
 
     found = doctor.check_gpu_awareness(patient)
 
-    assert (found.level, found.what) == (level, f"X MPI 1.0: CUDA: {said}, HIP: it does not say")
+    assert (found.level, found.what) == (level, f"X MPI 1.0: CUDA {said}, HIP unknown")
     assert (found.mend is None) == (level == "ok")
     broken = a_toolchain(tmp_path, "exit 1", wrapper)
-    assert doctor.check_gpu_awareness(broken).what == "X MPI 1.0: could not be asked"
+    assert doctor.check_gpu_awareness(broken).what == "X MPI 1.0: unknown"
 
 
 def test_without_mpi_nothing_fails() -> None:

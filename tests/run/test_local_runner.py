@@ -96,14 +96,14 @@ def test_the_layout_is_asked_for_explicitly(laboratory: Laboratory) -> None:
         ("crash", "failed", "exit code 139: killed by SIGSEGV"),
         ("late", "failed", "exit code 3"),
         ("refuse", "failed", "n=16: not today"),
-        ("silent", "failed", "it ended without an error, and without a record"),
-        ("cut", "failed", "it ended without an error, and without a record"),
-        ("misplaced", "misplaced", "rank 0 and rank 1 shared processor 0 of here"),
+        ("silent", "failed", "no record"),
+        ("cut", "failed", "no record"),
+        ("misplaced", "misplaced", "rank 0 and rank 1 shared processor 0"),
     ],
 )
 def test_outcomes(laboratory: Laboratory, fault: str, outcome: str, reason: str) -> None:
     record = run(laboratory, fault=fault)
-    assert (record["outcome"], record["reason"]) == (outcome, reason)
+    assert record["outcome"] == outcome and reason in record["reason"]
     assert "stderr" in record
 
 
@@ -120,7 +120,7 @@ def test_a_failed_case_is_a_record_without_measurements(laboratory: Laboratory) 
 def test_a_time_limit_is_an_outcome(laboratory: Laboratory) -> None:
     record = run(laboratory, fault="hang", timeout_s=0.5)
     assert record["outcome"] == "timeout"
-    assert record["reason"] == "no answer within 0.5 s, the study's timeout_s"
+    assert " 0.5 s " in record["reason"] and "timeout_s" in record["reason"]
     assert record["times_s"] == []
 
 

@@ -69,7 +69,7 @@ def written(folder: Path, text: str, name: str = "small.mtx") -> Path:
 
 def test_what_cannot_be_read_is_refused_and_leaves_nothing(tmp_path: Path, cache: Path) -> None:
     path = written(tmp_path, f"{BANNER} coordinate real general\n2 2 3\n1 1 1\n2 1 2\n")
-    with pytest.raises(UserError, match="it ends after 2 of 3 entries") as error:
+    with pytest.raises(UserError, match="2 of 3 entries") as error:
         matrices.prepared({"matrix": str(path)}, "matrix", 1)
     assert error.value.problems[0].where == str(path)
     assert not list(cache.glob("*.csr"))
@@ -160,7 +160,7 @@ def test_no_more_memory_is_taken_than_was_asked_for(
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(UserError, match="nowhere.mtx: can't be read: No such file"):
+    with pytest.raises(UserError, match="nowhere.mtx: .*No such file"):
         matrices.prepared({"matrix": "nowhere.mtx"}, "matrix", 1)
 
 
@@ -239,7 +239,7 @@ def test_a_file_that_was_damaged_is_made_anew(
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
     target = tmp_path / "small.csr"
     (tmp_path / "small.csr.part").symlink_to("/dev/full")
-    with pytest.raises(UserError, match="can't be written: No space left on device"):
+    with pytest.raises(UserError, match="No space left on device"):
         matrices.write(target, csr_matrix(np.eye(3)), None)
     assert not target.exists()
     assert not (tmp_path / "small.csr.part").is_symlink()
@@ -248,7 +248,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "pipe.mtx"
     os.mkfifo(path)
-    with pytest.raises(UserError, match="is no ordinary file"):
+    with pytest.raises(UserError, match=f"{path}: "):
         matrices.prepared({"matrix": str(path)}, "matrix", 1)
 
 
@@ -290,11 +290,11 @@ def test_a_matrix_is_found_in_an_archive(tmp_path: Path, cache: Path, name: str,
 @pytest.mark.parametrize(
     ("members", "told"),
     [
-        ({"x/readme.txt": ""}, "no file whose name ends in .mtx"),
+        ({"x/readme.txt": ""}, "no .mtx file"),
         ({"x/a.mtx": SMALL, "x/b.mtx": SMALL}, "several matrices: x/a.mtx, x/b.mtx"),
-        ({"x/x.mtx": SMALL[:-6]}, "it ends after 3 of 4 entries"),
+        ({"x/x.mtx": SMALL[:-6]}, "3 of 4 entries"),
         ({f"{number}": "" for number in range(1001)}, "more than 1,000 files"),
-        ({"a" * 20_000_000: ""}, "a name of more than"),
+        ({"a" * 20_000_000: ""}, "name of more than"),
     ],
 )
 def test_an_archive_without_one_matrix_is_refused(

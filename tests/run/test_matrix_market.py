@@ -30,64 +30,64 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "is no Matrix Market file"),
-        ("\ufeff", "is no Matrix Market file"),
-        ("rows and columns\n", "is no Matrix Market file"),
-        ("%%MatrixMarket vector coordinate real general\n", "holds a 'vector'"),
+        ("", "not a Matrix Market file"),
+        ("\ufeff", "not a Matrix Market file"),
+        ("rows and columns\n", "not a Matrix Market file"),
+        ("%%MatrixMarket vector coordinate real general\n", "a 'vector'"),
         (f"{BANNER} coordinate real\n1 1 1\n1 1 1\n", "has 4 words"),
         (f"{BANNER} coordinate real general 3\n1 1 1\n1 1 1\n", "general 3', has 6 words"),
         (f"{BANNER} coordinate real general % of ours\n1 1 1\n1 1 1\n", "has 8 words"),
-        (f"{BANNER} coordinate complex general\n1 1 1\n1 1 1 0\n", "its values are complex"),
-        (f"{BANNER} coordinate complex hermitian\n1 1 1\n1 1 1 0\n", "its values are complex"),
-        (f"{BANNER} array pattern general\n1 1\n1\n", "says 'array pattern'"),
+        (f"{BANNER} coordinate complex general\n1 1 1\n1 1 1 0\n", "complex values"),
+        (f"{BANNER} coordinate complex hermitian\n1 1 1\n1 1 1 0\n", "complex values"),
+        (f"{BANNER} array pattern general\n1 1\n1\n", "'array pattern'"),
         (f"{BANNER} coordinate real\x1b[2J general\n1 1 1\n1 1 1\n", r"real\\x1b\[2j'"),
-        (f"{BANNER} coordinate real hermitian\n1 1 1\n1 1 1\n", "says 'hermitian'"),
-        (REAL, "line 2 has no sizes: ''"),
-        (f"{REAL}2 2\n1 1 1\n", "line 2 has no sizes: '2 2'"),
-        (f"{REAL}%\n\n-1 -1 1\n", "line 4 has no sizes: '-1 -1 1'"),
-        (f"{REAL}1e3 1e3 1\n", "line 2 has no sizes"),
-        (f"{REAL}{'9' * 19} {'9' * 19} 1\n1 1 1\n", "is more than can be"),
-        (f"{REAL}2 3 1\n1 1 1\n", "it has 2 rows and 3 columns"),
-        (f"{REAL}0 0 0\n", "it has 0 rows"),
-        (f"{REAL}2 2 0\n", "it has no entries"),
-        (f"{REAL}2 2 3\n1 1 1\n2 1 2\n", "it ends after 2 of 3 entries"),
-        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', is one entry more than the 1"),
-        (f"{REAL}9 9 {10**17}\n1 1 1\n", f"{10**17} entries, and a file as short holds 12 at most"),
-        (f"{BANNER} array real general\n{2**40} {2**40}\n1\n", "a file as short holds"),
-        (f"{REAL}2 2 2\n1 1 1\n3 1 1\n", "line 4, '3 1 1', has a row or column that is not from 1"),
+        (f"{BANNER} coordinate real hermitian\n1 1 1\n1 1 1\n", "'hermitian'"),
+        (REAL, "line 2 .*: ''"),
+        (f"{REAL}2 2\n1 1 1\n", "line 2 .*: '2 2'"),
+        (f"{REAL}%\n\n-1 -1 1\n", "line 4 .*: '-1 -1 1'"),
+        (f"{REAL}1e3 1e3 1\n", "line 2 "),
+        (f"{REAL}{'9' * 19} {'9' * 19} 1\n1 1 1\n", "more than 18 digits"),
+        (f"{REAL}2 3 1\n1 1 1\n", "has 2 rows and 3 columns"),
+        (f"{REAL}0 0 0\n", "has 0 rows"),
+        (f"{REAL}2 2 0\n", "has no entries"),
+        (f"{REAL}2 2 3\n1 1 1\n2 1 2\n", "after 2 of 3 entries"),
+        (f"{REAL}2 2 1\n1 1 1\n\n2 1 2\n", "line 5, '2 1 2', exceeds the 1"),
+        (f"{REAL}9 9 {10**17}\n1 1 1\n", f"{10**17} entries.* 12"),
+        (f"{BANNER} array real general\n{2**40} {2**40}\n1\n", "size allows only"),
+        (f"{REAL}2 2 2\n1 1 1\n3 1 1\n", "line 4, '3 1 1', has a row or column"),
         (f"{REAL}2 2 2\n1 1 1\n1 0 1\n", "line 4, '1 0 1', has a row or column"),
         (f"{REAL}2 2 1\n{2**32 + 1} 1 1\n", "line 3, '4294967297 1 1', has a row"),
         (f"{REAL}2 2 1\n{'9' * 900} 1 1\n", r"9'\.\.\., has a row"),
-        (f"{REAL}2 2 1\n-1 1 1\n", "line 3 is no entry: '-1 1 1'"),
-        (f"{REAL}2 2 1\n1.0 1 1\n", "line 3 is no entry: '1.0 1 1'"),
-        (f"{REAL}2 2 1\n1 1 x\n", "line 3 is no entry: '1 1 x'"),
-        (f"{REAL}2 2 1\n1 1\n", "line 3 is no entry: '1 1'"),
-        (f"{REAL}2 2 1\n1 1 1 1\n", "line 3 is no entry: '1 1 1 1'"),
-        (f"{REAL}2 2 2\n1 1 1\n% 1\n2 2 1\n", "line 4 is no entry: '% 1'"),
-        (f"{REAL}2 2 1\n1 1 nan\n", "line 3 is no entry: '1 1 nan'"),
-        (f"{REAL}2 2 1\n1 1 inf\n", "line 3 is no entry: '1 1 inf'"),
-        (f"{REAL}2 2 1\n1 1 1e999\n", "line 3, '1 1 1e999', has a value that 64 bits"),
-        (f"{REAL}2 2 2\n\n1 1 1.5D+03\n2 2 1\n", r"line 4 is no entry: '1 1 1.5D\+03'"),
-        (f"{REAL}2 2 1\n1 1 1,5\n", "line 3 is no entry: '1 1 1,5'"),
-        (f"{REAL}2 2 1\n1 1 0x10\n", "line 3 is no entry: '1 1 0x10'"),
-        (f"{REAL}2 2 1\n1 1 1.5.3\n", "line 3 is no entry: '1 1 1.5.3'"),
-        (f"{REAL}2 2 1\n1 1 1e\n", "line 3 is no entry: '1 1 1e'"),
-        (f"{REAL}2 2 1\n1 1 .\n", "line 3 is no entry: '1 1 .'"),
-        (f"{REAL}2 2 1\n1 1 1.5\0\n", r"line 3 is no entry: '1 1 1.5\\x00'"),
-        (f"{REAL}2 2 1\n1 1 1.5\u00b2\n", r"line 3 is no entry: '1 1 1.5\\xc2\\xb2'"),
-        (f"{BANNER} coordinate integer general\n1 1 1\n1 1 1.5\n", "line 3 is no entry: '1 1 1.5'"),
-        (f"{BANNER} coordinate pattern general\n1 1 1\n1 1 1\n", "line 3 is no entry: '1 1 1'"),
-        (f"{BANNER} array real general\n1 1\n1 1\n", "line 3 is no entry: '1 1'"),
-        (f"{BANNER} array real general\n2 2\n1\n2\n3\n", "it ends after 3 of 4 entries"),
+        (f"{REAL}2 2 1\n-1 1 1\n", "line 3 .*: '-1 1 1'"),
+        (f"{REAL}2 2 1\n1.0 1 1\n", "line 3 .*: '1.0 1 1'"),
+        (f"{REAL}2 2 1\n1 1 x\n", "line 3 .*: '1 1 x'"),
+        (f"{REAL}2 2 1\n1 1\n", "line 3 .*: '1 1'"),
+        (f"{REAL}2 2 1\n1 1 1 1\n", "line 3 .*: '1 1 1 1'"),
+        (f"{REAL}2 2 2\n1 1 1\n% 1\n2 2 1\n", "line 4 .*: '% 1'"),
+        (f"{REAL}2 2 1\n1 1 nan\n", "line 3 .*: '1 1 nan'"),
+        (f"{REAL}2 2 1\n1 1 inf\n", "line 3 .*: '1 1 inf'"),
+        (f"{REAL}2 2 1\n1 1 1e999\n", "line 3, '1 1 1e999', has a value"),
+        (f"{REAL}2 2 2\n\n1 1 1.5D+03\n2 2 1\n", r"line 4 .*: '1 1 1.5D\+03'"),
+        (f"{REAL}2 2 1\n1 1 1,5\n", "line 3 .*: '1 1 1,5'"),
+        (f"{REAL}2 2 1\n1 1 0x10\n", "line 3 .*: '1 1 0x10'"),
+        (f"{REAL}2 2 1\n1 1 1.5.3\n", "line 3 .*: '1 1 1.5.3'"),
+        (f"{REAL}2 2 1\n1 1 1e\n", "line 3 .*: '1 1 1e'"),
+        (f"{REAL}2 2 1\n1 1 .\n", "line 3 .*: '1 1 .'"),
+        (f"{REAL}2 2 1\n1 1 1.5\0\n", r"line 3 .*: '1 1 1.5\\x00'"),
+        (f"{REAL}2 2 1\n1 1 1.5\u00b2\n", r"line 3 .*: '1 1 1.5\\xc2\\xb2'"),
+        (f"{BANNER} coordinate integer general\n1 1 1\n1 1 1.5\n", "line 3 .*: '1 1 1.5'"),
+        (f"{BANNER} coordinate pattern general\n1 1 1\n1 1 1\n", "line 3 .*: '1 1 1'"),
+        (f"{BANNER} array real general\n1 1\n1 1\n", "line 3 .*: '1 1'"),
+        (f"{BANNER} array real general\n2 2\n1\n2\n3\n", "after 3 of 4 entries"),
         (f"{SYMMETRIC}2 2 3\n1 1 1\n2 1 3\n1 2 3\n", "line 5, '1 2 3', is above the diagonal of a"),
         (
             f"{BANNER} coordinate real skew-symmetric\n2 2 2\n2 1 3\n\n1 1 3\n",
             "line 5, '1 1 3', is on or above the diagonal",
         ),
         (REAL + "%" * 1025 + "\n1 1 1\n1 1 1\n", "line 2 has more than 1024 characters"),
-        (REAL + "%a\n" * 400_000 + "1 1 1\n1 1 1\n", "more than 1048576 bytes of comments"),
+        (REAL + "%a\n" * 400_000 + "1 1 1\n1 1 1\n", "more than 1,048,576 bytes"),
         (f"{REAL}1 1 1\n1 1 {'1' * 2000}", "line 3 has more than 1024 characters"),
-        (f"{REAL}1 1 1\n1 1 1\n" + "\n" * 2**21, "its text is longer than 1024 bytes for each"),
+        (f"{REAL}1 1 1\n1 1 1\n" + "\n" * 2**21, "more than 1024 bytes per entry"),
     ],
 )
 def test_what_the_format_does_not_allow_is_refused(tmp_path: Path, text: str, reason: str) -> None:
@@ -134,20 +134,20 @@ def test_pieces_of_any_length_make_the_same_matrix(
     assert (matrix_market.read(path) != mmread(path).tocsr()).nnz == 0
     path.write_text(path.read_text().replace("\n40 ", "\n\n\n40 ") + "\n 40 40 x\n")
     last = path.read_text().count("\n")
-    with pytest.raises(UserError, match=f"line {last} is no entry: '40 40 x'|line {last - 1}, "):
+    with pytest.raises(UserError, match=f"line {last} .*: '40 40 x'|line {last - 1}, "):
         matrix_market.read(path)
 
 
 def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, gzip.compress(f"{REAL}1 1 1\n1 1 1\n".encode())[:-12], "small.mtx.gz")
-    with pytest.raises(UserError, match="can't be read: Compressed file ended"):
+    with pytest.raises(UserError, match="Compressed file ended"):
         matrix_market.read(path)
 
 
 def test_a_compressed_file_of_other_bytes_is_refused(tmp_path: Path) -> None:
     packed = bytearray(gzip.compress(f"{REAL}1 1 1\n1 1 1\n".encode()))
     packed[-6] ^= 0xFF
-    with pytest.raises(UserError, match="can't be read: CRC check failed"):
+    with pytest.raises(UserError, match="CRC check failed"):
         matrix_market.read(written(tmp_path, bytes(packed), "small.mtx.gz"))
 
 
@@ -168,4 +168,4 @@ def test_a_small_file_that_holds_gigabytes_takes_no_memory(tmp_path: Path) -> No
     command = [sys.executable, "-c", code, str(path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
     assert path.stat().st_size < 2**18
-    assert "its text is longer than 1024 bytes for each entry" in done.stderr
+    assert "more than 1024 bytes per entry" in done.stderr

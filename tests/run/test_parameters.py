@@ -126,16 +126,12 @@ def test_a_value_is_within_what_is_declared(
     parameter: KernelParameter, good: str, bad: str
 ) -> None:
     assert parameters.refused(parameter, good) is None
-    assert (parameters.refused(parameter, bad) or "").startswith(
-        ("give ", "'1:128' names 128 bytes")
-    )
+    assert parameters.refused(parameter, bad)
 
 
 def test_numbers_in_words_are_those_of_halobench() -> None:
     found = [parameters.refused(one(maximum=most), "0") for most in (64, 1e6, 123456, 2e15)]
-    assert found == [
-        f"give a whole number from 1 to {most}" for most in ("64", "1e+06", "123456", "2e+15")
-    ]
+    assert [str(text).split()[-1] for text in found] == ["64", "1e+06", "123456", "2e+15"]
 
 
 def test_unknown_keys_and_zero_bytes_are_refused() -> None:

@@ -30,32 +30,32 @@ def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]
 @pytest.mark.parametrize(
     ("layout", "seen", "why"),
     [
-        (Layout(ppn=2), [rank(0, [0])], "1 ranks ran, 2 were asked for"),
+        (Layout(ppn=2), [rank(0, [0])], "1 rank ran, but 2 were requested"),
         (
             Layout(ppn=2),
             [rank(0, [0]), rank(1, [0], host="b")],
-            "ran on 2 nodes (a, b), 1 were asked for",
+            "ran on 2 nodes (a, b), but 1 were requested",
         ),
         (
             Layout(nodes=2, ppn=2),
             [rank(0, [0]), rank(1, [1]), rank(2, [2]), rank(3, [0], host="b")],
-            "3 ranks ran on a, 2 a node were asked for",
+            "3 ranks ran on a, but 2 per node were requested",
         ),
-        (Layout(threads=2), [rank(0, [0])], "rank 0 ran 1 threads, 2 were asked for"),
+        (Layout(threads=2), [rank(0, [0])], "rank 0 ran 1 thread, but 2 were requested"),
         (
             Layout(ppn=2),
             [rank(0, [0]), rank(1, [1, 2, 3, 8])],
-            "rank 1 was not bound: it could run on processors 1-3,8, for 1 thread(s)",
+            "rank 1 was not bound: it was allowed to run its 1 thread on processors 1-3,8",
         ),
         (
             Layout(ppn=3),
             [rank(0, [0]), rank(1, [1]), rank(2, [1])],
-            "rank 1 and rank 2 shared processor 1 of a",
+            "rank 1 and rank 2 shared processor 1 on a",
         ),
         (
             Layout(threads=2),
             [rank(0, [0, 1], [0, 1])],
-            "in rank 0, thread 0 and thread 1 shared processor 0",
+            "rank 0: thread 0 and thread 1 shared processor 0",
         ),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_rank_that_is_not_where_a_list_has_it() -> None:
 
     said = misplaced(Layout(nodes=2, ppn=2, mapping="0,1,1,0"), seen, [(0,), (1,)])
 
-    assert said == "rank 2 ran on a, and was to share b with rank 1 (0,1,1,0)"
+    assert str(said).startswith("rank 2 ran on a, not on b with rank 1 ")
 
 
 def test_ranks_that_do_not_go_evenly() -> None:
@@ -110,20 +110,18 @@ def test_ranks_that_do_not_go_evenly() -> None:
         return misplaced(layout, seen, [(0,), (1,)])
 
     assert ran("aab") is None
-    assert ran("aba") == "rank 1 ran on b, and was to share a with rank 0 (block)"
-    assert ran("aaa") == "ran on 1 nodes (a), 2 were asked for"
+    assert str(ran("aba")).startswith("rank 1 ran on b, not on a with rank 0 ")
+    assert str(ran("aaa")).startswith("ran on 1 node (a), but 2 ")
     four = Layout(nodes=2, ppn=3, tasks=5)
     seen = [rank(number, [0], host=host) for number, host in enumerate("aaaab")]
-    assert wrong_hosts(four, seen) == "4 ranks ran on a, 3 or 2 a node were asked for"
+    assert str(wrong_hosts(four, seen)).startswith("4 ranks ran on a, but 3 or 2 per node ")
 
 
 def test_ranks_that_were_to_share_a_node_and_did_not() -> None:
     seen = [rank(n, [0], host=host) for n, host in enumerate("abab")]
 
-    assert (
-        wrong_hosts(Layout(nodes=2, ppn=2), seen)
-        == "rank 1 ran on b, and was to share a with rank 0 (block)"
-    )
+    why = str(wrong_hosts(Layout(nodes=2, ppn=2), seen))
+    assert why.startswith("rank 1 ran on b, not on a with rank 0 ")
 
 
 def test_every_host_has_the_processors_that_were_asked_for() -> None:

@@ -139,7 +139,7 @@ def test_a_launcher_knows_whose_job_the_two_nodes_are(monkeypatch: pytest.Monkey
 def test_two_nodes_without_a_network_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, default=[WORKS], default_far=[LACKS])
 
-    with pytest.raises(UserError, match="between a and b by the transport that it chooses itself"):
+    with pytest.raises(UserError, match="between a and b"):
         probed([case(None), case(None, nodes=2)], BENCH, NodesAsked(("a", "b")))
 
 
@@ -154,14 +154,14 @@ def test_a_job_of_one_node_asks_what_it_has(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_librarys_own_choice_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, default=[LACKS])
 
-    with pytest.raises(UserError, match="by the transport that it chooses itself: no device"):
+    with pytest.raises(UserError, match="no device"):
         probed([case(None)], BENCH)
 
 
 def test_where_nothing_works_no_transport_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, ucx=[LACKS], default=[LACKS])
 
-    with pytest.raises(UserError, match="that it chooses itself"):
+    with pytest.raises(UserError, match="default transport"):
         probed([case("ucx")], BENCH)
 
 

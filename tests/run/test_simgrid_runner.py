@@ -102,7 +102,7 @@ def test_iterations_that_are_asked_for_are_passed_over_too(tmp_path: Path) -> No
     told = {count: record["simulation"] for count, record in found.items()}
     assert told[20]["of_iterations"] is None
     assert (told[80]["iterations"], told[80]["of_iterations"]) == (8, 80)
-    assert told[80]["iterations_from"] == "asked for"
+    assert told[80]["iterations_from"] == "given"
 
 
 @pytest.mark.usefixtures("smpi")
@@ -228,7 +228,7 @@ def test_one_that_takes_too_long_does_not_stop_the_others(tmp_path: Path) -> Non
     slow = Launch(Case(**{**vars(slow.case), "timeout_s": 1.0}), 0)
     found = {record["outcome"]: record for record in runner(tmp_path).run([slow, launch(n=64)])}
     assert set(found) == {"ok", "timeout"}
-    assert found["timeout"]["reason"] == "no end within 1 s of simulating"
+    assert " 1 s " in found["timeout"]["reason"]
 
 
 @pytest.mark.usefixtures("smpi")
@@ -288,7 +288,7 @@ def test_what_is_kept_is_written_through_no_link(tmp_path: Path) -> None:
     assert (outside / "hosts").read_text() == "precious"
     (kept / name).rename(tmp_path / "moved")
     (kept / name).symlink_to(outside)
-    with pytest.raises(UserError, match="is a link"):
+    with pytest.raises(UserError, match=f"{kept / name}: "):
         list(runner(tmp_path / "cache", keep=kept).run([one]))
 
 
@@ -341,19 +341,19 @@ def test_what_a_rank_sent_is_received_after_its_end(tmp_path: Path) -> None:
     [
         (
             "char c; MPI_Recv(&c, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
-            r"poisson_cg n=64, 4 ranks on 2 nodes: .* wait for each other for ever \(deadlock\)",
+            r"poisson_cg n=64, 4 ranks on 2 nodes: deadlock",
         ),
         (
             "raise(SIGKILL);",  # as the system ends what takes too much
-            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
+            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
         ),
         (
             "char* p = malloc(1ul << 47); *p = 1;",
-            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
+            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
         ),
         (
             'fputs("Failed to allocate stack.\\n", stderr); exit(1);',  # as SimGrid says it
-            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
+            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
         ),
     ],
 )
@@ -364,7 +364,7 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
     (record,) = one.run([launch(n=64)])
     assert record["outcome"] == "failed"
     assert re.match(reason, record["reason"]), record
-    assert "their arrays are" not in record["reason"]  # they are folded
+    assert "arrays" not in record["reason"]  # they are folded
 
 
 @pytest.mark.usefixtures("smpi")
@@ -372,7 +372,7 @@ def test_arrays_that_need_too_much_memory_are_told_with_their_size(tmp_path: Pat
     one = replace(runner(tmp_path), built=program(tmp_path, "raise(SIGKILL);"))
     asked = replace(launch(n=64).case, execute=True, memory_bytes=2**40)
     (record,) = one.run([Launch(asked, 0)])
-    assert "wanted more: their arrays are 1024 GiB; simulate fewer" in record["reason"]
+    assert "(arrays: 1024 GiB)" in record["reason"]
 
 
 @pytest.mark.usefixtures("smpi")

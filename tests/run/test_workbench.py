@@ -36,14 +36,15 @@ def test_halobench_is_asked_without_a_launch(monkeypatch: pytest.MonkeyPatch) ->
 def test_too_few_ranks_are_refused_before_a_program_is_built(tmp_path: Path) -> None:
     program = Halobench(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
     (problem,) = program.forecast("loggp", {}, ranks=1, threads=1).problems
-    assert (problem.where, problem.mend) == ("loggp ranks=1", "needs at least 2 ranks")
+    assert problem.where == "loggp ranks=1" and "2 ranks" in problem.mend
     assert list(program.forecast("loggp", {}, ranks=2, threads=1).problems) == []
 
 
 def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Laboratory) -> None:
     bench = workbench.workbench({"one": None, "other": ["fake", "gone", "fak"]}, QUIET)
     assert (list(bench.built), bench.names) == (["fake"], ("fake",))
-    assert [(one.where, one.what) for one in bench.problems] == [("other", "there is no 'fak'")]
+    (problem,) = bench.problems
+    assert problem.where == "other" and "'fak'" in problem.what
     assert bench.missing == {"gone": "'gone' can't be fetched"}
 
 
@@ -255,4 +256,4 @@ def test_a_preview_is_of_what_is_there_and_names_what_would_be_fetched(
     assert bench.built["fake+cuda"].toolchain.device == "cuda"
     assert (bench.names, bench.pending, [*bench.missing]) == (("fake",), ("mpich",), ["system"])
     assert [one.where for one in bench.problems] == ["other"]
-    assert len(first) == 1 and first[0].startswith("first: mpich from PyPI, into ")
+    assert len(first) == 1 and " mpich " in first[0]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,54 +62,59 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
     written(tmp_path / "sites", GOOD)
 
     assert site_file.find("taki").name == "taki"
-    with pytest.raises(UserError, match="did you mean 'taki'"):
+    with pytest.raises(UserError, match="'taki'"):
         site_file.find("takis")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "mend"),
+    ("old", "new", "what", "mend"),
     [
-        ('mpi = "pmix"', 'mpi = "pmi1"', "mpi: 'pmi1' won't do", "pmix, pmi2, cray_shasta or none"),
-        ('mpi = "pmix"', "", "mpi: is missing, and srun needs it", "--mpi=list"),
+        ('mpi = "pmix"', 'mpi = "pmi1"', 'mpi: .*"pmi1"', "pmix, pmi2, cray_shasta, or none"),
+        ('mpi = "pmix"', "", 'mpi: .*launcher = "srun"', "--mpi=list"),
         ('launcher = "srun"', 'lancher = "srun"', "lancher: unknown key", "'launcher'"),
         (
             'scheduler = "slurm"',
             'scheduler = "sge"',
-            "scheduler: 'sge' won't do",
-            "give slurm, pbs",
+            'scheduler: .*"sge"',
+            "slurm, pbs",
         ),
-        ('scheduler = "slurm"', 'scheduler = "pbs"', "launcher: srun is Slurm's", "give mpirun"),
-        ('scheduler = "slurm"', 'scheduler = "lsf"', "mpi: is Slurm's alone", "leave it out"),
-        ("nodes = 8", "nodes = 0", "partitions#1.nodes: 0 won't do", "nodes, from 1"),
-        ("nodes = 8", "", "partitions#1.nodes: is missing", "nodes, from 1"),
+        ('scheduler = "slurm"', 'scheduler = "pbs"', "launcher: ", "mpirun"),
+        ('scheduler = "slurm"', 'scheduler = "lsf"', "mpi: ", "remove"),
+        ("nodes = 8", "nodes = 0", "partitions#1.nodes: .* 0", "from 1 to"),
+        ("nodes = 8", "", "partitions#1.nodes: .*missing", "from 1 to"),
         ("cores = 16", "core = 16", "partitions#1.core: unknown key", "'cores'"),
-        ('partition = "short"', 'partition = "long"', "no [[partitions]] table", "known: short"),
-        ('partition = "short"', 'partition = "a b"', "partition: 'a b' won't do", "jobs go to"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["gcc", "-f"]', "'-f' won't do", "module load"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["*"]', "'*' won't do", "module load"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["{a,b}"]', "'{a,b}' won't do", "module load"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["~x"]', "'~x' won't do", "module load"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["/x/y"]', "'/x/y' won't do", "module load"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["a/../b"]', "'a/../b' won't do", "module"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nconstraint = "a b"', "'a b' won't do", "features"),
-        ('mpi = "pmix"', 'mpi = "pmix"\nqos = "--x"', "'--x' won't do", "quality"),
-        ('mpi = "pmix"', 'mpi = "pmix"\ngpus = 0', "gpus: 0 won't do", "GPUs of each node"),
+        (
+            'partition = "short"',
+            'partition = "long"',
+            "partition: .*'long'",
+            "known: short",
+        ),
+        ('partition = "short"', 'partition = "a b"', 'partition: .*"a b"', "partitions"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["gcc", "-f"]', '"-f"', "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["*"]', r'"\*"', "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["{a,b}"]', '"{a,b}"', "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["~x"]', '"~x"', "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["/x/y"]', '"/x/y"', "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["a/../b"]', r'"a/\.\./b"', "module"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nconstraint = "a b"', 'constraint: .*"a b"', "features"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nqos = "--x"', '"--x"', "quality"),
+        ('mpi = "pmix"', 'mpi = "pmix"\ngpus = 0', "gpus: .* 0", "GPUs per node"),
         (
             'mpi = "pmix"',
             'mpi = "pmix"\nmemory = "4 GB"',
-            "memory: '4 GB' won't do",
+            'memory: .*"4 GB"',
             "sbatch --mem",
         ),
-        ('mpi = "pmix"', 'mpi = "pmix"\ntasks_per_node = 0', "tasks_per_node: 0", "from 1"),
-        ('source = "sinfo"', 'name = "x"\nsource = "s"', "name: it is 'taki'", "leave it out"),
+        ('mpi = "pmix"', 'mpi = "pmix"\ntasks_per_node = 0', "tasks_per_node: .* 0", "from 1"),
+        ('source = "sinfo"', 'name = "x"\nsource = "s"', "name: .*'taki'", "remove"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_may_be(
-    tmp_path: Path, old: str, new: str, where: str, mend: str
+    tmp_path: Path, old: str, new: str, what: str, mend: str
 ) -> None:
     said = refused(written(tmp_path, GOOD.replace(old, new)))
 
-    assert any("taki.toml" in line and where in line and mend in line for line in said), said
+    assert any(re.search(f"taki.toml: .*{what}", line) and mend in line for line in said), said
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def slurm(*words: str) -> str:
 def killed(host: Cage, program: str, signal: str = "-KILL") -> bool:
     """Whether a host had processes of such a program, which got that signal."""
     with suppress(UserError):  # pkill found none
-        host.told(["pkill", signal, "-f", program])
+        host.output(["pkill", signal, "-f", program])
         return True
     return False
 
@@ -135,7 +135,7 @@ def at_work(lab: RunningLab, program: str) -> tuple[str, str, list[str]] | None:
     for line in slurm("squeue", "--noheader", "--states=R", "--format=%i|%B|%N").splitlines():
         job, first, nodes = line.split("|")
         with suppress(UserError):  # pgrep found none
-            lab.host(first).told(["pgrep", "-f", program])
+            lab.host(first).output(["pgrep", "-f", program])
             names = slurm("scontrol", "show", "hostnames", nodes).split()
             return job, first, names
     return None
@@ -201,10 +201,10 @@ def controller_restarted(lab: RunningLab, jobs: Submission) -> bool:
 def controller_ended(lab: RunningLab, signal: str) -> None:
     """End the controller by a signal; it is gone, and another may take its port."""
     head, pid = lab.host(HEAD), (FOLDER / f"{HEAD}.pid").read_text().strip()
-    head.told(["kill", signal, pid])
+    head.output(["kill", signal, pid])
 
     def gone() -> bool:
-        return head.told(["sh", "-c", f"kill -0 {pid} 2>/dev/null || echo gone"]) != ""
+        return head.output(["sh", "-c", f"kill -0 {pid} 2>/dev/null || echo gone"]) != ""
 
     until(gone, "the controller's end")
 
@@ -255,7 +255,7 @@ def _failed(lab: RunningLab, which: int) -> bool:
 
 
 def _lost(lab: RunningLab, node: str) -> None:
-    lab.host(node).told(["kill", "-9", (FOLDER / f"{node}.pid").read_text().strip()])
+    lab.host(node).output(["kill", "-9", (FOLDER / f"{node}.pid").read_text().strip()])
     slurm("scontrol", "update", f"nodename={node}", "state=down", "reason=a test")
 
 

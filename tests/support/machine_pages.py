@@ -90,10 +90,9 @@ tests/support/machine_pages.py` writes this page from it.
 ABOUT_SITES = """\
 # Site files
 
-A site file describes a cluster whose batch system gives out nodes, so that studies run there as
-jobs (`--on NAME`; [how](batch.md)). `haloscope site detect` writes `sites/NAME.toml` from what
-Slurm says; for other batch systems it is written by hand. `haloscope site check NAME` says where
-it no longer holds.
+A site file describes a cluster with a batch system, so that studies run there as jobs (`--on NAME`;
+[how](batch.md)). `haloscope site detect` queries Slurm and writes `sites/NAME.toml`; for other
+batch systems, write it by hand. `haloscope site check NAME` compares it with the batch system.
 
     source = "the centre's pages, 2026-11"
     scheduler = "pbs"
@@ -156,7 +155,7 @@ def clusters_page() -> str:
 def sites_page() -> str:
     """The whole page of site files."""
     lines = [ABOUT_SITES.rstrip(), *tables(SITES), "", "## Options of jobs", ""]
-    lines += ["Keys that jobs are asked for with, as the batch system's own options:", ""]
+    lines += ["Keys that become options of the batch system:", ""]
     lines += [f"| key | {' | '.join(ASKED)} |", f"|---|{'---|' * len(ASKED)}"]
     for key in ASKED["slurm"]:
         options = (ASKED[one].get(key) for one in ASKED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An allocation: the nodes that a batch system gave to the job that this process runs in."""
+"""An allocation: the nodes of the batch job that this process runs in."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NODES_LIMIT = 200_000
 
 @dataclass(frozen=True)
 class Allocation:
-    """Nodes that are given to one job, until it ends.
+    """The nodes of one job.
 
-    job: its id. nodes: their names. switches: those that they hang on, joined by commas; None where
-    the batch system does not know its network. restarts: how often the job was begun anew before,
+    job: its id. nodes: their names. switches: the switches that the nodes are connected to, joined
+    by commas; None if the batch system has no topology. restarts: how often the job was restarted,
     perhaps on other nodes.
     """
 
@@ -39,12 +39,13 @@ class Allocation:
 
 
 def names_of(text: str, where: str) -> tuple[str, ...]:
-    """The nodes of a list as batch systems write it: n[1-3],m7. where: who says so.
+    """Return the nodes of a list as batch systems write it: n[1-3],m7. where: its source.
 
-    UserError where it is none, or has more than NODES_LIMIT.
+    Raise UserError for an invalid list, or one with more than NODES_LIMIT nodes.
     """
     if _at_most(text) > NODES_LIMIT:
-        raise UserError(Problem(where, f"more than {NODES_LIMIT:,} nodes", INSIDE))
+        what = f"lists more than {NODES_LIMIT:,} nodes"
+        raise UserError(Problem(where, what, INSIDE))
     try:
         return tuple(NodeSet(text, resolver=RESOLVER_NOGROUP))
     except (NodeSetParseError, ValueError) as error:
@@ -52,18 +53,19 @@ def names_of(text: str, where: str) -> tuple[str, ...]:
 
 
 def of_lines(names: Iterable[str], where: str) -> tuple[str, ...]:
-    """The nodes of a list that has each as often as it has slots, in the order that they come in.
+    """Return the nodes of a list that contains each once per slot, in their order.
 
-    where: who says so. UserError where it names none, too many, or something that is no host.
+    where: its source. Raise UserError for an empty list, too many nodes, or invalid host names.
     """
     nodes = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not nodes:
-        raise UserError(Problem(where, "names no node", INSIDE))
+        raise UserError(Problem(where, "lists no node", INSIDE))
     if len(nodes) > NODES_LIMIT:
-        raise UserError(Problem(where, f"more than {NODES_LIMIT:,} nodes", INSIDE))
+        what = f"lists more than {NODES_LIMIT:,} nodes"
+        raise UserError(Problem(where, what, INSIDE))
     for node in nodes:
         if not _HOST.fullmatch(node):
-            raise UserError(Problem(where, f"{node!r} is no name of a host", INSIDE))
+            raise UserError(Problem(where, f"{node!r} is not a valid host name", INSIDE))
     return nodes
 
 
@@ -88,7 +90,7 @@ def _width(one: str) -> float:
     return max(1.0, float(ends[2]) - float(ends[1]) + 1.0) if ends else 1.0
 
 
-INSIDE = "run it inside a job of the batch system"
+INSIDE = "run this command inside a job of the batch system"
 
 
 def folded(nodes: tuple[str, ...]) -> str:

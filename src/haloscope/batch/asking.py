@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A command of a batch system asked: what it said, that it said no, or that nobody answered."""
+"""Run a command of a batch system: return its output, or raise that it refused or is away."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ANSWER_S = 60.0
 
 
 class NoAnswerError(Exception):
-    """The batch system did not answer: whether it did what was asked is not known."""
+    """The batch system did not answer; whether it executed the request is unknown."""
 
 
 class RefusedError(Exception):
-    """A command said no; its words."""
+    """A command failed; the text is its output."""
 
 
 def environment(ours_to_say: re.Pattern[str], more: Mapping[str, str]) -> dict[str, str]:
@@ -31,18 +31,18 @@ def environment(ours_to_say: re.Pattern[str], more: Mapping[str, str]) -> dict[s
     return {**kept, **more}
 
 
-def told(
+def output_of(
     words: Sequence[str],
     variables: Mapping[str, str],
     away: re.Pattern[str],
     *,
     also_errors: bool = False,
 ) -> str:
-    """What a command printed. also_errors: with what it wrote to standard error.
+    """Return the output of a command. also_errors: with its standard error.
 
-    variables: all that it runs in. away: how its words say that nobody answered.
-    RefusedError with its words where it fails, NoAnswerError where the batch system is away,
-    UserError where there is no such command.
+    variables: its whole environment. away: matches messages that the batch system does not answer.
+    Raise RefusedError with its output if it fails, NoAnswerError if the batch system does not
+    answer, and UserError if there is no such command.
     """
     require(words[0], variables)
     try:
@@ -57,21 +57,21 @@ def told(
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise NoAnswerError(f"{words[0]} had no answer in {ANSWER_S:g} s") from error
+        raise NoAnswerError(f"{words[0]} did not answer within {ANSWER_S:g} s") from error
     if done.returncode == 0:
         return done.stdout + (done.stderr if also_errors else "")
     refuse((done.stderr or done.stdout).strip(), away)
 
 
 def refuse(said: str, away: re.Pattern[str]) -> NoReturn:
-    """RefusedError with a command's words, or NoAnswerError where they say that nobody answered."""
+    """Raise RefusedError with a command's output, or NoAnswerError if nobody answered."""
     if away.search(said):
         raise NoAnswerError(said)
     raise RefusedError(said)
 
 
 def require(command: str, variables: Mapping[str, str]) -> None:
-    """UserError where there is no such command."""
+    """Raise UserError if there is no such command."""
     if shutil.which(command, path=variables.get("PATH")) is None:
-        mend = "run haloscope where jobs are submitted, as on a login node"
-        raise UserError(Problem(command, "there is no such command here", mend))
+        mend = "run haloscope on a node where jobs are submitted, such as a login node"
+        raise UserError(Problem(command, "command not found", mend))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A site as its batch system describes it, and whether a site file still agrees with that."""
+"""Detect a site from its batch system, and compare a site file with the batch system."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ threads of a core, memory in MiB."""
 
 
 def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
-    """The site whose Slurm answers here. UserError where none does.
+    """Return the site of the Slurm on this machine. Raise UserError if none answers.
 
-    name: what to call it; as the cluster calls itself, if None.
+    name: the site's name; None takes Slurm's cluster name.
     """
     commands = Slurm(environment)
     try:
@@ -38,7 +38,7 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
     mpi = next(iter(kinds.usable), None)
     return BatchSite(
         name=called,
-        source=f"what sinfo and srun said on {date.today().isoformat()}",
+        source=f"sinfo and srun on {date.today().isoformat()}",
         scheduler="slurm",
         partition=default,
         partitions=partitions,
@@ -65,7 +65,7 @@ def _answered() -> Iterator[None]:
     try:
         yield
     except (NoAnswerError, RefusedError) as error:
-        mend = "run it where sinfo answers; SLURM_CONF says which Slurm is asked"
+        mend = "run this command where sinfo works; SLURM_CONF selects the Slurm configuration"
         raise UserError(Problem("Slurm", str(error), mend)) from error
 
 
@@ -79,13 +79,13 @@ def _others() -> Iterator[Problem]:
     """The batch systems whose commands are here, which tell less of a site than Slurm's."""
     for command, scheduler in (("qsub", "pbs"), ("bsub", "lsf"), ("flux", "flux")):
         if shutil.which(command):
-            what = "only of Slurm a site file can be written by asking"
-            mend = f'write sites/NAME.toml with scheduler = "{scheduler}" (docs/sites.md has one)'
+            what = "found, but only sites with Slurm can be detected"
+            mend = f'write sites/NAME.toml by hand, with scheduler = "{scheduler}" (docs/sites.md)'
             yield Problem(command, what, mend)
 
 
 def _cluster_name(commands: Slurm) -> str:
-    for line in commands.told("scontrol", "show", "config").splitlines():
+    for line in commands.output("scontrol", "show", "config").splitlines():
         key, _, value = line.partition("=")
         if key.strip() == "ClusterName":
             return value.strip()
@@ -99,8 +99,8 @@ def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
     """
     found: dict[str, Partition] = {}
     default = None
-    said = commands.told("sinfo", "--noheader", f"--format={_NODES}")
-    for name, limit, nodes, sockets, cores, threads, memory in slurm.rows(said, 7):
+    printed = commands.output("sinfo", "--noheader", f"--format={_NODES}")
+    for name, limit, nodes, sockets, cores, threads, memory in slurm.rows(printed, 7):
         if int(nodes) == 0:  # as of a partition that waits for its nodes
             continue
         called = name.rstrip("*")
@@ -115,7 +115,7 @@ def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
         )
         found[called] = _together(found[called], one) if called in found else one
     if not found:
-        raise RefusedError("it has no partition")
+        raise RefusedError("no partition has nodes")
     most = _most_nodes(commands)
     limited = (one.model_copy(update={"max_nodes": most.get(name)}) for name, one in found.items())
     return tuple(limited), default or next(iter(found))
@@ -123,8 +123,8 @@ def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
 
 def _most_nodes(commands: Slurm) -> dict[str, int]:
     """The most nodes of a job in each partition that limits them."""
-    said = slurm.settings(commands.told("scontrol", "--oneliner", "show", "partition"))
-    limits = {one.get("PartitionName", ""): one.get("MaxNodes", "") for one in said}
+    printed = slurm.settings(commands.output("scontrol", "--oneliner", "show", "partition"))
+    limits = {one.get("PartitionName", ""): one.get("MaxNodes", "") for one in printed}
     return {name: int(limit) for name, limit in limits.items() if limit.isdecimal() and int(limit)}
 
 
@@ -135,9 +135,9 @@ def _together(one: Partition, other: Partition) -> Partition:
 
 
 def disagreements(site: BatchSite) -> Iterator[Problem]:
-    """What a site file says that its batch system does not; UserError where none answers.
+    """Yield differences between a site file and its batch system. Raise UserError without answer.
 
-    Of PBS, LSF and Flux no more is asked than whether they have the queue.
+    For PBS, LSF, and Flux only the queue is checked.
     """
     if site.scheduler != "slurm":
         yield from _without_queue(site)
@@ -146,19 +146,21 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
     where, there = f"site {site.name}", {one.name: one for one in now.partitions}
     for one in site.partitions:
         if (seen := there.get(one.name)) is None:
-            what = f"Slurm has no partition '{one.name}'"
+            what = f"unknown partition '{one.name}' in Slurm"
             yield Problem(f"{where}: partitions", what, nearest(one.name, [*there]))
             continue
         for key in ("nodes", "cores", "threads_per_core", "memory_mb", "max_minutes", "max_nodes"):
-            said, is_now = getattr(one, key), getattr(seen, key)
-            if is_now is not None and (said is None or said > is_now):
-                what = f"{said or 'no limit'}, and Slurm says {is_now}"
-                mend = f"give {key} = {is_now}"
+            in_file, is_now = getattr(one, key), getattr(seen, key)
+            if is_now is not None and (in_file is None or in_file > is_now):
+                what = f"the file has {in_file or 'no limit'}, but Slurm has {is_now}"
+                mend = f"set {key} = {is_now}"
                 yield Problem(f"{where}: partition {one.name}: {key}", what, mend)
     if now.shared_cores and site.shared_cores != now.shared_cores:
-        what = f"{site.shared_cores or 'not given'}, and nodes of this cluster in a box share "
-        what += count(now.shared_cores, "core")
-        yield Problem(f"{where}: shared_cores", what, f"give shared_cores = {now.shared_cores}")
+        what = (
+            f"the file has {site.shared_cores or 'no value'}, but the nodes of this test cluster "
+        )
+        what += f"share {count(now.shared_cores, 'core')}"
+        yield Problem(f"{where}: shared_cores", what, f"set shared_cores = {now.shared_cores}")
     commands = Slurm(site.environment)
     with _answered():
         kinds = srun_kinds.asked(commands)
@@ -169,13 +171,13 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
 
 
 def _of_mpi(where: str, mpi: str, kinds: srun_kinds.Kinds) -> Iterator[Problem]:
-    """That srun does not have, or can't load, the kind that a site file names."""
+    """Yield a problem if srun does not have, or cannot load, the plugin of a site file."""
     if mpi not in kinds.listed:
-        yield Problem(where, f"srun has no '{mpi}'", nearest(mpi, kinds.listed))
+        yield Problem(where, f"srun has no MPI plugin '{mpi}'", nearest(mpi, kinds.listed))
     elif why := kinds.broken.get(mpi):
         others = " or ".join(f'mpi = "{kind}"' for kind in kinds.usable) or 'launcher = "mpirun"'
-        mend = f"give {others}" + (f"; or {srun_kinds.NO_PMIX}" if mpi == "pmix" else "")
-        yield Problem(where, f"srun can't load '{mpi}': {why}", mend)
+        mend = f"set {others}" + (f", or {srun_kinds.NO_PMIX}" if mpi == "pmix" else "")
+        yield Problem(where, f"srun cannot load its MPI plugin '{mpi}': {why}", mend)
 
 
 def _without_queue(site: BatchSite) -> Iterator[Problem]:
@@ -184,18 +186,18 @@ def _without_queue(site: BatchSite) -> Iterator[Problem]:
     try:
         scheduler.require_queue(site.partition)
     except RefusedError as error:
-        what = f"{scheduler.title} has no queue '{site.partition}': {error}"
-        yield Problem(where, what, "name one that it has")
+        what = f"unknown queue '{site.partition}' in {scheduler.title}: {error}"
+        yield Problem(where, what, "choose one of its queues")
     except NoAnswerError as error:
-        mend = "try again where jobs are submitted, as on a login node"
+        mend = "try again on a node where jobs are submitted, such as a login node"
         raise UserError(Problem(scheduler.title, f"no answer: {error}", mend)) from error
 
 
 def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
-    """Why a job of a minute on one node would be refused: account, QOS, constraint."""
+    """Yield why Slurm would refuse a job of one minute on one node: account, QOS, constraint."""
     options = asked_of_sbatch(site)
     try:
-        commands.told("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
+        commands.output("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
     except RefusedError as error:
-        mend = "mend partition, account, qos, constraint, reservation or gpus of the site file"
+        mend = "correct partition, account, qos, constraint, reservation, or gpus in the site file"
         yield Problem(f"site {site.name}: sbatch --test-only", str(error), mend)

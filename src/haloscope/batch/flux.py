@@ -43,9 +43,11 @@ class Flux:
     warns: ClassVar = False
     logs: ClassVar = False
 
-    def told(self, *words: str) -> str:
-        """What `flux` printed, told so. Errors as of `asking.told`."""
-        return asking.told(("flux", *words), asking.environment(re.compile(r"(?!)"), {}), _AWAY)
+    def output(self, *words: str) -> str:
+        """Return what `flux` printed. Errors as of `asking.output_of`."""
+        return asking.output_of(
+            ("flux", *words), asking.environment(re.compile(r"(?!)"), {}), _AWAY
+        )
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Whole nodes, each a slot, and whatever else the site file asks for."""
@@ -70,20 +72,20 @@ class Flux:
 
     def submitted(self, script: Path) -> str:
         """The id of a job that is submitted now."""
-        said = self.told("batch", str(script)).strip()
+        printed = self.output("batch", str(script)).strip()
         try:
-            number = self.told("job", "id", "--to=dec", said).strip()
+            number = self.output("job", "id", "--to=dec", printed).strip()
         except RefusedError as error:
-            raise NoAnswerError(f"it gave no job's id but {said!r}") from error
+            raise NoAnswerError(f"flux batch printed no job id, but {printed!r}") from error
         if not number.isdecimal():
-            raise NoAnswerError(f"it gave no job's id but {said!r}")
+            raise NoAnswerError(f"flux batch printed no job id, but {printed!r}")
         return number
 
     def found(self, name: str, comment: str) -> str | None:
         """The id of the job of its own name, waiting, at work or ended; else None."""
         asked = ("jobs", "-a", "--no-header", f"--name={own_name(name, comment)}")
-        said = self.told(*asked, "--format={id.dec}")
-        return next((word for word in said.split() if word.isdecimal()), None)
+        printed = self.output(*asked, "--format={id.dec}")
+        return next((word for word in printed.split() if word.isdecimal()), None)
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
         """Those of the jobs whose own names begin with this one."""
@@ -91,7 +93,7 @@ class Flux:
 
     def tested(self, script: Path) -> str:
         """Nothing: Flux has no such question."""
-        return "Flux does not say when it would begin"
+        return "Flux does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """How each job stands, by flux jobs."""
@@ -99,12 +101,12 @@ class Flux:
 
     def _state(self, job: str) -> JobState:
         try:
-            said = self.told("jobs", "-a", "--no-header", f"--format={_FIELDS}", job)
+            printed = self.output("jobs", "-a", "--no-header", f"--format={_FIELDS}", job)
         except RefusedError as error:
             if re.search(r"unknown|not found", str(error), re.IGNORECASE):
                 return JobState(GONE)
             raise NoAnswerError(str(error)) from error
-        for number, name, state, result, nodes in rows(said, 5):
+        for number, name, state, result, nodes in rows(printed, 5):
             if number == job:
                 word = _STATES.get(state) or _RESULTS.get(result, "FAILED")
                 return JobState(word, nodes=nodes, name=name)
@@ -115,22 +117,24 @@ class Flux:
 
         It ends with the job: the driver is then killed.
         """
-        raise NoAnswerError("a job's own Flux does not know it")
+        raise NoAnswerError("the Flux instance inside a job cannot report the job's state")
 
     def cancel(self, job: str) -> None:
         """Cancel a job. RefusedError where it has ended."""
-        self.told("cancel", job)
+        self.output("cancel", job)
 
     def require_queue(self, name: str) -> None:
         """RefusedError where there is no queue of that name."""
-        self.told("queue", "status", name)
+        self.output("queue", "status", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """The nodes of the Flux that this job's script runs in; None outside of one."""
         try:
-            job = self.told("job", "id", "--to=dec", self.told("getattr", "jobid").strip()).strip()
+            job = self.output(
+                "job", "id", "--to=dec", self.output("getattr", "jobid").strip()
+            ).strip()
         except (RefusedError, NoAnswerError, UserError):
             return None
-        nodes = names_of(self.told("getattr", "hostlist").strip(), "flux getattr hostlist")
+        nodes = names_of(self.output("getattr", "hostlist").strip(), "flux getattr hostlist")
         queue = site.partition
         return Allocation(site.name, "flux", job, queue, nodes, switches=None, restarts=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a job of a batch system stands, in words that are the same for all batch systems."""
+"""The state of a batch job, in the same words for all batch systems."""
 
 from __future__ import annotations
 

@@ -44,13 +44,11 @@ class Batch:
             except RefusedError as error:
                 raise UserError(self._refused(str(script), error)) from error
             self.wait(number * _PAUSE_S)
-        mend = (
-            "resume it later: a job that was taken all the same is found, and not asked for twice"
-        )
+        mend = "resume later; if the job was accepted, it will be found and not submitted again"
         raise UserError(Problem(f"{self.scheduler.submits} {script}", said, mend))
 
     def _refused(self, script: str, error: RefusedError) -> Problem:
-        mend = "mend what it names: the study's layout, --minutes or the site file"
+        mend = "correct the study's layout, --minutes, or the site file, as the message indicates"
         where = f"{self.scheduler.submits} {script}"
         return Problem(where, line_that_says_it(str(error)), mend)
 
@@ -87,7 +85,7 @@ class Batch:
                 refused[job] = str(error)
         states = self.states(refused) if refused else {}
         if problems := [
-            Problem(f"job {job}", f"is not cancelled: {words}", "try again, or cancel it yourself")
+            Problem(f"job {job}", f"not cancelled: {words}", "try again, or cancel it by hand")
             for job, words in refused.items()
             if not states[job].over
         ]:

@@ -46,9 +46,9 @@ class Lsf:
     warns: ClassVar = False
     logs: ClassVar = False
 
-    def told(self, *words: str) -> str:
-        """What a command printed. Errors as of `asking.told`."""
-        return asking.told(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
+    def output(self, *words: str) -> str:
+        """Return what a command printed. Errors as of `asking.output_of`."""
+        return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Whole nodes, no second beginning, and whatever else the site file asks for."""
@@ -83,12 +83,12 @@ class Lsf:
         """The id of the job of its own name, waiting, at work or ended just now; else None."""
         own = own_name(name, comment)
         try:
-            said = self.told("bjobs", "-a", "-noheader", "-o", "jobid", "-J", own)
+            printed = self.output("bjobs", "-a", "-noheader", "-o", "jobid", "-J", own)
         except RefusedError as error:
             if _UNKNOWN in str(error):
                 return None
             raise NoAnswerError(str(error)) from error
-        return next((word for word in said.split() if word.isdecimal()), None)
+        return next((word for word in printed.split() if word.isdecimal()), None)
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
         """Those of the jobs whose own names begin with this one."""
@@ -96,7 +96,7 @@ class Lsf:
 
     def tested(self, script: Path) -> str:
         """Nothing: LSF has no such question."""
-        return "LSF does not say when it would begin"
+        return "LSF does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """How each job stands, by bjobs, which knows an ended one for an hour or so."""
@@ -105,15 +105,15 @@ class Lsf:
     def state_within(self, job: str) -> JobState:
         """How a job stands."""
         try:
-            said = self.told("bjobs", "-a", "-json", "-o", _FIELDS, job)
-            (known,) = json.loads(said)["RECORDS"]
+            printed = self.output("bjobs", "-a", "-json", "-o", _FIELDS, job)
+            (known,) = json.loads(printed)["RECORDS"]
             return JobState(GONE) if _UNKNOWN in known.get("ERROR", "") else _state(known)
         except RefusedError as error:
             if _UNKNOWN in str(error):
                 return JobState(GONE)
             raise NoAnswerError(str(error)) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise NoAnswerError(f"bjobs said of job {job} what can't be read: {error}") from error
+            raise NoAnswerError(f"cannot parse bjobs' output for job {job}: {error}") from error
 
     def cancel(self, job: str) -> None:
         """Cancel a job; one that has ended stays as it is."""
@@ -123,7 +123,7 @@ class Lsf:
 
     def require_queue(self, name: str) -> None:
         """RefusedError where there is no queue of that name."""
-        self.told("bqueues", name)
+        self.output("bqueues", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """The nodes that LSB_DJOB_HOSTFILE lists, or LSB_HOSTS; None outside of a job."""

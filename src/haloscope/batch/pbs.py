@@ -47,9 +47,9 @@ class Pbs:
     warns: ClassVar = False
     logs: ClassVar = False
 
-    def told(self, *words: str) -> str:
-        """What a command printed. Errors as of `asking.told`."""
-        return asking.told(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
+    def output(self, *words: str) -> str:
+        """Return what a command printed. Errors as of `asking.output_of`."""
+        return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Whole nodes, no second beginning, and whatever else the site file asks for."""
@@ -91,7 +91,7 @@ class Pbs:
 
     def tested(self, script: Path) -> str:
         """Nothing: PBS has no such question."""
-        return "PBS does not say when it would begin"
+        return "PBS does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """How each job stands, by qstat, which knows an ended one as long as it keeps a history."""
@@ -100,24 +100,24 @@ class Pbs:
     def state_within(self, job: str) -> JobState:
         """How a job stands."""
         try:
-            said = self._with_history("qstat", "-f", "-F", "json", job)
-            (known,) = json.loads(said)["Jobs"].values()
+            printed = self._with_history("qstat", "-f", "-F", "json", job)
+            (known,) = json.loads(printed)["Jobs"].values()
             return _state(known)
         except RefusedError as error:
             if "Unknown Job" in str(error):
                 return JobState(GONE)
             raise NoAnswerError(str(error)) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise NoAnswerError(f"qstat said of job {job} what can't be read: {error}") from error
+            raise NoAnswerError(f"cannot parse qstat's output for job {job}: {error}") from error
 
     def _with_history(self, command: str, *words: str) -> str:
         """What a command printed that was asked for ended jobs, too, where PBS keeps any."""
         try:
-            return self.told(command, "-x", *words)
+            return self.output(command, "-x", *words)
         except RefusedError as error:
             if "history" not in str(error):
                 raise
-            return self.told(command, *words)
+            return self.output(command, *words)
 
     def cancel(self, job: str) -> None:
         """Cancel a job. RefusedError where it has ended."""
@@ -127,7 +127,7 @@ class Pbs:
 
     def require_queue(self, name: str) -> None:
         """RefusedError where there is no queue of that name."""
-        self.told("qstat", "-Q", name)
+        self.output("qstat", "-Q", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """The nodes that PBS_NODEFILE lists; None outside of a job."""

@@ -27,7 +27,7 @@ def submitted(
     said = _said("submit", scheduler, script, variables, away)
     if isinstance(job := said.get("job"), str) and job:
         return job
-    raise NoAnswerError(f"it gave no job's id but {said!r}")
+    raise NoAnswerError(f"PSI/J returned no job id, but {said!r}")
 
 
 def cancel(scheduler: str, job: str, variables: Mapping[str, str], away: re.Pattern[str]) -> None:
@@ -41,11 +41,13 @@ def _said(
     """What PSI/J says. It is added first where it is not there; UserError where it can't be."""
     python = extras.install(psij.NAME, say=note)
     helper = str(files("haloscope.batch") / "psij_helper.py")
-    printed = asking.told([str(python), "-I", helper, action, scheduler, what], variables, _NEVER)
+    printed = asking.output_of(
+        [str(python), "-I", helper, action, scheduler, what], variables, _NEVER
+    )
     try:
         said: dict[str, object] = dict(json.loads(printed.splitlines()[-1]))
     except (TypeError, ValueError, IndexError) as error:
-        raise NoAnswerError(f"it printed {printed[-200:]!r}") from error
+        raise NoAnswerError(f"PSI/J printed {printed[-200:]!r}") from error
     if "refused" in said:
         asking.refuse(str(said["refused"]).strip(), away)
     return said

@@ -26,7 +26,7 @@ TEMPLATE_LIMIT = 2**16
 def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -> str:
     """The job's script. folder: where haloscope was called. UserError for a template that is none.
 
-    command is what haloscope is told; this very haloscope is called, by its own Python.
+    command: the arguments of haloscope; this installation is called, by its own Python.
     """
     # of the commands that plan, none but those that submit need it
     from jinja2 import StrictUndefined
@@ -52,7 +52,7 @@ def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -
             command=[shlex.quote(word) for word in words],
         )
     except Exception as error:  # whatever a template of somebody else does
-        mend = "mend it, or leave it out: haloscope has one of its own"
+        mend = "correct the template, or remove the key to use haloscope's own"
         raise UserError(Problem(f"site {site.name}: template", str(error), mend)) from error
 
 

@@ -37,13 +37,13 @@ class Slurm:
     warns: ClassVar = True
     logs: ClassVar = True
 
-    def told(self, *words: str, also_errors: bool = False) -> str:
+    def output(self, *words: str, also_errors: bool = False) -> str:
         """What a command printed. also_errors: with what it wrote to standard error.
 
-        Errors as of `asking.told`.
+        Errors as of `asking.output_of`.
         """
         variables = asking.environment(_OURS_TO_SAY, self.environment)
-        return asking.told(words, variables, _AWAY, also_errors=also_errors)
+        return asking.output_of(words, variables, _AWAY, also_errors=also_errors)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """What sbatch is asked for, whatever the template."""
@@ -69,28 +69,28 @@ class Slurm:
 
     def submitted(self, script: Path) -> str:
         """The id of a job that is submitted now."""
-        said = self.told("sbatch", "--parsable", str(script))
-        if (job := said.split(";")[0].strip()).isdecimal():
+        printed = self.output("sbatch", "--parsable", str(script))
+        if (job := printed.split(";")[0].strip()).isdecimal():
             return job
-        raise NoAnswerError(f"it gave no job's id but {said.strip()!r}")
+        raise NoAnswerError(f"sbatch printed no job id, but {printed.strip()!r}")
 
     def found(self, name: str, comment: str) -> str | None:
         """The id of the job with this comment, waiting, at work or ended just now; else None."""
-        said = self.told("squeue", "--me", "--noheader", "--states=all", "--format=%i|%k")
-        return next((job for job, own in rows(said, 2) if own == comment), None)
+        printed = self.output("squeue", "--me", "--noheader", "--states=all", "--format=%i|%k")
+        return next((job for job, own in rows(printed, 2) if own == comment), None)
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
         """Those of the jobs that have this name and wait, are at work or ended just now."""
-        said = self.told("squeue", "--me", "--noheader", "--states=all", "--format=%i|%j")
-        return {job for job, own in rows(said, 2) if own == name} & {*jobs}
+        printed = self.output("squeue", "--me", "--noheader", "--states=all", "--format=%i|%j")
+        return {job for job, own in rows(printed, 2) if own == name} & {*jobs}
 
     def tested(self, script: Path) -> str:
         """What sbatch says of when a job would begin. RefusedError where it would refuse it."""
         try:
-            said = self.told("sbatch", "--test-only", str(script), also_errors=True)
+            printed = self.output("sbatch", "--test-only", str(script), also_errors=True)
         except NoAnswerError as error:
-            return f"not known: {error}"
-        return line_that_says_it(said).removeprefix("sbatch: ")
+            return f"unknown: {error}"
+        return line_that_says_it(printed).removeprefix("sbatch: ")
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """How each job stands: by squeue, else scontrol, else sacct. NoAnswerError if none can."""
@@ -105,16 +105,16 @@ class Slurm:
         return self._remembered(job) or JobState(GONE)
 
     def _in_queue(self) -> dict[str, JobState]:
-        said = self.told("squeue", "--me", "--noheader", "--format=%i|%T|%S|%N|%r")
+        printed = self.output("squeue", "--me", "--noheader", "--format=%i|%T|%S|%N|%r")
         return {
             job: JobState(state, in_words(reason), None if start == "N/A" else start, nodes)
-            for job, state, start, nodes, reason in rows(said, 5)
+            for job, state, start, nodes, reason in rows(printed, 5)
         }
 
     def _remembered(self, job: str) -> JobState | None:
         """Of a job that ended within some minutes, or waits to be begun anew."""
         try:
-            (one,) = settings(self.told("scontrol", "--oneliner", "show", "job", job))
+            (one,) = settings(self.output("scontrol", "--oneliner", "show", "job", job))
         except (RefusedError, ValueError):
             return None
         return JobState(
@@ -129,29 +129,29 @@ class Slurm:
         """Of a job that ended long ago, where there is accounting."""
         words = ("sacct", "--jobs", job, "--allocations", "--noheader", "--parsable2")
         try:
-            said = self.told(*words, "--format=State,Start,NodeList")
+            printed = self.output(*words, "--format=State,Start,NodeList")
         except (RefusedError, NoAnswerError, UserError):
             return JobState(GONE)
-        for state, start, nodes in rows(said, 3):
+        for state, start, nodes in rows(printed, 3):
             return JobState(state.split()[0], "", start, nodes)
         return JobState(GONE)
 
     def cancel(self, job: str) -> None:
         """Cancel a job. RefusedError where it has ended."""
-        self.told("scancel", job)
+        self.output("scancel", job)
 
     def require_queue(self, name: str) -> None:
         """RefusedError where there is no partition of that name."""
-        self.told("scontrol", "show", "partition", name)
+        self.output("scontrol", "show", "partition", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """The allocation that Slurm's variables name; None outside of a job."""
         if (job := environment.get("SLURM_JOB_ID")) is None:
             return None
         if not (nodes := names_of(environment.get(_NODES, ""), _NODES)):
-            raise UserError(Problem(_NODES, "names no node", INSIDE))
+            raise UserError(Problem(_NODES, "lists no node", INSIDE))
         if not (restarts := environment.get("SLURM_RESTART_COUNT", "0")).isdecimal():
-            raise UserError(Problem(f"SLURM_RESTART_COUNT={restarts}", "is no number", INSIDE))
+            raise UserError(Problem(f"SLURM_RESTART_COUNT={restarts}", "not a number", INSIDE))
         return Allocation(
             site=site.name,
             scheduler="slurm",
@@ -165,12 +165,12 @@ class Slurm:
     def _switches(self, nodes: tuple[str, ...]) -> str | None:
         """The lowest switches that lead to these nodes, by `scontrol show topology`."""
         try:
-            said = self.told("scontrol", "show", "topology")
+            printed = self.output("scontrol", "show", "topology")
         except (NoAnswerError, RefusedError, UserError):
             return None
         leading = [
             one["SwitchName"]
-            for one in settings(said)
+            for one in settings(printed)
             if one.get("Level") == "0" and {*nodes} & {*names_of(one.get("Nodes", ""), "scontrol")}
         ]
         return ",".join(sorted(leading)) or None
@@ -187,38 +187,38 @@ def asked_of_sbatch(site: BatchSite) -> list[str]:
 
 
 REASONS: Mapping[str, str] = {
-    "None": "Slurm has not looked at it yet",
-    "Priority": "other jobs come first",
-    "Resources": "it is the next one, and waits for nodes to become free",
-    "Dependency": "it waits for an earlier job of the same study",
-    "DependencyNeverSatisfied": "the job that it waited for did not end well",
-    "BeginTime": "it may not begin yet: it was requeued just now, or has a time to begin",
-    "JobHeldUser": "it is held: scontrol release lets it go",
-    "JobHeldAdmin": "an administrator holds it",
-    "PartitionTimeLimit": "it asks for more time than its partition allows",
-    "PartitionNodeLimit": "it asks for more nodes than its partition gives to one job",
-    "PartitionDown": "its partition takes no jobs at the moment",
-    "PartitionInactive": "its partition is switched off",
-    "ReqNodeNotAvail": "nodes that it needs are down, drained or reserved",
+    "None": "not yet considered by Slurm",
+    "Priority": "jobs with higher priority come first",
+    "Resources": "next in the queue, waiting for free nodes",
+    "Dependency": "waiting for an earlier job of the same study",
+    "DependencyNeverSatisfied": "the job that it depends on failed",
+    "BeginTime": "its earliest start time has not been reached (jobs are delayed after a requeue)",
+    "JobHeldUser": "held; to release it: scontrol release",
+    "JobHeldAdmin": "held by an administrator",
+    "PartitionTimeLimit": "requests more time than its partition allows",
+    "PartitionNodeLimit": "requests more nodes than its partition allows per job",
+    "PartitionDown": "its partition does not start jobs at the moment",
+    "PartitionInactive": "its partition is inactive",
+    "ReqNodeNotAvail": "nodes that it needs are down, drained, or reserved",
     "NodeDown": "a node that it needs is down",
-    "Reservation": "it waits for its reservation to begin",
-    "Licenses": "it waits for licences",
-    "QOSMaxJobsPerUserLimit": "its user has as many jobs at work as the QOS allows",
-    "QOSMaxNodePerUserLimit": "its user has as many nodes as the QOS allows",
-    "QOSGrpNodeLimit": "all jobs of its QOS have as many nodes as that allows",
-    "AssocGrpCpuLimit": "its account has as many processors as it may",
-    "AssocGrpCPUMinutesLimit": "its account has used up its processor time",
-    "AssocMaxJobsLimit": "its account has as many jobs at work as it may",
-    "InvalidAccount": "its account is not one of the cluster's",
-    "InvalidQOS": "its QOS is not one of the cluster's",
-    "MaxRequeue": "it was begun anew as often as the cluster allows",
-    "launch failed requeued held": "its start failed, and it is held: scontrol release lets it go",
+    "Reservation": "waiting for its reservation to begin",
+    "Licenses": "waiting for licences",
+    "QOSMaxJobsPerUserLimit": "your limit of running jobs in its QOS is reached",
+    "QOSMaxNodePerUserLimit": "your limit of nodes in its QOS is reached",
+    "QOSGrpNodeLimit": "the limit of nodes of its QOS is reached",
+    "AssocGrpCpuLimit": "the limit of processors of its account is reached",
+    "AssocGrpCPUMinutesLimit": "the processor time of its account is used up",
+    "AssocMaxJobsLimit": "the limit of running jobs of its account is reached",
+    "InvalidAccount": "its account does not exist on this cluster",
+    "InvalidQOS": "its QOS does not exist on this cluster",
+    "MaxRequeue": "the limit of requeues is reached",
+    "launch failed requeued held": "held after a failed start; to release it: scontrol release",
 }
-"""REASONS are Slurm's words for why a job waits (squeue(1), JOB REASON CODES), and ours."""
+"""REASONS translates Slurm's reasons for pending jobs (squeue(1), JOB REASON CODES)."""
 
 
 def in_words(reason: str) -> str:
-    """Why a job waits, for people; Slurm's own word where we have none."""
+    """Return why a job waits, for people; Slurm's own word if we have no translation."""
     word = reason.strip("()").split(",")[0]
     return REASONS.get(word, reason.strip("()"))
 
@@ -285,7 +285,7 @@ def rows(text: str, fields: int) -> list[Sequence[str]]:
     return [row for row in split if len(row) == fields]
 
 
-def line_that_says_it(said: str) -> str:
+def line_that_says_it(printed: str) -> str:
     """The line that says it, of what sbatch printed."""
-    lines = [line for line in said.splitlines() if line.strip()]
+    lines = [line for line in printed.splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[-1] if lines else "")

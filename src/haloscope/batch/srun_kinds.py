@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ways in which a site's srun starts ranks (srun --mpi=list), and which of them it can load."""
+"""The MPI plugins of a site's srun (srun --mpi=list), and which of them it can load."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ LOADED = ("pmix", "pmi2", "cray_shasta")
 was built with, also those whose own library is missing, as pmix without libpmix2."""
 _CANT_LOAD = re.compile(r"can ?not load|Couldn't load|Cannot create context|Invalid MPI type")
 """_CANT_LOAD is how srun says that it has no such kind, or can't load it."""
-NO_PMIX = "install PMIx's library on all nodes (Debian, Ubuntu: apt install libpmix2)"
-"""NO_PMIX is what to do where pmix can't be loaded."""
+NO_PMIX = "install the PMIx library on all nodes (Debian, Ubuntu: apt install libpmix2)"
+"""NO_PMIX is the remedy if pmix cannot be loaded."""
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """What srun has. listed: as it lists them. broken: those that it can't load, with its words.
+    """The MPI plugins of srun. listed: all. broken: those that it cannot load, with reasons.
 
-    default: the kind that the cluster's configuration names (MpiDefault); None where it names none.
+    default: the plugin of the cluster's configuration (MpiDefault), or None.
     """
 
     listed: tuple[str, ...]
@@ -39,9 +39,9 @@ class Kinds:
 
 
 def asked(commands: Slurm) -> Kinds:
-    """The kinds of the srun that answers here. Errors as of `Slurm.told`."""
+    """The kinds of the srun that answers here. Errors as of `Slurm.output`."""
     # before Slurm 22.05 the list is on standard error
-    listed = slurm.mpi_kinds(commands.told("srun", "--mpi=list", also_errors=True))
+    listed = slurm.mpi_kinds(commands.output("srun", "--mpi=list", also_errors=True))
     broken = {kind: why for kind in LOADED if kind in listed if (why := _broken(commands, kind))}
     return Kinds(tuple(listed), broken, _default(commands))
 
@@ -49,7 +49,7 @@ def asked(commands: Slurm) -> Kinds:
 def _broken(commands: Slurm, kind: str) -> str | None:
     """Why srun can't load a kind; None where it can. No job is made."""
     try:
-        commands.told("srun", f"--mpi={kind}", "--test-only", "--ntasks=1", "true")
+        commands.output("srun", f"--mpi={kind}", "--test-only", "--ntasks=1", "true")
     except RefusedError as error:
         return cause(str(error))
     return None  # it would also be refused for an account or a partition, which says nothing of it
@@ -62,7 +62,7 @@ def cause(said: str) -> str | None:
 
 
 def _default(commands: Slurm) -> str | None:
-    for line in commands.told("scontrol", "show", "config").splitlines():
+    for line in commands.output("scontrol", "show", "config").splitlines():
         key, _, value = line.partition("=")
         if key.strip() == "MpiDefault":
             return None if value.strip() in ("none", "(null)", "") else value.strip()
@@ -70,10 +70,10 @@ def _default(commands: Slurm) -> str | None:
 
 
 def notes(kinds: Kinds) -> list[str]:
-    """What to know of kinds that are listed and can't be loaded, a sentence each."""
-    others = f"srun --mpi={kinds.usable[0]}" if kinds.usable else "no kind of srun"
+    """Return a note for each plugin that is listed but cannot be loaded."""
+    others = f", others with srun --mpi={kinds.usable[0]}" if kinds.usable else ""
     return [
-        f"srun lists {kind} and can't load it: {why}. MPI libraries that need it are started by "
-        f"their own mpirun; others by {others}."
+        f"srun lists {kind} but cannot load it: {why}. MPI libraries that need it are started with "
+        f"their own mpirun{others}."
         for kind, why in kinds.broken.items()
     ]

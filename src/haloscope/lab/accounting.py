@@ -54,15 +54,15 @@ def begin(head: Cage, folder: Path, where: Callable[[str], str], name: str) -> N
     socket = _database(head, folder, where)
     variables = [f"SLURM_CONF={folder}/slurm.conf", f"MYSQL_UNIX_PORT={socket}"]
     quiet = f'exec "$@" </dev/null >{folder}/slurmdbd.start 2>&1'
-    head.told(["env", *variables, "sh", "-c", quiet, "slurmdbd", where("slurmdbd")])
+    head.output(["env", *variables, "sh", "-c", quiet, "slurmdbd", where("slurmdbd")])
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         try:
-            head.told(["env", *variables, "sacctmgr", "--immediate", "add", "cluster", name])
+            head.output(["env", *variables, "sacctmgr", "--immediate", "add", "cluster", name])
             return
         except UserError as error:
             if time.monotonic() > deadline:
-                what = f"it is not ready: {error.problems[0].what}"
+                what = f"not ready: {error.problems[0].what}"
                 raise UserError(Problem("slurmdbd", what, f"see {folder}/*.log")) from error
         time.sleep(0.2)
 
@@ -72,12 +72,12 @@ def _database(head: Cage, folder: Path, where: Callable[[str], str]) -> Path:
     data, socket, log = folder / "database", folder / "database.socket", folder / "database.log"
     common = ["--no-defaults", "--user=root", f"--datadir={data}", *_SMALL]
     by_socket = ("--auth-root-authentication-method=socket", "--auth-root-socket-user=root")
-    head.told([where("mariadb-install-db"), *common, *by_socket, "--skip-test-db"])
+    head.output([where("mariadb-install-db"), *common, *by_socket, "--skip-test-db"])
     server = [where("mariadbd"), *common, "--skip-networking", f"--socket={socket}"]
-    head.told(["sh", "-c", f'"$@" </dev/null >{log} 2>&1 &', "mariadbd", *server])
+    head.output(["sh", "-c", f'"$@" </dev/null >{log} 2>&1 &', "mariadbd", *server])
     deadline = time.monotonic() + _PATIENCE_S
     while not socket.exists():
         if time.monotonic() > deadline:
-            raise UserError(Problem("mariadbd", "it is not ready", f"see {log}"))
+            raise UserError(Problem("mariadbd", "not ready", f"see {log}"))
         time.sleep(0.1)
     return socket

@@ -50,19 +50,19 @@ class Cage:
         """A command line that runs there."""
         return ["nsenter", "--target", str(self.pid), "--all", "--wd=/", *command]
 
-    def told(self, command: Sequence[str], said: Sequence[str] = ()) -> str:
-        """What a command printed that ran there. said: lines of input. UserError if it fails."""
-        return told(self.inside(command), said)
+    def output(self, command: Sequence[str], lines: Sequence[str] = ()) -> str:
+        """Return a command's output on this host. lines: its input. Raise UserError if it fails."""
+        return output_of(self.inside(command), lines)
 
 
-def told(command: Sequence[str], said: Sequence[str] = ()) -> str:
-    """What a command printed. said: the lines of its input. UserError, with its words, if it fails.
+def output_of(command: Sequence[str], lines: Sequence[str] = ()) -> str:
+    """Return the output of a command. lines: its input. Raise UserError if it fails.
 
-    What it starts in the background must not hold our pipes open: such a command writes to a file.
+    A command that starts background processes must write to a file: they would keep our pipes open.
     """
     done = subprocess.run(
         command,
-        input="".join(f"{line}\n" for line in said),
+        input="".join(f"{line}\n" for line in lines),
         capture_output=True,
         encoding="utf-8",
         errors="replace",
@@ -71,7 +71,7 @@ def told(command: Sequence[str], said: Sequence[str] = ()) -> str:
     if done.returncode:
         what = (done.stderr or done.stdout).strip()[-500:] or f"exit code {done.returncode}"
         raise UserError(
-            Problem(" ".join(command)[-200:], what, "haloscope lab down, and try again")
+            Problem(" ".join(command)[-200:], what, "run haloscope lab down, and try again")
         )
     return done.stdout
 
@@ -92,8 +92,8 @@ def cage(name: str, hosts: Path) -> Cage:
         said = starter.stdout.readline().strip()
     made = next((one for one in there() if one.name == name), None)
     if said != "ready" or made is None:
-        mend = "namespaces are needed: a container must be allowed to make some"
-        raise UserError(Problem(f"host {name}", said or "it did not start", mend))
+        mend = "if this is a container, allow it to create namespaces"
+        raise UserError(Problem(f"host {name}", said or "did not start", mend))
     return made
 
 
@@ -124,7 +124,7 @@ def end_all() -> int:
     while left := {pid for pid, _ in _marked()} | {pid for pid in ending if not _ended(pid)}:
         if time.monotonic() > deadline:
             where = f"processes {', '.join(map(str, sorted(left)))}"
-            raise UserError(Problem(where, "they don't end", "look for what holds them, by ps"))
+            raise UserError(Problem(where, "do not end", "find out with ps what blocks them"))
         for pid in left - ending:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -19,9 +19,10 @@ from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.host.cpulist import cpu_list
 from haloscope.lab import accounting, cages, slurm_files, wiring
-from haloscope.lab.cages import Cage, told
+from haloscope.lab.cages import Cage, output_of
 from haloscope.lab.model import FABRIC, FOLDER, HEAD, LINK, Lab
 from haloscope.paths import write_whole
+from haloscope.quantities import count
 from haloscope.sites import file as site_file
 from haloscope.sites.file import LAB, OF_THE_LAB
 from haloscope.sites.schema import BatchSite
@@ -59,31 +60,31 @@ class RunningLab:
         """One of its hosts. UserError where there is none of that name."""
         if name not in self.lab.hosts or name not in self.cages:
             hosts = ", ".join(host for host in self.lab.hosts if host in self.cages)
-            raise UserError(Problem(f"host {name}", "the lab has none of that name", hosts))
+            raise UserError(Problem(f"host {name}", "unknown host", f"hosts of the lab: {hosts}"))
         return self.cages[name]
 
     def start_controller(self) -> None:
         """Start the batch system's controller, on the head."""
-        self.cages[HEAD].told(_daemon("slurmctld"))
+        self.cages[HEAD].output(_daemon("slurmctld"))
 
     def start_daemon(self, node: str) -> None:
         """Start a node's part of the batch system."""
         cpus = self.lab.cpus_of(node, machine.physical_cores())
-        self.cages[node].told(["taskset", "--cpu-list", cpu_list(cpus), *_daemon("slurmd")])
+        self.cages[node].output(["taskset", "--cpu-list", cpu_list(cpus), *_daemon("slurmd")])
 
 
 def problems(*, accounted: bool = False) -> Iterator[Problem]:
-    """Why no lab can be made here. accounted: one with accounting."""
+    """Yield why a lab cannot run here. accounted: with accounting."""
     if os.geteuid() != 0:
-        mend = "run it as root: it makes hosts and a network of their own"
-        yield Problem("haloscope lab", "only root can make namespaces and links", mend)
+        what = "only root can create the namespaces and network links of a lab"
+        yield Problem("haloscope lab", what, "run this command as root")
     if not HOSTS.exists():
-        what = "is not there, over which each host of a lab mounts its own"
+        what = "does not exist; each host of a lab mounts its own file over it"
         yield Problem(str(HOSTS), what, f"touch {HOSTS}")
     needed = PROGRAMS | (accounting.PROGRAMS if accounted else {})
     for program, package in needed.items():
         if not shutil.which(program, path=_path()):
-            yield Problem(program, "is not there", f"Debian, Ubuntu: apt install {package}")
+            yield Problem(program, "not found", f"Debian, Ubuntu: apt install {package}")
 
 
 def _path() -> str:
@@ -96,13 +97,13 @@ def environment() -> dict[str, str]:
 
 
 def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
-    """Bring a lab up. UserError, and nothing left, where it can't be, or there is one already."""
+    """Start a lab. Raise UserError, and leave nothing behind, if it fails or one is running."""
     if wrong := [*lab.problems(), *problems(accounted=lab.accounting)]:
         raise UserError(wrong)
     with _alone():
         if cages.there() or (FOLDER / "lab.json").exists():
-            mend = "look at it by haloscope lab status; take it down by haloscope lab down"
-            raise UserError(Problem("haloscope lab", "there is one already", mend))
+            mend = "to show it: haloscope lab status; to stop it: haloscope lab down"
+            raise UserError(Problem("haloscope lab", "a lab is already running", mend))
         _clear()
         try:
             return _brought_up(lab, say)
@@ -116,11 +117,11 @@ def _brought_up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     made = {name: cages.cage(name, FOLDER / "hosts") for name in (FABRIC, *lab.hosts)}
     running = RunningLab(lab, made)
     _wire(running)
-    say(f"{lab.nodes} hosts are joined; starting Slurm on them")
+    say(f"{count(lab.nodes, 'host')} connected; starting Slurm")
     head = made[HEAD]
-    head.told([_where("munged"), "--force", *_munge_words()])
+    head.output([_where("munged"), "--force", *_munge_words()])
     if lab.accounting:
-        say("starting MariaDB and slurmdbd, for accounting")
+        say("starting MariaDB and slurmdbd for accounting")
         accounting.begin(head, FOLDER, _where, slurm_files.CLUSTER)
     running.start_controller()
     for node in lab.names:
@@ -135,21 +136,21 @@ def _wire(running: RunningLab) -> None:
     """Join the hosts."""
     lab, made = running.lab, running.cages
     pids = {name: one.pid for name, one in made.items()}
-    told(["ip", "-batch", "-"], wiring.this_machine(pids))
+    output_of(["ip", "-batch", "-"], wiring.this_machine(pids))
     in_fabric = ["nsenter", "--target", str(made[FABRIC].pid), "--net"]
-    told([*in_fabric, "ip", "-batch", "-"], wiring.fabric(lab, pids))
+    output_of([*in_fabric, "ip", "-batch", "-"], wiring.fabric(lab, pids))
     for name in lab.hosts:
-        made[name].told(["ip", "-batch", "-"], wiring.host(name))
+        made[name].output(["ip", "-batch", "-"], wiring.host(name))
     rates = {FABRIC: wiring.fabric_rates(lab)}
     rates |= {name: wiring.host_rates(lab, name) for name in lab.hosts}
     for name, lines in rates.items():
         try:
-            made[name].told(["tc", "-batch", "-"], lines)
+            made[name].output(["tc", "-batch", "-"], lines)
         except UserError as error:
             if lab.latency_s is None or "qdisc kind is unknown" not in error.problems[0].what:
                 raise
-            what = "this kernel has no netem, which delays packets (CONFIG_NET_SCH_NETEM)"
-            raise UserError(Problem("--latency", what, "leave it out")) from error
+            what = "requires netem, which this kernel does not have (CONFIG_NET_SCH_NETEM)"
+            raise UserError(Problem("--latency", what, "remove --latency")) from error
 
 
 def _write_files(lab: Lab) -> None:
@@ -201,7 +202,7 @@ def until_ready(lab: Lab) -> None:
         if said.split() == [f"{name}=idle" for name in lab.names]:
             return
         time.sleep(0.2)
-    raise UserError(Problem("Slurm", f"its nodes are not ready: {said}", f"see {FOLDER}/*.log"))
+    raise UserError(Problem("Slurm", f"nodes are not ready: {said}", f"see {FOLDER}/*.log"))
 
 
 def site(lab: Lab) -> BatchSite:
@@ -224,7 +225,7 @@ def states() -> str:
     """What Slurm says of each node, as lab1=idle."""
     words = ["env", *(f"{key}={value}" for key, value in environment().items())]
     words += ["sinfo", f"--partition={slurm_files.PARTITION}", "--noheader", "--Node"]
-    lines = told([*words, "--format=%N=%t"])
+    lines = output_of([*words, "--format=%N=%t"])
     return " ".join(sorted(lines.split(), key=lambda line: int(line.split("=")[0][3:])))
 
 
@@ -242,11 +243,12 @@ def running() -> RunningLab | None:
 def _require_root() -> None:
     """UserError for others, who see nothing of a lab."""
     if os.geteuid() != 0:
-        raise UserError(Problem("haloscope lab", "it is root's", "run it as root"))
+        what = "only root can see and change a lab"
+        raise UserError(Problem("haloscope lab", what, "run this command as root"))
 
 
 def down() -> int:
-    """Take down whatever there is of a lab; how many hosts and switches there were."""
+    """Stop a lab, or the parts of one; return how many hosts and switches there were."""
     _require_root()
     with _alone():
         return _take_down()
@@ -284,8 +286,8 @@ def _alone() -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
-        what = "another command brings it up or takes it down"
-        raise UserError(Problem("haloscope lab", what, "wait until it has ended")) from error
+        what = "another haloscope command is starting or stopping the lab"
+        raise UserError(Problem("haloscope lab", what, "wait until that command ends")) from error
     try:
         yield
     finally:

@@ -90,7 +90,7 @@ class Lab:
             ("switches", self.switches, max(1, self.nodes)),
         ):
             if word := out_of(number, 1, most):
-                yield Problem(f"--{option} {number}", word, f"give a number from 1 to {most}")
+                yield Problem(f"--{option} {number}", word, f"give an integer from 1 to {most}")
         rate = self.rate_bits_per_s
         if rate is not None and (word := out_of(rate, *_RATES_KEPT)):
             yield Problem(f"--rate {rate:g} bit/s", word, "give a rate from 1kbit to 100gbit")
@@ -107,17 +107,19 @@ GATE = f"{NETWORK}.253"
 
 
 def rate_of(text: str) -> float:
-    """Bits a second. ValueError for what is no rate."""
+    """Return bits per second. Raise ValueError for an invalid rate."""
     return _with_unit(text, _RATES)
 
 
 def latency_of(text: str) -> float:
-    """Seconds. ValueError for what is no time."""
+    """Return seconds. Raise ValueError for an invalid time."""
     return _with_unit(text, _DELAYS)
 
 
 def _with_unit(text: str, units: dict[str, float]) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]+)", text)
     if not match or match[2] not in units or float(match[1]) == 0:
-        raise ValueError(f"give a number and a unit: {', '.join(f'10{unit}' for unit in units)}")
+        raise ValueError(
+            f"give a number with a unit, such as {', '.join(f'10{unit}' for unit in units)}"
+        )
     return float(match[1]) * units[match[2]]

@@ -23,7 +23,7 @@ Larger ones, as virtual links pass them on, are cut into such by the bucket (tc-
 
 
 def this_machine(pids: Mapping[str, int]) -> list[str]:
-    """What is told to `ip` on this machine: its one link to the switches. pids: of the cages."""
+    """The input of `ip` on this machine: its one link to the switches. pids: of the cages."""
     return [
         f"link add {LINK} type veth peer name gate netns {pids['fabric']}",
         f"address add {GATE}/24 dev {LINK}",
@@ -32,7 +32,7 @@ def this_machine(pids: Mapping[str, int]) -> list[str]:
 
 
 def fabric(lab: Lab, pids: Mapping[str, int]) -> list[str]:
-    """What is told to `ip` where the switches are: they, their trunk, and a link to each host."""
+    """The input of `ip` where the switches are: they, their trunk, and a link to each host."""
     middle = TRUNK if lab.switches > 1 else lab.switch_names[0]
     switches = dict.fromkeys((middle, *lab.switch_names))
     lines = [line for name in switches for line in _switch(name)]
@@ -55,12 +55,12 @@ def _plugged(end: str, switch: str) -> list[str]:
 
 
 def host(name: str) -> list[str]:
-    """What is told to `ip` on a host of the lab."""
+    """The input of `ip` on a host of the lab."""
     return ["link set lo up", f"address add {address(name)}/24 dev eth0", "link set eth0 up"]
 
 
 def fabric_rates(lab: Lab) -> list[str]:
-    """What is told to `tc` where the switches are: their ends of all links of nodes, and trunks."""
+    """The input of `tc` where the switches are: their ends of all links of nodes, and trunks."""
     ends = [*lab.names]
     if lab.switches > 1:
         ends += [f"{name}-{end}" for name in lab.switch_names for end in ("up", "down")]
@@ -68,7 +68,7 @@ def fabric_rates(lab: Lab) -> list[str]:
 
 
 def host_rates(lab: Lab, name: str) -> list[str]:
-    """What is told to `tc` on a host; the head's link is as fast as it can be."""
+    """The input of `tc` on a host; the head's link is as fast as it can be."""
     return [] if name == HEAD else _limited(lab, "eth0")
 
 

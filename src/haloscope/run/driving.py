@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a batch job does: the launches of a result folder that are left, on the job's nodes."""
+"""Run the remaining launches of a result folder inside a batch job."""
 
 from __future__ import annotations
 
@@ -88,16 +88,17 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
     """
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := places.site_of(campaign.place)) is None:
-        mend = f"haloscope run --resume {in_a_shell(directory)}"
-        raise UserError(Problem(str(directory), f"it is measured on {campaign.place.name}", mend))
+        what = f"this folder is measured on {campaign.place.name}, without batch jobs"
+        mend = f"use haloscope run --resume {in_a_shell(directory)}"
+        raise UserError(Problem(str(directory), what, mend))
     node = site.allocation.nodes[0]
     if campaign.first:
-        raise UserError([Problem(f"on {node}", line, _SHARED) for line in campaign.first])
+        raise UserError([Problem(f"node {node}", line, _SHARED) for line in campaign.first])
     folder = campaign.folder.path.absolute()
     return replace(campaign, place=places.with_folder(campaign.place, folder))
 
 
-_SHARED = "nodes must see what the login node sees: set HALOSCOPE_CACHE to a shared folder"
+_SHARED = "set HALOSCOPE_CACHE to a folder that the login node and the compute nodes share"
 
 
 def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
@@ -137,13 +138,13 @@ def drive(
         site = places.site_of(campaign.place)
         assert site is not None
         if (given := len(site.allocation.nodes)) < nodes:
-            what = f"it has {count(given, 'node')}, and was asked for with {nodes}"
-            mend = f"see which of the options in {directory}/jobs/*.sh were not heeded"
+            what = f"the job has {count(given, 'node')}, but {nodes} were requested"
+            mend = f"check which options in {directory}/jobs/*.sh the batch system ignored"
             raise UserError(Problem(f"job {site.allocation.job}", what, mend))
         if not of_shape(
             campaign.plan, campaign.launches_left()[0], nodes
         ):  # an earlier job did them all
-            tell.say(f"no launches on {nodes} nodes are left")
+            tell.say(f"no launches left on {count(nodes, 'node')}")
             return 0
         campaign = campaign.probed()
         end = begun + closing_s(site.scheduler, minutes)
@@ -152,15 +153,17 @@ def drive(
         launches = _for_one_allocation(
             campaign.plan, of_shape(campaign.plan, campaign.launches_left()[0], nodes), folder
         )
-        tell.say(f"{len(launches)} launches on {nodes} nodes are left")
-        for launch, record in campaign.run(launches, _told(campaign, budget, tell)):
+        left = count(len(launches), "launch", "launches")
+        tell.say(f"{left} left on {count(nodes, 'node')}")
+        for launch, record in campaign.run(launches, _watched(campaign, budget, tell)):
             budget.ended(record)
             reason = f": {record['reason']}" if record["reason"] else ""
             say = tell.say if record["outcome"] == "ok" else tell.warn
             say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
         if budget.closed:
-            tell.warn(f"{site.scheduler.title} said that the job's time is nearly over")
-        tell.say(f"{budget.begun} launches run, {budget.left_out} left for another job")
+            tell.warn(f"{site.scheduler.title} signalled the end of the job's time")
+        run = count(budget.begun, "launch", "launches")
+        tell.say(f"{run} run, {budget.left_out} left for another job")
     return budget.begun
 
 
@@ -226,7 +229,7 @@ def nodes_for(plan: SavedPlan, launch: Launch) -> int:
     return plan.via.nodes if plan.via else launch.case.layout.nodes
 
 
-def _told(
+def _watched(
     campaign: Campaign, budget: Budget, tell: Teller
 ) -> Callable[[Iterable[Launch]], Iterator[Launch]]:
     """The launches that fit, with a heartbeat before each, as long as the folder is this job's."""
@@ -236,7 +239,7 @@ def _told(
     def ours(launches: Iterable[Launch]) -> Iterator[Launch]:
         for launch in launches:
             if not hold.holds(campaign.folder.path, site.allocation):
-                tell.warn("another job goes on with this folder")
+                tell.warn("another job has taken over this folder; this job ends")
                 return
             yield launch
 

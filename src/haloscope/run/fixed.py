@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a plan fixes its records to be measured with, and what of it has changed since."""
+"""What a plan fixes for all its records (libraries, programs, machine), and changes of these."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from haloscope.records.folder import SavedPlan
 from haloscope.toolchains.build import Build
 
 _OF_A_LIBRARY = {
-    "version": "another MPI library",
-    "compiler": "another compiler",
-    "flags": "other flags",
+    "version": "MPI library changed",
+    "compiler": "compiler changed",
+    "flags": "compiler flags changed",
 }
-"""What a plan says of each MPI library besides the hash of sources, and a change of it in words."""
+"""The messages for changes of an MPI library, by key in the plan."""
 _OF_A_PROGRAM = {
-    "hash": "its program.toml changed",
-    "version": "another version of the program",
-    "executable": "another build of the program",
+    "hash": "program.toml changed",
+    "version": "program version changed",
+    "executable": "program executable changed",
 }
-"""What is said of a change of an external program."""
+"""The messages for changes of an external program."""
 _OF_A_MACHINE = {
-    "cluster": "another cluster file for the node model",
-    "platform": "the cluster file changed",
+    "cluster": "cluster file of the node model changed:",
+    "platform": "cluster file changed:",
 }
-"""What is said of a change of a place besides "another machine"."""
+"""The messages for changes of a place, besides "machine changed"."""
 
 
 @dataclass(frozen=True)
 class PlanChanges:
-    """A plan and what would be measured with now.
+    """The differences between a plan and what would be measured with now.
 
-    differences: what is not as it was. unknown: what an older plan does not say.
+    differences: what has changed. unknown: what an older plan does not contain.
     """
 
     differences: tuple[str, ...]
@@ -77,7 +77,7 @@ def compared(
         if key in _OF_A_PROGRAM and before != programs[name][key]
     ]
     differences += [
-        f"{_OF_A_MACHINE.get(key, f'another machine: {key}')} {before} -> {machine[key]}"
+        f"{_OF_A_MACHINE.get(key, f'machine changed: {key}')} {before} -> {machine[key]}"
         for _, key, before in _known({"": machine}, {"": plan.machine}, unknown)
         if before != machine[key]
     ]
@@ -98,12 +98,12 @@ def _known(
                 unknown[key] = None
 
 
-def told_unknown(changes: PlanChanges) -> str | None:
-    """A line on what could not be compared; None where all could."""
+def not_compared(changes: PlanChanges) -> str | None:
+    """Return a line on what could not be compared, or None if everything could."""
     if not changes.unknown:
         return None
     what = listed(changes.unknown)
-    return f"the plan is of an older haloscope and does not say its {what}: not compared"
+    return f"not compared, because the plan of an older haloscope does not contain it: {what}"
 
 
 def renewed(

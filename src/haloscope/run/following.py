@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A campaign's jobs, followed to their end, and how they stand in words."""
+"""Follow a campaign's jobs to their end, and print their states."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ LAST_POLL_S = 300.0
 """FIRST_POLL_S and LAST_POLL_S: how long to wait between questions to the batch system, at first
 and at most; half as long again each time that nothing has changed."""
 LOOK_S = 5.0
-"""LOOK_S is how often the folder is looked at in between: that asks nobody."""
-TOLD_S = 30.0
-"""TOLD_S is how long passes at least from one line on how far the launches have come to another."""
+"""LOOK_S is how often the folder is checked in between, without a query to the batch system."""
+PROGRESS_S = 30.0
+"""PROGRESS_S is the shortest time between two lines of progress."""
 
 
 def follow(
@@ -79,8 +79,8 @@ class Watch:
     wait: Callable[[float], None]
     walls: Mapping[str, Sequence[float]]
     _states: Mapping[str, JobState] = field(default_factory=dict)
-    _quiet_s: float = TOLD_S
-    _told: str = ""
+    _quiet_s: float = PROGRESS_S
+    _printed: str = ""
     _done: int | None = None
 
     def until_over(self, poll_s: float = FIRST_POLL_S) -> None:
@@ -112,33 +112,33 @@ class Watch:
         try:
             states = self.submission.batch.states(self.jobs)
         except (NoAnswerError, RefusedError) as error:
-            line, over, show = f"no answer from the batch system: {error}", False, self.tell.warn
+            line, over, show = f"the batch system does not answer: {error}", False, self.tell.warn
         else:
             line, over = in_words(states), all(state.over for state in states.values())
             show = self.tell.say
             for job, state in states.items():
                 before = self._states.get(job)
                 if _failed(state) and not (before and _failed(before)):
-                    self._tell_failed(job, state)
+                    self._report_failed(job, state)
             self._states = states
-        changed = line != self._told
+        changed = line != self._printed
         if changed:
             show(line)
-            self._told = line
+            self._printed = line
         return changed, over
 
-    def _tell_failed(self, job: str, state: JobState) -> None:
-        """Tell how a job failed, by the end of what it printed. UserError for one that asks nodes.
+    def _report_failed(self, job: str, state: JobState) -> None:
+        """Print the last output of a failed job. Raise UserError for the preflight check.
 
-        Without its answer no other job begins.
+        Without its result no other job begins.
         """
         words = self.submission.last_words(job)
         ended = state.state.lower().replace("_", " ")
         asks = any(one.check and one.job == job for one in self.submission.noted())
         if asks and not checked(self.submission.directory).exists():
-            why = words or f"it printed nothing: see {self.submission.directory}/jobs"
-            what = f"asks a node whether all is there, and ended ({ended}): {why}"
-            mend = "mend that, then: haloscope run --resume "
+            why = words or f"no output, see {self.submission.directory}/jobs"
+            what = f"the preflight check failed ({ended}): {why}"
+            mend = "correct that, then: haloscope run --resume "
             mend += in_a_shell(self.submission.directory)
             raise UserError(Problem(f"job {job}", what, mend))
         if not asks and words:
@@ -151,7 +151,7 @@ class Watch:
 
     def _say_how_far(self) -> None:
         """Say how far the launches have come, where that is further than when it was said last."""
-        if self._quiet_s < TOLD_S:
+        if self._quiet_s < PROGRESS_S:
             return
         site = self.submission.site
         via = self.submission.plan.via
@@ -185,7 +185,7 @@ def tidy(submission: Submission) -> int:
 
 
 def in_words(states: Mapping[str, JobState]) -> str:
-    """How jobs stand, on a line: the ones that wait say why."""
+    """Return the states of jobs as one line, with the reasons of pending ones."""
     words = []
     for job, state in states.items():
         why = f" ({state.reason})" if state.state == "PENDING" and state.reason else ""
@@ -205,16 +205,16 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     if GONE in ends:
         what += f" ({last_heard(submission.directory)})"
     if words := [said for job in jobs if (said := submission.last_words(job))]:
-        what += f"; the last one printed: {words[-1]}"
+        what += f"; last output: {words[-1]}"
     logs = submission.directory / "jobs"
     mend = f"see {logs}/*.log; then: haloscope run --resume {in_a_shell(submission.directory)}"
-    return Problem(str(submission.directory), f"jobs ended without a launch more: {what}", mend)
+    return Problem(str(submission.directory), f"the jobs ended without a new record: {what}", mend)
 
 
 def last_heard(directory: Path) -> str:
     """What a job was doing last, by its heartbeat."""
     try:
         beat = strict_json.json_object(strict_json.content(directory / HEARTBEAT))
-        return f"job {beat['job']} last began a launch at {beat['at']}, of {beat['case']}"
+        return f"job {beat['job']} began its last launch at {beat['at']}: {beat['case']}"
     except (UserError, OSError, ValueError, KeyError):
-        return "no job has begun a launch yet"
+        return "no job has begun a launch"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What halobench says of its kernels: what they declare, and what a program says of a case.
+"""The kernels of halobench: their declarations, and a program's forecast of a case.
 
-What they declare is known before anything is built, from kernels.json. A kernel's program is asked
-without MPI; its words are JSON.
+Declarations are read from kernels.json, which needs no build. A kernel's program answers in JSON
+and needs no MPI.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def names() -> list[str]:
 def describe(kernel: str) -> Kernel:
     """A kernel that there is, as it declares itself. UserError where kernels.json lacks it."""
     if (said := declared().get(kernel)) is None:
-        what = "kernels.def has it, and kernels.json does not say what its parameters are"
-        mend = f"build it and write them: .venv/bin/python tests/support/kernels_file.py {kernel}"
+        what = "the kernel is in kernels.def, but its parameters are not in kernels.json"
+        mend = f"build it and run: .venv/bin/python tests/support/kernels_file.py {kernel}"
         raise UserError(Problem(f"kernel {kernel}", what, mend))
     parameters = tuple(
         KernelParameter(**{**one, "choices": tuple(one["choices"])}) for one in said["parameters"]
@@ -130,7 +130,7 @@ class Planner:
         settings += [f"files={files}"] if files else []
         answer = self._answer(kernel, *settings)
         problems = (
-            Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
+            Problem(f"{kernel} {each['key']}={each['value']}", "invalid value", each["message"])
             for each in answer["problems"]
         )
         arrays = (int(answer[key]) for key in ("memory_bytes", "device_bytes"))  # 8e+09: a float
@@ -143,7 +143,7 @@ class Planner:
         process = self._running()
         if process.stdin is None or process.stdout is None:
             raise ValueError("halobench was started without pipes")
-        with suppress(BrokenPipeError):  # it has ended: told below
+        with suppress(BrokenPipeError):  # the process has ended: reported below
             process.stdin.write("".join(f"{word}\0" for word in (*words, "")))
             process.stdin.flush()
         if not (line := process.stdout.readline()):
@@ -188,4 +188,4 @@ def _environment() -> dict[str, str]:
 
 def _no_answer(binary: Path, asked: Sequence[str], what: str) -> UserError:
     what = f"{' '.join(asked)}: {what.strip()[-500:]}"
-    return UserError(Problem(str(binary), what, "remove it, and it will be built again"))
+    return UserError(Problem(str(binary), what, "remove this program; it will be built again"))

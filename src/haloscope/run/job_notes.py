@@ -16,7 +16,7 @@ from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.records import strict_json
 from haloscope.records.attempts import attempts
-from haloscope.records.checked import told
+from haloscope.records.checked import invalid
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.study.case import Launch
@@ -66,8 +66,8 @@ class FolderJobs:
         try:
             return _NOTED.validate_json(text)
         except ValidationError as error:
-            what = told(error.errors(include_url=False)[0])
-            mend = "cancel what your batch system shows of it, remove the file, and resume"
+            what = invalid(error.errors(include_url=False)[0])
+            mend = "cancel its jobs in the batch system, remove this file, and resume"
             raise UserError(Problem(str(self._file), f"damaged: {what}", mend)) from error
 
     @property
@@ -135,8 +135,8 @@ def lacking(directory: Path) -> list[Problem]:
     try:
         return _CHECKED.validate_json(text)["problems"]
     except ValidationError as error:
-        what = f"damaged: {told(error.errors(include_url=False)[0])}"
-        mend = "remove it: a job asks the nodes again"
+        what = f"damaged: {invalid(error.errors(include_url=False)[0])}"
+        mend = "remove this file; the preflight check will then run again"
         raise UserError(Problem(str(path), what, mend)) from error
 
 

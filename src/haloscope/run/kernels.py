@@ -64,10 +64,11 @@ class Kernels:
         problems = [
             Problem(
                 f"{kernel} {key}={params[key]}",
-                "refused",
-                f"{guess(str(params[key]), program.said.parameters[key].choices)}give {wanted}",
+                "invalid value",
+                f"{guess(str(params[key]), program.said.parameters[key].choices)}"
+                f"expected {allowed}",
             )
-            for key, wanted in wrong
+            for key, allowed in wrong
         ]
         return Forecast(resolved, int(ranks * (program.said.memory_bytes_a_rank or 0)), problems)
 
@@ -76,9 +77,7 @@ class Kernels:
         if (program := self.programs.get(kernel)) is None:
             return self.halobench.unable(kernel, toolchain, simulated=simulated)
         if simulated:
-            return (
-                f"{kernel} is an external program, and can't be simulated: kernels of halobench can"
-            )
+            return f"{kernel} is an external program; only kernels of halobench can be simulated"
         found = self.toolchains.get(toolchain)
         return needs.ready(program, found).lacking if found else None
 

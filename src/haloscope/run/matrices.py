@@ -94,18 +94,20 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
 
 
 def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterator[Problem]:
-    """A problem for every parameter that says what a matrix is like, which a file says itself."""
+    """Yield a problem for every parameter of generated matrices that is given with a file."""
     for name in GENERATED_ONLY:
         if name in given:
-            what = f"stands beside {name} = {given[name]}, which is of generated matrices"
-            mend = f"leave {name} out: the file has its own (in a study, give it a run of its own)"
+            what = (
+                f"cannot be combined with {name} = {given[name]}, which is for generated matrices"
+            )
+            mend = f"remove {name}, or use a separate run for the file in a study"
             yield Problem(f"{key} = {path}", what, mend)
 
 
 def _packed(path: Path) -> Iterator[Problem]:
-    """A problem where a file is packed in a way that is not read."""
+    """Yield a problem for a file with an unsupported compression."""
     if tool := PACKED.get(path.suffix.lower()):
-        what = f"is packed ({path.suffix}), and only gzip and tar are read"
+        what = f"compressed files of type {path.suffix} are not supported, only gzip and tar"
         yield Problem(str(path), what, f"unpack it: {tool} {in_a_shell(path)}")
 
 
@@ -114,8 +116,9 @@ def read(path: Path, *, cut: bool = False) -> csr_matrix:
     said = matrix_market.header(path)
     need, free = memory_bytes(said, cut=cut), memory_available_bytes()
     if need > free:
-        what = f"its {said.rows} rows and {said.entries} entries need {size(need)} of memory"
-        mend = f"{size(free)} are free: give a smaller one"
+        what = f"{said.rows:,} rows and {said.entries:,} entries need {size(need)} of memory, but "
+        what += f"{size(free)} is free"
+        mend = "free memory, or give a smaller matrix"
         raise UserError(Problem(str(path), what, mend))
     return matrix_market.read(path)
 
@@ -178,8 +181,9 @@ def write(path: Path, matrix: csr_matrix, begins: Numbers | None) -> None:
         scratch.rename(path)
     except OSError as error:
         scratch.unlink(missing_ok=True)
-        mend = "make room, or name another folder in HALOSCOPE_CACHE"
-        raise UserError(Problem(str(path), f"can't be written: {error.strerror}", mend)) from error
+        mend = "free disk space, or set HALOSCOPE_CACHE to another folder"
+        what = f"cannot write this file: {error.strerror}"
+        raise UserError(Problem(str(path), what, mend)) from error
 
 
 def _is_symmetric(matrix: csr_matrix) -> bool:
@@ -249,5 +253,5 @@ def _hash(path: Path) -> str:
         with opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:12]
     except OSError as error:
-        what = f"can't be read: {error.strerror}"
+        what = f"cannot read this file: {error.strerror}"
         raise UserError(Problem(str(path), what, matrix_market.READABLE)) from error

@@ -46,8 +46,9 @@ def matrix(path: Path, file: BinaryIO) -> Iterator[tuple[BinaryIO, int]]:
             assert content is not None  # it is an ordinary file
             yield cast("BinaryIO", content), found.size
     except tarfile.TarError as error:
-        what = f"can't be read as a tar archive: {error}"
-        raise UserError(Problem(str(path), what, "give a whole archive, or a .mtx file")) from error
+        what = f"not a valid tar archive: {error}"
+        mend = "give a complete tar archive, or a .mtx file"
+        raise UserError(Problem(str(path), what, mend)) from error
 
 
 def _members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
@@ -55,7 +56,7 @@ def _members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
     members = []
     for number, member in enumerate(archive):
         if number == MEMBERS_LIMIT:
-            what = f"it has more than {MEMBERS_LIMIT:,} files"
+            what = f"the archive has more than {MEMBERS_LIMIT:,} files"
             raise UserError(Problem(str(path), what, _unpack(path, "NAME.mtx")))
         if member.isreg() and not member.issparse() and member.name.lower().endswith(".mtx"):
             members.append(member)
@@ -69,14 +70,16 @@ def _found(path: Path, members: list[tarfile.TarInfo]) -> tarfile.TarInfo:
         if len(several) == 1:
             return several[0]
     if not members:
-        what = "it has no file whose name ends in .mtx"
+        what = "the archive has no .mtx file"
         raise UserError(Problem(str(path), what, "give an archive with a Matrix Market file"))
-    what = f"it has several matrices: {', '.join(one.name for one in members[:10])}"
+    what = f"the archive has several matrices: {', '.join(one.name for one in members[:10])}"
     raise UserError(Problem(str(path), what, _unpack(path, members[0].name)))
 
 
 def _unpack(path: Path, name: str) -> str:
-    return f"unpack one, tar -xf {in_a_shell(path)} {in_a_shell(Path(name))}, and give that file"
+    return f"extract one of them and give that file: tar -xf {in_a_shell(path)} " + in_a_shell(
+        Path(name)
+    )
 
 
 class _Bounded(RawIOBase):
@@ -88,7 +91,7 @@ class _Bounded(RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= READ_LIMIT:
-            what = f"it has a name of more than {READ_LIMIT:,} bytes"
+            what = f"the archive has a file name of more than {READ_LIMIT:,} bytes"
             raise UserError(Problem(str(self._path), what, "give another archive"))
         return self._file.read(size)
 

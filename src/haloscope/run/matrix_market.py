@@ -43,8 +43,8 @@ MOST_COMPRESSED = 1032
 MOST_DIGITS = 18
 """Whole numbers of so many digits fit 64 bits."""
 
-WHOLE = "give a whole Matrix Market file"
-READABLE = "give a Matrix Market file to read; paths are relative to the current folder"
+WHOLE = "give a complete, valid Matrix Market file"
+READABLE = "give a readable Matrix Market file; paths are relative to the current folder"
 
 _BANNER = ("%%MatrixMarket", "matrix", "LAYOUT", "FIELD", "SYMMETRY")
 """_BANNER are the words of the first line of a file."""
@@ -87,13 +87,13 @@ class Header:
         return len("1 1\n") if self.field == "pattern" else len("1 1 1\n")
 
     @property
-    def meant(self) -> str:
-        """What a line of the body must be, in words."""
-        values = {"real": "a value such as -1.5 or 1.5e-3", "integer": "a whole number"}
+    def expected(self) -> str:
+        """The contents of a line of the body, in words."""
+        values = {"real": "a value such as -1.5 or 1.5e-3", "integer": "an integer"}
         value = values.get(self.field, "")
         if self.layout == "array":
             return value
-        return f"row and column{' and ' if value else ''}{value}, blanks between them"
+        return f"row, column{' and ' if value else ''}{value}, separated by blanks"
 
     def lines(self) -> re.Pattern[bytes]:
         """Matches some of the lines of the body that are right, one after another."""
@@ -170,7 +170,7 @@ def _opened(path: Path) -> Iterator[_Text]:
     try:
         file = opened(path)
     except OSError as error:
-        what = f"can't be read: {error.strerror}"
+        what = f"cannot read this file: {error.strerror}"
         raise UserError(Problem(str(path), what, READABLE)) from error
     try:
         with file:
@@ -180,7 +180,7 @@ def _opened(path: Path) -> Iterator[_Text]:
             else:
                 yield _Text(path, file, path.stat().st_size)
     except (OSError, EOFError, zlib.error) as error:
-        raise UserError(Problem(str(path), f"can't be read: {error}", WHOLE)) from error
+        raise UserError(Problem(str(path), f"cannot read this file: {error}", WHOLE)) from error
 
 
 def _header(text: _Text) -> Header:
@@ -188,26 +188,29 @@ def _header(text: _Text) -> Header:
     words = first.decode("latin-1").lower().split()
     banners = ("%%matrixmarket", "%matrixmarket")  # some programs write the latter
     if first[257:262] == b"ustar":
-        text.refuse("is a tar archive", "rename it: names of archives end in .tar or .tar.gz")
+        what = "the file is a tar archive, but its name does not end in .tar or .tar.gz"
+        text.refuse(what, "rename it")
     if not words or words[0] not in banners:
-        text.refuse("is no Matrix Market file: its first line is not %%MatrixMarket ...", WHOLE)
+        what = "not a Matrix Market file: the first line does not begin with %%MatrixMarket"
+        text.refuse(what, WHOLE)
     if len(words) != len(_BANNER):
-        what = f"its first line, {_shown(first)}, has {count(len(words), 'word')}"
-        mend = f"give {len(_BANNER)}, without comments: {' '.join(_BANNER)}"
+        what = f"the first line, {_shown(first)}, has {count(len(words), 'word')}"
+        mend = f"expected {len(_BANNER)} words without comments: {' '.join(_BANNER)}"
         text.refuse(what, mend)
     if words[1] != "matrix":
-        what = f"its first line says that it holds a {_shown(words[1].encode())}"
-        text.refuse(what, "give a file that holds a matrix")
+        what = f"the file contains a {_shown(words[1].encode())}, not a matrix"
+        text.refuse(what, "give a file with a matrix")
     layout, field, symmetry = words[2:]
     if field == "complex":
-        text.refuse("its values are complex", "give one of real values")
+        text.refuse("complex values are not supported", "give a matrix with real values")
     known = layout in ("coordinate", "array") and field in _FIELDS
     if not known or (layout, field) == ("array", "pattern"):
-        mend = "give one of coordinate real, integer or pattern, or of array real or integer"
-        text.refuse(f"its first line says {_shown(f'{layout} {field}'.encode())}", mend)
+        mend = "use coordinate real, coordinate integer, coordinate pattern, array real, or array "
+        mend += "integer"
+        text.refuse(f"the format {_shown(f'{layout} {field}'.encode())} is not supported", mend)
     if symmetry not in ("general", "symmetric", "skew-symmetric"):
-        mend = "give one that is general, symmetric or skew-symmetric"
-        text.refuse(f"its first line says {_shown(symmetry.encode())}", mend)
+        mend = "use general, symmetric, or skew-symmetric"
+        text.refuse(f"the symmetry {_shown(symmetry.encode())} is not supported", mend)
     return _sizes(text, layout, _FIELDS[field], symmetry)
 
 
@@ -215,27 +218,30 @@ def _sizes(text: _Text, layout: str, field: str, symmetry: str) -> Header:
     line = text.one_line()
     while line.lstrip().startswith(b"%") or (line and not line.strip()):
         if text.bytes > COMMENT_BYTES:
-            text.refuse(f"it has more than {COMMENT_BYTES} bytes of comments", WHOLE)
+            text.refuse(f"the file has more than {COMMENT_BYTES:,} bytes of comments", WHOLE)
         line = text.one_line()
     numbers = line.split()
-    wanted = 3 if layout == "coordinate" else 2
-    if len(numbers) != wanted or not all(number.isdigit() for number in numbers):
-        mend = "give rows and columns" + (" and entries" if wanted == 3 else "")
-        text.refuse(f"line {text.line} has no sizes: {_shown(line)}", mend)
+    sizes = 3 if layout == "coordinate" else 2
+    if len(numbers) != sizes or not all(number.isdigit() for number in numbers):
+        names = "rows, columns, and entries" if sizes == 3 else "rows and columns"
+        what = f"line {text.line} does not contain the sizes: {_shown(line)}"
+        text.refuse(what, f"expected the numbers of {names}")
     if max(len(number) for number in numbers) > MOST_DIGITS:
-        text.refuse(f"line {text.line}: {_shown(line)} is more than can be", WHOLE)
+        what = f"line {text.line}: sizes of more than {MOST_DIGITS} digits: {_shown(line)}"
+        text.refuse(what, WHOLE)
     rows, columns = int(numbers[0]), int(numbers[1])
     if rows != columns or rows == 0:
-        text.refuse(f"it has {rows} rows and {columns} columns", "give a square matrix")
+        what = f"the matrix has {rows} rows and {columns} columns"
+        text.refuse(what, "give a square matrix")
     triangle = {"general": rows * rows, "symmetric": rows * (rows + 1) // 2}
     dense = triangle.get(symmetry, rows * (rows - 1) // 2)
-    said = Header(layout, field, symmetry, rows, int(numbers[2]) if wanted == 3 else dense)
+    said = Header(layout, field, symmetry, rows, int(numbers[2]) if sizes == 3 else dense)
     if said.entries == 0:
-        text.refuse("it has no entries", "give a matrix with some")
+        text.refuse("the matrix has no entries", "give a matrix with at least one entry")
     if said.entries * said.shortest_bytes - 1 > text.most_bytes:
         holds = text.most_bytes // said.shortest_bytes
         text.refuse(
-            f"it is to have {said.entries} entries, and a file as short holds {holds} at most",
+            f"the header announces {said.entries} entries, but the file's size allows only {holds}",
             WHOLE,
         )
     if text.length > _most_bytes(text, said):  # before all of it is read
@@ -248,7 +254,7 @@ def _most_bytes(text: _Text, said: Header) -> int:
     return text.bytes + COMMENT_BYTES + LINE_BYTES * said.entries
 
 
-_TOO_LONG = f"its text is longer than {LINE_BYTES} bytes for each entry"
+_TOO_LONG = f"the file has more than {LINE_BYTES} bytes per entry"
 
 
 @dataclass(frozen=True)
@@ -285,14 +291,14 @@ def _pieces(text: _Text, said: Header) -> Iterator[_Piece]:
         entries = _entries(text, lines, lines_before, said, pattern)
         piece = _Piece(text, lines, entries, lines_before, before)
         if before + piece.count > said.entries:
-            what = f"is one entry more than the {said.entries} that were said"
+            what = f"exceeds the {said.entries} entries of the header"
             piece.refuse(said.entries - before, what, WHOLE)
         lines_before = text.line
         if piece.count > 0:  # of nothing, SciPy's reader makes a division by 0
             yield piece
         before += piece.count
     if before < said.entries:
-        text.refuse(f"it ends after {before} of {said.entries} entries", WHOLE)
+        text.refuse(f"the file ends after {before} of {said.entries} entries", WHOLE)
 
 
 def _entries(
@@ -307,7 +313,7 @@ def _entries(
         if at == end < len(lines):
             number = lines_before + lines.count(b"\n", 0, at) + 1
             wrong = _shown(lines[at : lines.index(b"\n", at)])
-            text.refuse(f"line {number} is no entry: {wrong}", f"give {said.meant}")
+            text.refuse(f"line {number} is not an entry: {wrong}", f"expected {said.expected}")
     return b"".join(entries)
 
 
@@ -361,7 +367,8 @@ def _from_lines(piece: _Piece, said: Header) -> coo_matrix:
         above = "on or above" if said.symmetry == "skew-symmetric" else "above"
         what = f"is {above} the diagonal of a {said.symmetry} matrix"
         first = int(np.argmin(allowed[said.symmetry]))
-        piece.refuse(first, what, "give the lower triangle alone, or call the file general")
+        mend = "give only the lower triangle, or declare the file general"
+        piece.refuse(first, what, mend)
     return part
 
 
@@ -399,8 +406,8 @@ def _refuse_index(piece: _Piece, rows: int) -> None:
         for index in line.split()[:2]:
             digits = index.lstrip(b"0")
             if len(digits) > MOST_DIGITS or not 1 <= int(digits or b"0") <= rows:
-                what = f"has a row or column that is not from 1 to {rows}"
-                piece.refuse(entry, what, "count both from 1")
+                what = f"has a row or column outside 1 to {rows}"
+                piece.refuse(entry, what, "number rows and columns from 1")
 
 
 def _refuse_infinite(piece: _Piece, values: Reals) -> None:
@@ -408,8 +415,8 @@ def _refuse_infinite(piece: _Piece, values: Reals) -> None:
 
     finite = np.isfinite(values)
     if not finite.all():
-        what = "has a value that 64 bits have no room for"
-        piece.refuse(int(np.argmin(finite)), what, "give values below 1.8e308")
+        what = "has a value too large for double precision"
+        piece.refuse(int(np.argmin(finite)), what, "use values below 1.8e308")
 
 
 def _shown(line: bytes) -> str:

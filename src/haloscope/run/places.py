@@ -33,25 +33,26 @@ def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
     known = [known for kind in KINDS for known in kind.names()]
     own = f"{cluster_file.ELSEWHERE}; {site_file.ELSEWHERE}"
     mend = LAB_UP if name == LAB else f"{nearest(name, known)}\n    {own}"
-    raise UserError(Problem(f"--on {name}", "there is no such place", mend))
+    raise UserError(Problem(f"--on {name}", "unknown cluster or site", mend))
 
 
 def _by_way_of(found: Place, via: Via) -> Place:
     if not isinstance(found, SimulatedCluster):
-        mend = "leave --via out, or name a simulated cluster: --on (haloscope list)"
-        raise UserError(Problem(f"--via {via.site}", f"{found.name} is no simulated cluster", mend))
+        what = f"--via requires a simulated cluster, and {found.name} is not one"
+        mend = "remove --via, or give a cluster with --on CLUSTER (haloscope list)"
+        raise UserError(Problem(f"--via {via.site}", what, mend))
     if not BatchPlace.has(via.site):
         mend = nearest(via.site, BatchPlace.names())
-        raise UserError(Problem(f"--via {via.site}", "there is no such site", mend))
+        raise UserError(Problem(f"--via {via.site}", "unknown site", mend))
     site = BatchPlace.named(via.site)
     if site.described.scheduler != "slurm":
-        what = f"it has {site.scheduler.title}, and only Slurm's srun gives out cores of a job"
-        mend = "name a site of Slurm, or leave --via out: it is then simulated here"
+        what = f"--via requires a site with Slurm, and this site has {site.scheduler.title}"
+        mend = "choose a site with Slurm, or remove --via to simulate on this machine"
         raise UserError(Problem(f"--via {via.site}", what, mend))
     if word := out_of(via.nodes, 1, most := site.described.used.nodes_of_a_job):
         where = f"--nodes {via.nodes}"
         what = f"{word} for partition {site.described.partition} of {via.site}"
-        raise UserError(Problem(where, what, f"give a number from 1 to {most:,}"))
+        raise UserError(Problem(where, what, f"give an integer from 1 to {most:,}"))
     return replace(found, via=site)
 
 

@@ -75,14 +75,14 @@ def to_do(
     lines = bench.to_build(lacking)
     unchecked = [*unchecked]
     if kernels := [*dict.fromkeys(program.kernel for program in unchecked)]:
-        are = "they are not built yet" if len(kernels) > 1 else "it is not built yet"
+        are = "they are not built" if len(kernels) > 1 else "it is not built"
         name = next(iter(bench.built), "")
         programs = [*unchecked, *lacking.get(name, ())]  # with those that try messages first
         names = ",".join(dict.fromkeys(program.kernel for program in programs))
         device = " --device" if any(program.device for program in programs) else ""
         command = " ".join(filter(None, ("haloscope toolchain build", name)))
         lines.append(
-            f"memory and rank limits of {listed(kernels)} were not checked: {are}; "
-            f"`{command} --kernels {names}{device}` builds all that these cases need"
+            f"memory and rank limits of {listed(kernels)} were not checked, because {are}; "
+            f"to build all that these cases need: {command} --kernels {names}{device}"
         )
     return tuple(lines)

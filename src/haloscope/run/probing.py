@@ -30,17 +30,17 @@ from haloscope.toolchains.transport import complaint, told
 TIMEOUT_S = 30
 _OWN_FAULT = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 """_OWN_FAULT are the signals by which a library ends itself; all others come from outside."""
-_TOLD_SIGNAL = re.compile(r"KILLED BY SIGNAL: (\d+)|exited on signal (\d+)")
-"""How Hydra and Open MPI say that a rank was killed, whatever their own exit code is."""
+_SIGNAL = re.compile(r"KILLED BY SIGNAL: (\d+)|exited on signal (\d+)")
+"""The messages of Hydra and Open MPI about a killed rank; their own exit codes do not show it."""
 _ABORTED = re.compile(r"^Abort\(\d+\)", re.MULTILINE)
-"""How MPICH and Intel MPI say that a rank ended itself: their exit code is the last byte of the
-error's number then, and may be what a signal's is (143 where there is no such provider)."""
+"""The message of MPICH and Intel MPI about a rank that ended itself. Their exit code is then the
+last byte of the error number, which may equal that of a signal (143: no such provider)."""
 
 _MESSAGES = KernelProgram("pingpong")
 _ONCE = ("sizes=8,64K", "repetitions=1", "steps=1", "warmup=0")
 _REFUSED = 2
-"""How halobench ends where a case can't be: a message has no way where each rank is alone."""
-_ALONE = "each rank was alone: what started them does not know this MPI library"
+"""halobench's exit code for an invalid case, such as messages of one rank."""
+_ALONE = "each process ran as a single rank: the launcher does not belong to this MPI library"
 
 Probed = tuple[str, str | None, bool]
 """An MPI library's name, the transport that is asked of it (None leaves it the choice), and whether
@@ -109,7 +109,7 @@ def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Prob
 
 def _signal(ended: process.Ended) -> int | None:
     """The signal that killed the launcher or a rank; None where none did."""
-    if match := _TOLD_SIGNAL.search(ended.output):
+    if match := _SIGNAL.search(ended.output):
         return int(match[1] or match[2])
     return ended.code - 128 if ended.code > 128 and not _ABORTED.search(ended.output) else None
 
@@ -187,10 +187,10 @@ def _settled(built: Build, transport: str | None, where: NodesAsked) -> Probe:
 
 
 def _problem(built: Build, transport: str | None, hosts: Sequence[str], each: Probe) -> Problem:
-    by = f"by transport {transport}" if transport else "by the transport that it chooses itself"
+    over = f"over transport {transport}" if transport else "over the default transport"
     where = f"{built.toolchain.name} ({built.toolchain.version})"
     between = f" between {hosts[0]} and {hosts[1]}" if len(hosts) > 1 else ""
-    what = f"two ranks can't exchange messages{between} {by}: {each.problem}"
-    mend = "nothing was measured or saved: mend it (haloscope doctor), or "
-    mend += "name other transports" if transport else "choose another library by --toolchain"
-    return Problem(where, what, mend)
+    what = f"two ranks could not exchange messages{between} {over}: {each.problem}"
+    mend = "check the installation (haloscope doctor), or "
+    mend += "choose other transports" if transport else "choose another library with --toolchain"
+    return Problem(where, what, f"{mend}; nothing was measured or saved")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a run has come: a bar in a terminal, plain lines elsewhere, and the time that is left."""
+"""Progress of a run: a bar in a terminal, lines elsewhere, and the remaining time."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _took(record: Mapping[str, Any]) -> str:
 
 
 class Teller:
-    """Tells a user on a console what goes on before anything is measured."""
+    """Prints messages on a console before and while launches run."""
 
     def __init__(self, console: Console) -> None:
         """On this console; bars are shown only if it is a terminal."""
@@ -163,12 +163,12 @@ class Teller:
             self.warn(line)
 
     def warn(self, line: str) -> None:
-        """Print a warning, or the way on after an interruption, even if the command is quiet."""
+        """Print a warning, or how to continue after an interruption, even with --quiet."""
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     @contextmanager
     def steps(self) -> Iterator[Callable[[int, int], None]]:
-        """While it lasts, a bar that is told of a build: steps done, steps there are."""
+        """Show a bar for the steps of a build; the caller reports steps done and total."""
         bar = Progress(
             BarColumn(bar_width=30), MofNCompleteColumn(), console=self.console, transient=True
         )

@@ -51,8 +51,8 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
     keep = Path(plan.keep)
     if keep.resolve().is_relative_to(folder.resolve()):
         return keep
-    what = f"its plan keeps files outside it, in {plan.keep}"
-    mend = "say so again, --keep DIR, if they are to be written there"
+    what = f"the plan keeps simulated cases' files outside this folder, in {plan.keep}"
+    mend = "if you trust that, confirm it with --keep DIR"
     raise UserError(Problem(f"--resume {folder}", what, mend))
 
 
@@ -65,13 +65,14 @@ def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iter
         if key not in known:
             yield Problem(where, f"{case.kernel} has no parameter '{key}'", nearest(key, known))
         elif "/" in str(value):
-            what = f"{key} = {value!r} is no file that haloscope made in its own cache"
+            what = f"{key} = {value!r} is not a file in haloscope's own cache"
             yield Problem(where, what, _ANEW)
     if case.files is not None and Path(case.files) != matrices.folder():
-        yield Problem(where, f"its files are in {case.files}, not in {matrices.folder()}", _ANEW)
+        what = f"its files are in {case.files}, not in haloscope's cache ({matrices.folder()})"
+        yield Problem(where, what, _ANEW)
     if not all(getattr(case.layout, name) >= 1 for name in _COUNTS):
-        yield Problem(where, f"{', '.join(_COUNTS)} must be whole numbers from 1", _ANEW)
+        yield Problem(where, f"{', '.join(_COUNTS)} must be positive integers", _ANEW)
     elif case.layout.problem:
         yield Problem(where, case.layout.problem, _ANEW)
     if case.toolchain not in plan.sources and case.absent is None:
-        yield no_such(where, "MPI library of this plan", case.toolchain, [*plan.sources])
+        yield no_such(where, "toolchain", case.toolchain, [*plan.sources])

@@ -35,12 +35,12 @@ _CACHE = {"level", "size_bytes", "shared_by"}
 
 
 def _split_paths() -> list[Problem]:
-    """Where files are to be whose path smpirun, a shell script, would take for several."""
+    """Return a problem if TMPDIR contains blanks, at which smpirun, a shell script, splits it."""
     folder = tempfile.gettempdir()
     if not re.search(r"\s", folder):
         return []
-    mend = "set TMPDIR to a folder without blanks in its path: smpirun takes no others"
-    return [Problem(f"TMPDIR={folder}", "has a blank in it", mend)]
+    what = "the path contains a blank, which smpirun does not support"
+    return [Problem(f"TMPDIR={folder}", what, "set TMPDIR to a path without blanks")]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far the jobs of a result folder have come: done, running, left, elapsed, expected."""
+"""Progress of the jobs of a result folder: launches done, running, and left; time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Standing:
         whole = self.done + self.left
         words = [f"{self.done} of {count(whole, 'launch', 'launches')} done, {self._left}"]
         if self.elapsed_s is not None:
-            words.append(f"first job {duration(self.elapsed_s)} ago")
+            words.append(f"first job submitted {duration(self.elapsed_s)} ago")
         if self.running is not None:
             words.append(f"running: {self.running}")
         return "; ".join(words)
@@ -62,7 +62,7 @@ class Standing:
         left = f"{count(self.left, 'launch', 'launches')} left"
         if not self.left:
             return left
-        time_left = "time not known before the first launches"
+        time_left = "time unknown until the first launches end"
         if self.expected_s is not None:
             time_left = f"about {duration(self.expected_s)}"
         return f"{left} ({time_left})"

@@ -41,10 +41,10 @@ def started(built: Build, site: BatchSite, where: NodesAsked) -> Build:
         problem = probing.probe(way, None, where.first(1)).problem
         if problem is None:
             for line in failed:
-                _log.warning(f"{line}: {starter(way.toolchain)} starts its ranks")
+                _log.warning(f"{line}; {starter(way.toolchain)} is used instead")
             return way
-        said = cause(problem) or problem
-        failed.append(f"{way.toolchain.name}: {starter(way.toolchain)} does not: {said}")
+        why = cause(problem) or problem
+        failed.append(f"{way.toolchain.name}: {starter(way.toolchain)} cannot start ranks: {why}")
     return ways[0]
 
 

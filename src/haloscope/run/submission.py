@@ -62,24 +62,26 @@ class Submission(FolderJobs):
         limit = self._most_minutes
         where = f"partition {self.site.described.partition} of {self.site.name}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
-            mend = f"give a number from 1 to {MOST_MINUTES:,}"
-            yield Problem(f"--minutes {self.minutes}", "can't be", mend)
+            mend = f"give an integer from 1 to {MOST_MINUTES:,}"
+            yield Problem(f"--minutes {self.minutes}", "out of range", mend)
         if not str(self.directory).isprintable():
-            what = "its name can't stand in a job script"
-            yield Problem(f"--out {str(self.directory)!r}", what, "give a folder another name")
+            what = "the folder's name has characters that a job script must not contain"
+            yield Problem(f"--out {str(self.directory)!r}", what, "choose another name")
         longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
         if self.minutes is not None and 1 <= self.minutes < longest / 60:
-            what = f"a launch may take {longest:g} s, so that few would begin in such a job"
-            mend = f"give {math.ceil(longest / 60)} at least, or a smaller timeout_s in the study"
+            what = f"shorter than the time limit per launch, {longest:g} s (timeout_s)"
+            mend = f"give at least {math.ceil(longest / 60)}, or reduce timeout_s in the study"
             yield Problem(f"--minutes {self.minutes}", what, mend)
         if limit is None:
             return
         if self.minutes is not None and self.minutes > limit:
-            what = f"{where} allows {count(limit, 'minute')}"
+            what = f"{where} allows at most {count(limit, 'minute')} per job"
             yield Problem(f"--minutes {self.minutes}", what, f"give at most {limit}")
         if longest > 60 * limit:
-            what = f"a launch may take {longest:g} s, and {where} allows {count(limit, 'minute')}"
-            yield Problem("timeout_s", what, "give less, or another partition in the site file")
+            what = f"{longest:g} s is longer than a job may take: {where} allows at most "
+            what += count(limit, "minute")
+            mend = "reduce timeout_s, or choose another partition in the site file"
+            yield Problem("timeout_s", what, mend)
 
     def planned(self) -> list[JobAsked]:
         """The jobs for what is left, a shape after the other, the smallest first."""
@@ -241,7 +243,7 @@ class Submission(FolderJobs):
 
 
 def of(campaign: Campaign, minutes: int | None = None) -> Submission:
-    """The submission of a campaign on a site. UserError where its jobs would be refused."""
+    """Return the submission of a campaign on a site. Raise UserError for jobs it would refuse."""
     site = places.site_of(campaign.place)
     assert site is not None
     programs = tuple(campaign.bench.programs.values())
@@ -253,7 +255,7 @@ def of(campaign: Campaign, minutes: int | None = None) -> Submission:
 
 
 def of_folder(directory: Path) -> Submission:
-    """The submission of a result folder that there is. UserError where it is none of a site."""
+    """Return the submission of a result folder. Raise UserError if it has no batch jobs."""
     folder = ResultFolder(directory)
     plan = folder.load()
     site = places.site_of(places.place(plan.on, via=plan.via))
@@ -270,17 +272,20 @@ def require_of_a_site(jobs: FolderJobs) -> None:
 
 
 def _without_jobs(folder: ResultFolder, plan: SavedPlan) -> Problem:
-    what = f"it is measured on {plan.on}, without a batch system"
-    return Problem(str(folder.path), what, "haloscope run --resume, report or show")
+    what = f"this folder is measured on {plan.on}, without a batch system, so it has no jobs"
+    return Problem(str(folder.path), what, "use haloscope run --resume, report, or show")
 
 
 def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> None:
-    """Make the result folder of a new campaign, and say what of the shell is not passed on."""
+    """Create the result folder of a new campaign; warn of variables that jobs do not get."""
     site = places.site_of(campaign.place)
     assert site is not None
     if names := site.scheduler.overriding(environment):
         to = site.scheduler.submits
-        tell.warn(f"not passed on to {to}: {', '.join(names)}; say it in the site file")
+        tell.warn(
+            f"warning: not passed to {to}, because it would override the options of jobs: "
+            f"{', '.join(names)}; use the keys of the site file instead"
+        )
     if campaign.source is not None:
         with campaign.folder.alone():
             campaign.check_folder()
@@ -298,7 +303,7 @@ def answered(submission: Submission) -> Iterator[None]:
         yield
     except (NoAnswerError, RefusedError) as error:
         title = submission.batch.scheduler.title
-        mend = "try again when it answers: what is measured stays, and what was submitted is found"
+        mend = "try again later; records are kept, and submitted jobs will be found again"
         raise UserError(Problem(title, f"no answer: {error}", mend)) from error
 
 
@@ -315,11 +320,11 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
     first = next((one.job for one in there if one.check), None)
     given = Counter(one.nodes for one in there if not one.check)
     if jobs:
-        tell.say(f"there already: {count(len(jobs), 'job')} ({', '.join(jobs)})")
+        tell.say(f"already submitted: {count(len(jobs), 'job')} ({', '.join(jobs)})")
     elif (asking := submission.first) is not None:
         checked(submission.directory).unlink(missing_ok=True)
         first = submission.submit(asking)
-        tell.say(f"job {first}: asks a node whether all is there")
+        tell.say(f"job {first}: preflight check on one node")
         jobs.append(first)
     for job in submission.planned():
         if given[job.nodes]:
@@ -328,6 +333,6 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         behind = next((before for before in reversed(jobs) if before != first), None)
         number = submission.submit(replace(job, after=first, behind=behind))
         jobs.append(number)
-        size = f"{count(job.nodes, 'node')}, at most {count(job.minutes, 'minute')}"
+        size = f"{count(job.nodes, 'node')}, up to {count(job.minutes, 'minute')}"
         tell.say(f"job {number}: {size}")
     return jobs

@@ -103,8 +103,8 @@ class Workbench:
     def to_build(self, programs: Programs) -> list[str]:
         """A line for each library that some of its programs are to be built with first."""
         return [
-            f"first: {listed([str(one) for one in lacking])} built for {name}: "
-            f"{self.built[name].toolchain.version}"
+            f"before the run: build {listed([str(one) for one in lacking])} for {name} "
+            f"({self.built[name].toolchain.version})"
             for name, lacking in self.lacking(programs).items()
         ]
 
@@ -126,7 +126,8 @@ def workbench(wanted: Wanted, tell: Teller) -> Workbench:
             except UserError as error:
                 missing[name] = error.problems[0].what
     if not toolchains and not library.available():
-        absent = [Problem(name, why, "add another") for name, why in missing.items()]
+        mend = "choose another MPI library: haloscope toolchain list"
+        absent = [Problem(name, why, mend) for name, why in missing.items()]
         raise UserError([*problems, *absent])
     built = {name: build.of(toolchain) for name, toolchain in toolchains.items()}
     return Workbench(
@@ -165,8 +166,8 @@ def of_one(toolchain: Toolchain) -> Workbench:
 def _to_fetch(name: str) -> str:
     prefix = library.prefix_of(library.parted(name)[0])
     return (
-        f"first: {name} from PyPI, into {prefix}, and halobench built with it; "
-        "which transports it has, and so the number of its cases, is known when it is there"
+        f"before the run: install {name} from PyPI in {prefix} and build halobench with it; "
+        "its transports, and therefore the number of cases, are unknown until then"
     )
 
 
@@ -183,7 +184,7 @@ def unknown_toolchains(wanted: Wanted) -> list[Problem]:
     """Names among those wanted that no toolchain has, each where it was asked for."""
     asked = ((where, name) for where, names in wanted.items() for name in names or ())
     return [
-        Problem(where, f"there is no '{name}'", library.known(name))
+        Problem(where, f"unknown toolchain '{name}'", library.known(name))
         for where, name in asked
         if not library.is_known(name)
     ]
@@ -249,7 +250,7 @@ class Halobench:
             problems = [
                 Problem(
                     f"{kernel} {key}={value}",
-                    "refused",
+                    "invalid value",
                     f"{guess(value, choices.get(key, ()))}{allowed}",
                 )
                 for key, value, allowed in wrong
@@ -259,14 +260,14 @@ class Halobench:
         if planner := self._planner(program):
             return planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
         if program.device and (host := self._planner(KernelProgram(kernel))):
-            # it knows which settings go together, and no device: nobody builds one to be refused
+            # the host's program checks settings, too: nothing is built for a case that is invalid
             asked = host.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
             others = [one for one in asked.problems if one.where != f"{kernel} memory=device"]
             if others:
                 return Forecast(resolved, 0, others)
         if ranks < (least := described.least_ranks):
-            too_few = f"needs at least {least} ranks"
-            return Forecast(resolved, 0, [Problem(f"{kernel} ranks={ranks}", "refused", too_few)])
+            where, mend = f"{kernel} ranks={ranks}", f"use at least {least} ranks"
+            return Forecast(resolved, 0, [Problem(where, "too few ranks", mend)])
         return Forecast(resolved, 0, (), unchecked=program)
 
     def _planner(self, program: KernelProgram) -> halobench.Planner | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Site files: found by name, read with all that is wrong in them, written."""
+"""Site files: find them by name, read them with all their problems, and write them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from haloscope.paths import write_whole
 from haloscope.sites.schema import ASKED, BatchSite, Partition
 
 OWN = Path("sites")
-"""OWN is where a user's files lie, in the folder that haloscope is called in."""
-ELSEWHERE = "your site files: NAME for ./sites/NAME.toml"
-"""ELSEWHERE is where site files are looked for."""
+"""OWN is the folder of the user's files, in the current folder."""
+ELSEWHERE = "a site file of your own: NAME for ./sites/NAME.toml"
+"""ELSEWHERE names the places of site files."""
 LAB = "lab"
-"""LAB is what the cluster in a box is called."""
-LAB_UP = "it is the cluster in a box, which is there after: haloscope lab up"
-"""LAB_UP is what to do where it is not there."""
+"""LAB is the name of the test cluster."""
+LAB_UP = "start the test cluster first: haloscope lab up"
+"""LAB_UP is the remedy if the test cluster is not running."""
 OF_THE_LAB = Path("/run/haloscope-lab/sites")
-"""OF_THE_LAB has the file of the cluster in a box, while there is one."""
+"""OF_THE_LAB is the folder of the test cluster's site file, while it is running."""
 
 
 def ready() -> dict[str, Path]:
@@ -36,12 +36,12 @@ def ready() -> dict[str, Path]:
 
 
 def found(name: str) -> Path:
-    """The file of a site of that name, or that file itself. UserError where there is none."""
+    """Return the file of a site by name or path. Raise UserError if there is none."""
     known = ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
         mend = LAB_UP if name == LAB else f"{nearest(name, [*known])}\n    {ELSEWHERE}"
-        raise UserError(Problem(f"site {name}", "there is no such file", mend))
+        raise UserError(Problem(f"site {name}", "unknown site", mend))
     return path
 
 
@@ -57,14 +57,14 @@ def of_the_lab() -> BatchSite | None:
 
 
 def load(path: Path) -> BatchSite:
-    """Read a site file; the site is called as the file. UserError with all that is wrong."""
+    """Read a site file, whose name is the site's name. Raise UserError with all problems."""
     return _checked(
-        path, toml.read(path, "give a site file, or make one: haloscope site detect")[1]
+        path, toml.read(path, "give a site file, or write one with haloscope site detect")[1]
     )
 
 
 def write(site: BatchSite, path: Path) -> None:
-    """Write a site file; what is not known is left out of it."""
+    """Write a site file without unknown values."""
     data = site.model_dump(exclude_none=True, exclude={"name"}, exclude_defaults=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, tomli_w.dumps(data))
@@ -73,12 +73,12 @@ def write(site: BatchSite, path: Path) -> None:
 def _checked(path: Path, data: dict[str, Any]) -> BatchSite:
     problems = []
     if "name" in data:
-        mend = "leave it out: a site is called as its file"
-        problems.append(Problem(f"{path}: name", f"it is '{path.stem}'", mend))
+        what = f"the name is determined by the file's name: '{path.stem}'"
+        problems.append(Problem(f"{path}: name", what, "remove this key"))
     try:
         site = BatchSite.model_validate({**data, "name": path.stem})
     except ValidationError as error:
-        problems += [_problem(path, one) for one in toml.worth_telling(error.errors())]
+        problems += [_problem(path, one) for one in toml.worth_reporting(error.errors())]
         raise UserError(problems) from error
     if problems := [*problems, *_contradictions(path, site)]:
         raise UserError(problems)
@@ -88,34 +88,34 @@ def _checked(path: Path, data: dict[str, Any]) -> BatchSite:
 def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
     names = [one.name for one in site.partitions]
     if site.partition not in names:
-        what = f"there is no [[partitions]] table of '{site.partition}'"
+        what = f"no [[partitions]] table has the name '{site.partition}'"
         yield Problem(f"{path}: partition", what, nearest(site.partition, names))
     if len({*names}) < len(names):
-        yield Problem(f"{path}: partitions", "two have one name", "leave one of them out")
+        yield Problem(f"{path}: partitions", "two have the same name", "remove one of them")
     yield from _of_other_schedulers(path, site)
     if site.scheduler == "slurm" and site.launcher == "srun" and site.mpi is None:
-        mend = "give pmix, pmi2, cray_shasta or none (srun --mpi=list says which there are)"
-        yield Problem(f"{path}: mpi", "is missing, and srun needs it", mend)
+        mend = "expected pmix, pmi2, cray_shasta, or none (see srun --mpi=list)"
+        yield Problem(f"{path}: mpi", 'missing, but required with launcher = "srun"', mend)
 
 
 def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
-    """Keys that the site's batch system has nothing for, which are some other one's."""
+    """Yield a problem for each key that the site's batch system does not support."""
     if site.scheduler != "slurm":
         if site.launcher == "srun":
-            mend = "give mpirun, for the MPI library's own"
-            yield Problem(f"{path}: launcher", "srun is Slurm's alone", mend)
+            mend = 'use launcher = "mpirun", the launcher of the MPI library'
+            yield Problem(f"{path}: launcher", "srun requires Slurm", mend)
         for key in ("mpi", "environment"):
             if getattr(site, key):
-                yield Problem(f"{path}: {key}", "is Slurm's alone", "leave it out")
+                yield Problem(f"{path}: {key}", "supported only with Slurm", "remove this key")
     for key in ASKED["slurm"]:
         if getattr(site, key) is not None and key not in ASKED[site.scheduler]:
-            what = f"jobs of scheduler {site.scheduler} are asked for without it"
-            mend = "leave it out, or say it in a job script of your own: template"
+            what = f"not supported with scheduler = {site.scheduler!r}"
+            mend = "remove this key, or use a job script of your own (template)"
             yield Problem(f"{path}: {key}", what, mend)
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
-    """One thing that is wrong: where, what, and what the key may be."""
+    """Translate one of pydantic's errors."""
     place = [part for part in detail["loc"] if part != "[key]"]
     where = f"{path}: {dotted(place)}"
     table: type[BaseModel] = Partition if place[0] == "partitions" and len(place) > 1 else BatchSite
@@ -124,7 +124,7 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
         return Problem(where, "unknown key", nearest(str(place[-1]), names))
     key = next((str(part) for part in reversed(place) if part in names), None)
     field = table.model_fields[key] if key else BatchSite.model_fields["partitions"]
-    wanted = f"give {field.description}"
+    expected = f"expected {field.description}"
     if detail["type"] == "missing":
-        return Problem(where, "is missing", wanted)
-    return Problem(where, f"{detail['input']!r} won't do", toml.guess_of(detail) + wanted)
+        return Problem(where, "this key is missing", expected)
+    return Problem(where, toml.invalid(detail), toml.guess_of(detail) + expected)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a site file says: the batch system, its partitions, and how ranks are started there."""
+"""The keys of a site file: the batch system, its partitions, and how ranks are started."""
 
 from __future__ import annotations
 
@@ -69,25 +69,29 @@ _Count = Annotated[int, Field(strict=True, ge=1, le=COUNT_LIMIT)]
 
 
 class Partition(_Table):
-    """Nodes that are given out together, all alike as far as jobs may count on it."""
+    """A partition; its values are the minimum over its nodes."""
 
-    name: _Word = Field(description="the partition's name")
-    nodes: _Count = Field(description="a whole number of nodes, from 1 to 1,000,000")
-    cores: _Count = Field(description="a whole number of cores a node, from 1 to 1,000,000")
-    threads_per_core: PositiveInt = Field(1, description="hardware threads of a core, from 1")
-    memory_mb: PositiveInt = Field(description="a node's memory that jobs may have, in MiB")
+    name: _Word = Field(description="the name of the partition")
+    nodes: _Count = Field(description="number of nodes: an integer from 1 to 1,000,000")
+    cores: _Count = Field(description="cores per node: an integer from 1 to 1,000,000")
+    threads_per_core: PositiveInt = Field(
+        1, description="hardware threads per core: an integer from 1"
+    )
+    memory_mb: PositiveInt = Field(
+        description="memory per node that jobs may use, in MiB: an integer from 1"
+    )
     max_minutes: PositiveInt | None = Field(
-        None, description="the longest job in minutes; leave it out where there is no limit"
+        None, description="time limit of a job in minutes: an integer from 1; default: no limit"
     )
     max_nodes: _Count | None = Field(
         None,
-        description="the most nodes of a job, by the partition or by your QOS: a whole number from "
-        "1 to 1,000,000; leave it out where there is no limit",
+        description="maximum nodes per job, by the partition or your QOS: an integer from 1 to "
+        "1,000,000; default: no limit",
     )
 
     @property
     def nodes_of_a_job(self) -> int:
-        """The most nodes that one job gets."""
+        """The maximum number of nodes per job."""
         return min(self.nodes, self.max_nodes or self.nodes)
 
 
@@ -95,64 +99,62 @@ class BatchSite(_Table):
     """A cluster with a batch system. name: that of its file."""
 
     name: str
-    source: str = Field(description="where this is from, and when: a text")
+    source: str = Field(description="the source of these values, with a date")
     scheduler: Literal["slurm", "pbs", "lsf", "flux"] = Field(
-        description="slurm, pbs (PBS Pro, OpenPBS), lsf or flux"
+        description="the batch system: slurm, pbs (PBS Pro, OpenPBS), lsf, or flux"
     )
-    partition: _Word = Field(
-        description="the partition (elsewhere: queue) that jobs go to, one of [[partitions]]"
-    )
+    partition: _Word = Field(description="the partition, or queue, of jobs: one of [[partitions]]")
     partitions: tuple[Partition, ...] = Field(
         min_length=1,
         description="[[partitions]] tables, each with name, nodes, cores, memory_mb, max_minutes, "
         "max_nodes",
     )
     launcher: Literal["srun", "mpirun"] = Field(
-        description="srun (of Slurm), or mpirun for the MPI library's own"
+        description="the launcher: srun (Slurm), or mpirun (of the MPI library)"
     )
     mpi: Literal["pmix", "pmi2", "cray_shasta", "none"] | None = Field(
         None,
-        description="how srun starts ranks (srun --mpi=list): pmix, pmi2, cray_shasta or none",
+        description="the MPI plugin of srun (srun --mpi=list): pmix, pmi2, cray_shasta, or none",
     )
     account: _Word | None = Field(
-        None, description="whom jobs are charged to (sbatch --account; a project, a bank)"
+        None, description="the account, project, or bank of jobs (sbatch --account)"
     )
     qos: _Word | None = Field(None, description="the quality of service (sbatch --qos)")
     constraint: _Features | None = Field(
-        None, description="features of nodes (sbatch --constraint)"
+        None, description="required features of nodes (sbatch --constraint)"
     )
     reservation: _Word | None = Field(None, description="a reservation (sbatch --reservation)")
     gpus: _Count | None = Field(
         None,
-        description="how many GPUs of each node jobs ask for (sbatch --gpus-per-node), from 1; "
-        "leave it out where jobs have a node's GPUs anyway, or need none",
+        description="GPUs per node that jobs request (sbatch --gpus-per-node): an integer from 1; "
+        "not needed if jobs get all GPUs of their nodes",
     )
     memory: _Memory | None = Field(
         None,
-        description="the memory of each node that jobs ask for (sbatch --mem): a number of MiB, or "
-        "one with K, M, G or T; 0 is all of it",
+        description="memory per node that jobs request (sbatch --mem): a number in MiB, or with "
+        "K, M, G, or T; 0 requests all memory",
     )
     tasks_per_node: _Count | None = Field(
         None,
-        description="how many tasks of each node jobs ask for (sbatch --ntasks-per-node), from 1, "
-        "where a site demands a number; ranks are started as a study says all the same",
+        description="tasks per node that jobs request (sbatch --ntasks-per-node), if the site "
+        "requires it: an integer from 1; the layout of ranks does not depend on it",
     )
-    modules: tuple[_Word, ...] = Field((), description="names for `module load`, in their order")
+    modules: tuple[_Word, ...] = Field((), description="modules to load, in order (module load)")
     toolchain: _Word | None = Field(
-        None, description="the MPI library that studies take if they name none (toolchain list)"
+        None, description="the MPI library of studies that name none (haloscope toolchain list)"
     )
     cluster: _Word | None = Field(
-        None, description="a cluster file's name (haloscope list), for the model of a node"
+        None, description="the cluster file with the node model (haloscope cluster list)"
     )
-    scratch: str | None = Field(None, description="a folder on every node's own disk, for TMPDIR")
-    template: str | None = Field(None, description="a job script of your own, as a template")
+    scratch: str | None = Field(None, description="a folder on the local disk of nodes, for TMPDIR")
+    template: str | None = Field(None, description="the path of a job script template of your own")
     environment: dict[_Variable, str] = Field(
         default_factory=dict,
-        description="variables of Slurm's own that its commands need: SLURM_CONF and the like",
+        description="variables that Slurm's commands need, such as SLURM_CONF",
     )
     shared_cores: PositiveInt | None = Field(
         None,
-        description="of a cluster in a box: the cores of the machine that its nodes all share",
+        description="for the test cluster: the cores of the machine that all its nodes share",
     )
 
     @property

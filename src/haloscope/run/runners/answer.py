@@ -27,9 +27,11 @@ def measured(path: Path) -> dict[str, Any] | None:
 
 
 def refused(code: int, printed: str) -> str | None:
-    """Why halobench refused what it was asked, in its own words; None where it did not."""
-    told = re.search(r"^halobench: (.+)", printed, re.MULTILINE) if code == BAD_USAGE else None
-    return told[1] if told else None
+    """Return halobench's message about an invalid case, or None if there is none."""
+    if code != BAD_USAGE:
+        return None
+    found = re.search(r"^halobench: (.+)", printed, re.MULTILINE)
+    return found[1] if found else None
 
 
 def with_cause(reason: str) -> str:

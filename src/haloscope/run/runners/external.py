@@ -84,9 +84,10 @@ class ExternalLaunch:
         path = self.program.folder / filled(one.file, self.values)
         there = self.run / (one.name or path.name)
         if not path.is_file():
-            raise UnreadableError(f"its input {path} is not there")
+            raise UnreadableError(f"input file not found: {path}")
         if there.is_symlink() or there.exists():
-            raise UnreadableError(f"two of its inputs are called {there.name}: give one a name")
+            what = f"two input files have the name {there.name}; set inputs.name for one of them"
+            raise UnreadableError(what)
         if not one.fill and not one.replace:
             there.symlink_to(path)
             return
@@ -95,7 +96,8 @@ class ExternalLaunch:
             by = filled(each.by, self.values).replace("\\", r"\\")  # nothing in it is a group
             text, count = re.subn(each.pattern, by, text, flags=re.MULTILINE)
             if count == 0:
-                raise UnreadableError(f"nothing in its input {path} matches '{each.pattern}'")
+                what = f"the pattern '{each.pattern}' matches nothing in the input file {path}"
+                raise UnreadableError(what)
         text = filled(text, self.values, known_alone=True) if one.fill else text
         there.write_bytes(text.encode(errors="surrogateescape"))
 
@@ -108,7 +110,7 @@ class ExternalLaunch:
         if name is None:
             return answer(self.program.said, ended.output, asked)
         if not (path := self.run / name).is_file():
-            return Answer("failed", f"it wrote no {name}")
+            return Answer("failed", f"the program did not write {name}")
         return answer(self.program.said, _end(path), asked)
 
     def _references(self) -> dict[int, str]:
@@ -120,7 +122,7 @@ class ExternalLaunch:
             path = self.program.folder / filled(check.reference, self.values)
             fitting = sorted(path.parent.glob(path.name))
             if not fitting:
-                raise UnreadableError(f"its reference {path} is not there")
+                raise UnreadableError(f"reference file not found: {path}")
             found[index] = _end(fitting[-1])
         return found
 
@@ -165,4 +167,4 @@ def _content(path: Path, most: int | None = None) -> bytes:
             file.seek(0 if most is None else max(0, size - most))
             return file.read()
     except (OSError, UserError) as error:
-        raise UnreadableError(f"{path} can't be read: {error}") from error
+        raise UnreadableError(f"cannot read {path}: {error}") from error

@@ -250,7 +250,7 @@ class LocalRunner:
         if (how := _ill_ended(case, ended)) is not None:
             return how
         if measured is None:
-            return "failed", "it ended without an error, and without a record"
+            return "failed", "the program ended without an error but wrote no record"
         return self._placed(case, asked, measured["layout"]["seen"])
 
     def _placed(
@@ -270,7 +270,8 @@ def _tuned(command: Sequence[str], environment: Mapping[str, str]) -> Tuning:
     """How a launch's library was tuned by its user; says once what is overridden."""
     found = tuning.of_launch(os.environ, command, environment)
     for name, used in found.overridden.items():
-        _warn(f"{name}={found.given[name]} is overridden: {used or 'left to the MPI library'}")
+        instead = f"{name}={used}" if used else "the MPI library's default"
+        _warn(f"warning: {name}={found.given[name]} is overridden by {instead}")
     return found
 
 
@@ -283,7 +284,7 @@ def _warn(line: str) -> None:
 def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
     """Outcome and reason of a launch that was ended, or ended with an error; None of another."""
     if ended.timed_out:
-        late = f"no answer within {case.timeout_s:g} s, the study's timeout_s"
+        late = f"still running after {case.timeout_s:g} s (timeout_s of the study)"
         return "timeout", answer.with_cause(late)
     if ended.code == 0:
         return None
@@ -292,9 +293,7 @@ def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
 
 
 def _taken_away(allocation: Allocation, launch: Launch) -> Problem:
-    what = (
-        f"its nodes were taken from it, or another job goes on with its folder; {launch.case.title}"
-    )
-    what += f", launch {launch.number}, is not recorded"
-    mend = "none is needed where it begins anew; else: haloscope run --resume DIR"
+    what = "the job lost its nodes, or another job took over its folder; "
+    what += f"launch {launch.number} of {launch.case.title} was not recorded"
+    mend = "if the batch system restarts the job, do nothing; else: haloscope run --resume DIR"
     return Problem(f"job {allocation.job}", what, mend)

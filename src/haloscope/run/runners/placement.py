@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haloscope.host.cpulist import cpu_list
+from haloscope.quantities import count
 from haloscope.study.case import Layout
 
 
@@ -37,15 +38,16 @@ def misplaced(
 def wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
     """Why ranks were not shared out to nodes as they were laid out; None if they were."""
     if len(seen) != layout.ranks:
-        return f"{len(seen)} ranks ran, {layout.ranks} were asked for"
+        return f"{count(len(seen), 'rank')} ran, but {layout.ranks} were requested"
     hosts = Counter(rank["host"] for rank in seen)
     if len(hosts) != layout.nodes:
-        return f"ran on {len(hosts)} nodes ({', '.join(hosts)}), {layout.nodes} were asked for"
+        where = f"{count(len(hosts), 'node')} ({', '.join(hosts)})"
+        return f"ran on {where}, but {layout.nodes} were requested"
     asked = layout.ranks_of_nodes
     for host, ranks in hosts.items():
         if ranks not in asked:
             each = " or ".join(map(str, dict.fromkeys(asked)))
-            return f"{ranks} ranks ran on {host}, {each} a node were asked for"
+            return f"{count(ranks, 'rank')} ran on {host}, but {each} per node were requested"
     return _wrong_mapping(layout, seen)
 
 
@@ -55,8 +57,8 @@ def _wrong_mapping(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | N
     for rank, node in zip(seen, layout.nodes_of_ranks, strict=True):
         if host_of.setdefault(node, rank["host"]) != rank["host"]:
             first = layout.nodes_of_ranks.index(node)
-            what = f"rank {rank['rank']} ran on {rank['host']}, and was to share {host_of[node]}"
-            return f"{what} with rank {first} ({layout.mapping})"
+            what = f"rank {rank['rank']} ran on {rank['host']}, not on {host_of[node]} with rank "
+            return f"{what}{first} as requested (mapping {layout.mapping})"
     return None
 
 
@@ -64,7 +66,8 @@ def _wrong_threads(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | N
     for rank in seen:
         threads = len(rank["thread_cpus"])
         if threads != layout.threads:
-            return f"rank {rank['rank']} ran {threads} threads, {layout.threads} were asked for"
+            what = f"rank {rank['rank']} ran {count(threads, 'thread')}"
+            return f"{what}, but {layout.threads} were requested"
     return None
 
 
@@ -75,8 +78,8 @@ def _unbound(
     for rank in seen:
         if len(rank["cpus"]) > layout.threads * threads_per_core:
             return (
-                f"rank {rank['rank']} was not bound: it could run on processors "
-                f"{cpu_list(rank['cpus'])}, for {layout.threads} thread(s)"
+                f"rank {rank['rank']} was not bound: it was allowed to run its "
+                f"{count(layout.threads, 'thread')} on processors {cpu_list(rank['cpus'])}"
             )
     return None
 
@@ -86,11 +89,11 @@ def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
     for host, ranks in _by_host(seen).items():
         clash = _clash((f"rank {rank['rank']}", rank["cpus"]) for rank in ranks)
         if clash:
-            return f"{clash} of {host}"
+            return f"{clash} on {host}"
     for rank in seen if layout.places != "sockets" else ():
         clash = _clash((f"thread {n}", cpus) for n, cpus in enumerate(rank["thread_cpus"]))
         if clash:
-            return f"in rank {rank['rank']}, {clash}"
+            return f"rank {rank['rank']}: {clash}"
     return None
 
 
@@ -103,7 +106,7 @@ def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]
     ]
     for rank, cpus in pairs:
         if set(rank["cpus"]) != set(cpus):
-            where = f"{cpu_list(rank['cpus'])}, not on {cpu_list(sorted(cpus))} as asked"
+            where = f"{cpu_list(rank['cpus'])}, not on {cpu_list(sorted(cpus))} as requested"
             return f"rank {rank['rank']} ran on processors {where}"
     return None
 

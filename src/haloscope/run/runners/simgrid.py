@@ -165,7 +165,7 @@ class _Simulation:
         except (UserError, ValueError, KeyError, TypeError, AttributeError) as error:
             problem = repr(error)
         if problem:
-            _log.warning("%s: damaged, simulated again: %s", self._cached, problem)
+            _log.warning("%s: damaged, so simulated again: %s", self._cached, problem)
             return None
         return record
 
@@ -224,10 +224,9 @@ class _Simulation:
         UserError where the folder is a link: what is kept is kept where it was asked for.
         """
         if folder.is_symlink():
-            mend = "take it away, or give another --keep"
-            raise UserError(
-                Problem(str(folder), "is a link, and files were to be kept there", mend)
-            )
+            what = "is a symbolic link; --keep does not write through links"
+            mend = "remove it, or give another folder with --keep"
+            raise UserError(Problem(str(folder), what, mend))
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             write_whole(folder / name, content)
@@ -248,7 +247,8 @@ class _Simulation:
             self._keep(measured, ended.wall_s)
             return self._good(measured, ended.wall_s, cached=False)
         if ended.timed_out:
-            outcome, reason = "timeout", f"no end within {self.case.timeout_s:g} s of simulating"
+            outcome = "timeout"
+            reason = f"still simulating after {self.case.timeout_s:g} s (timeout_s of the study)"
         elif measured is not None and measured["outcome"] == "wrong":
             outcome, reason = "wrong", measured["reason"]
         else:
@@ -350,22 +350,22 @@ _NO_MEMORY = (
     "Memory allocation of",
     "Failed to allocate stack",
 )
-"""What C++, the system and SimGrid say where there is none left."""
+"""The messages of C++, the system, and SimGrid when memory is exhausted."""
 
 
 def _why_it_failed(case: Case, ended: process.Ended) -> str:
-    """What became of a simulation, and of which case."""
+    """Return why a simulation failed, with the case."""
     killed = ended.code == 128 + signal.SIGKILL  # as the system does where there is no more
     if killed or any(sign in ended.output for sign in _NO_MEMORY):
         ranks, taken = count(case.layout.ranks, "simulated rank"), size(ended.peak_bytes)
-        why = f"{case.label}: out of memory: {ranks} had {taken} of this machine's and wanted more"
+        why = f"{case.label}: out of memory: {ranks} used {taken} of this machine and needed more"
         if arrays := _arrays_bytes(case):
-            why += f": their arrays are {size(arrays)}"
-        return f"{why}; simulate fewer, or where there is more memory"
+            why += f" (arrays: {size(arrays)})"
+        return f"{why}; simulate fewer ranks, or use a machine with more memory"
     if re.search("[Dd]eadlock (detected|or)", ended.output):
-        return f"{case.label}: the simulated ranks wait for each other for ever (deadlock)"
-    if told := re.search(r"/CRITICAL\] (.+)", ended.output):  # as of a collective that it hasn't
-        return f"SimGrid: {told[1]}"
+        return f"{case.label}: deadlock: the simulated ranks wait for each other"
+    if found := re.search(r"/CRITICAL\] (.+)", ended.output):  # such as an unknown collective
+        return f"SimGrid: {found[1]}"
     if refused := answer.refused(ended.code, ended.output):
         return refused
     return f"smpirun ended: {answer.how_it_ended(ended.code)}"
