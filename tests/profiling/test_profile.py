@@ -352,7 +352,7 @@ def test_a_command_needs_no_dashes_before_it(toolchain: Toolchain, tmp_path: Pat
 
 
 def test_a_program_without_mpi_says_nothing(toolchain: Toolchain, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="what the ranks sent: no rank said what it sent"):
+    with pytest.raises(UserError, match="--toolchain NAME"):
         profiled("--out", tmp_path / "out", "--", toolchain.mpirun, "-n", 1, "true")
 
 
@@ -360,7 +360,7 @@ def test_a_program_without_mpi_says_nothing(toolchain: Toolchain, tmp_path: Path
     ("words", "why"),
     [
         (("--",), "no command to run"),
-        (("--", "no-such-launcher", "-n", "2"), "there is no such program"),
+        (("--", "no-such-launcher", "-n", "2"), "no-such-launcher: "),
     ],
 )
 def test_what_can_be_no_command_is_refused(words: tuple[str, ...], why: str) -> None:
@@ -391,7 +391,7 @@ def test_ranks_that_a_launcher_of_another_library_starts_alone_are_an_error(
     subprocess.run(command, check=True, env=build.environment(toolchain))
     script = f"{toolchain_called(DEBIAN).mpirun} -n 2 {program}"
 
-    with pytest.raises(UserError, match="2 programs ran, each alone, as rank 0 of 1"):
+    with pytest.raises(UserError, match="2 processes .* rank 0 of 1"):
         profiled("--toolchain", "system", "--out", tmp_path / "out", "--", "sh", "-c", script)
 
 
@@ -399,7 +399,7 @@ def test_a_named_library_and_another_ones_launcher_are_refused() -> None:
     toolchain_called("system")
     toolchain_called(DEBIAN)
 
-    with pytest.raises(UserError, match="it starts programs of MPICH .*, and system is Open MPI"):
+    with pytest.raises(UserError, match="MPICH .* system is Open MPI"):
         launcher.toolchain_of([DEBIAN, "-n", "2", "x"], "system")
 
 
@@ -545,7 +545,7 @@ def test_a_program_of_another_mpi_library_is_refused(
     linked_with(monkeypatch, number)
     monkeypatch.setattr(library, "available", lambda: [made_up(tmp_path)])
     command = [str(starter), "-n", "2", "sh"]
-    why = r"sh was linked with Open MPI's libmpi.so.40, and mpich is MPICH 5.0.2\n.*family openmpi"
+    why = r"sh .* Open MPI's libmpi.so.40, .* MPICH 5.0.2\n.*family openmpi"
 
     if is_refused:
         with pytest.raises(UserError, match=why):

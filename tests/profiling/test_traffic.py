@@ -101,7 +101,7 @@ def test_programs_that_run_alone_are_told_from_ranks(tmp_path: Path) -> None:
     for _ in range(2):
         write(tmp_path, 0, 1, [], launched=2)
 
-    with pytest.raises(UserError, match="2 programs ran, each alone, as rank 0 of 1"):
+    with pytest.raises(UserError, match="2 processes .* rank 0 of 1"):
         traffic.read(tmp_path)
 
 

@@ -110,7 +110,7 @@ def test_a_lammps_that_has_all_can_be_used(
 def test_where_no_lammps_is_how_to_get_one_is_told(bench: Path) -> None:
     why = str(needs.ready(PROGRAM, FAKE).lacking)
 
-    assert why.startswith("no lmp is here: haloscope toolchain add lammps")
+    assert why.startswith("lmp ") and "haloscope toolchain add lammps" in why
 
 
 def test_a_folder_without_the_benchmark_is_named(
@@ -121,7 +121,8 @@ def test_a_folder_without_the_benchmark_is_named(
 
     why = str(needs.ready(PROGRAM, FAKE).lacking)
 
-    assert why.startswith(f"no bench is here: HALOSCOPE_LAMMPS_BENCH: {bench} holds no data.rhodo")
+    assert why.startswith("bench ") and f"HALOSCOPE_LAMMPS_BENCH: {bench} " in why
+    assert "data.rhodo" in why
 
 
 def said(text: str, steps: int = 100) -> Answer:
@@ -154,16 +155,16 @@ def test_a_log_becomes_a_step_with_its_sections() -> None:
 @pytest.mark.parametrize(
     ("text", "outcome", "reason"),
     [
-        (LOG.format(total="25370.2057", ranks=4), "wrong", "total_energy is -0.7928189281, and "),
-        (LOG.format(total="25356.2057", ranks=1), "misplaced", "it says that it ran on 1 rank,"),
-        (REFERENCE.partition("Bond")[0], "failed", "its output was cut off"),
+        (LOG.format(total="25370.2057", ranks=4), "wrong", "total_energy is -0.7928189281"),
+        (LOG.format(total="25356.2057", ranks=1), "misplaced", " 1 rank, but 4 ranks"),
+        (REFERENCE.partition("Bond")[0], "failed", "incomplete"),
         (REFERENCE.replace("builds = 0", "builds = 3").replace("with 1 MPI", "with 4 MPI"), "wrong",
-         "dangerous_builds is 3, and must be 0 or less"),
+         "dangerous_builds is 3"),
         (REFERENCE.replace("with 1 MPI", "with 4 MPI").replace("Kspace", "Space"), "failed",
-         "it printed no time of its phase Kspace"),
+         "phase Kspace"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_log_is_told(text: str, outcome: str, reason: str) -> None:
     found = said(text)
 
-    assert (found.outcome, str(found.reason)[: len(reason)]) == (outcome, reason)
+    assert found.outcome == outcome and reason in str(found.reason)

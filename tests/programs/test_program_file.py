@@ -33,10 +33,10 @@ def test_parameters_are_resolved_with_their_defaults(tmp_path: Path) -> None:
 
     assert program.resolved({}) == ({"n": 8, "fault": "none"}, [])
     assert program.resolved({"n": "12"}) == ({"n": 12, "fault": "none"}, [])
-    assert program.resolved({"n": 0})[1] == [("n", "1 or more")]
-    assert program.resolved({"n": 101})[1] == [("n", "100 or less")]
-    assert program.resolved({"n": True})[1] == [("n", "a whole number")]
-    assert program.resolved({"n": "1.5"})[1] == [("n", "a whole number")]
+    assert program.resolved({"n": 0})[1] == [("n", "at least 1")]
+    assert program.resolved({"n": 101})[1] == [("n", "at most 100")]
+    assert program.resolved({"n": True})[1] == [("n", "an integer")]
+    assert program.resolved({"n": "1.5"})[1] == [("n", "an integer")]
     assert program.resolved({"n": 10**400})[1] == [("n", "a finite number")]
     assert program.resolved({"fault": "-rf"})[1][0][0] == "fault"
 
@@ -47,62 +47,62 @@ def test_what_is_not_finite_is_no_parameter(tmp_path: Path) -> None:
 
     for value in (float("nan"), "nan", "inf", 10**400, "-1e999"):
         assert program.resolved({"x": value})[1] == [("x", "a finite number")]
-    assert program.resolved({"x": 1})[1] == [("x", "1.234567 or more")]
+    assert program.resolved({"x": 1})[1] == [("x", "at least 1.234567")]
 
 
 @pytest.mark.parametrize(
     ("before", "after", "where", "what"),
     [
         ("summary", "sumary", "sumary", "unknown key 'sumary'"),
-        ('command = ["{folder}/prints"', 'command = ["{nn}"', "command.#1", "{nn} stands for"),
-        ("default = 8", "default = 0", "parameters.n", "its default 0 won't do: 1 or more"),
-        ("[parameters.n]", "[parameters.ranks]", "parameters.ranks", "'ranks' stands for what"),
-        ("[parameters.n]", '[parameters."n m"]', "parameters.n m", "can't be a name"),
-        ('per = "n"', 'per = "m"', "time.per", "there is no whole number 'm'"),
-        ("(\\S+) ms", "\\S+ ms", "time.pattern", "no pattern: it has no group ( ) for the value"),
-        ("^end$", "(", "output.complete", "no pattern: missing )"),
-        ("(?P<mean>", "(?P<time>", "phases", "pattern needs the groups name and mean"),
-        ('result = "error"', 'result = "eror"', "verify#1.result", "there is no result 'eror'"),
+        ('command = ["{folder}/prints"', 'command = ["{nn}"', "command.#1", "{nn}"),
+        ("default = 8", "default = 0", "parameters.n", "at least 1"),
+        ("[parameters.n]", "[parameters.ranks]", "parameters.ranks", "'ranks'"),
+        ("[parameters.n]", '[parameters."n m"]', "parameters.n m", "name"),
+        ('per = "n"', 'per = "m"', "time.per", "'m'"),
+        ("(\\S+) ms", "\\S+ ms", "time.pattern", "group ( )"),
+        ("^end$", "(", "output.complete", "missing )"),
+        ("(?P<mean>", "(?P<time>", "phases", "name and mean"),
+        ('result = "error"', 'result = "eror"', "verify#1.result", "'eror'"),
         ("most = 0.1", "mist = 0.1", "verify#1.mist", "unknown key 'mist'"),
-        ("most = 0.1", 'says = "ok"\nmost = 1', "verify#1", "give one of: says; least or most"),
-        ("most = 0.1", "expected = 0.1", "verify#1", "expected and reference need relative"),
-        ('names = ["one", "two"]', 'names = ["one", "one"]', "phases", "names has one twice"),
+        ("most = 0.1", 'says = "ok"\nmost = 1', "verify#1", "says, least or most"),
+        ("most = 0.1", "expected = 0.1", "verify#1", "relative"),
+        ('names = ["one", "two"]', 'names = ["one", "one"]', "phases", " one "),
         (
             "[parameters.n]",
             'environment = {"" = "1"}\n[parameters.n]',
             "environment",
-            "'' won't do",
+            '""',
         ),
-        ("most = 0.1", 'reference = ""\nrelative = 1', "verify#1.reference", "'' won't do"),
-        ('unit = "ms"\nper', 'unit = "days"\nper', "time.unit", "'days' won't do"),
-        ('type = "integer"', 'type = "text"', "parameters.n", "matches belongs to type = 'text'"),
-        ("default = 8", "default = nan", "parameters.n", "its default nan won't do"),
-        ("most = 0.1", 'most = "error"', "verify#1.most", "there is no number 'error' among its p"),
+        ("most = 0.1", 'reference = ""\nrelative = 1', "verify#1.reference", '""'),
+        ('unit = "ms"\nper', 'unit = "days"\nper', "time.unit", '"days"'),
+        ('type = "integer"', 'type = "text"', "parameters.n", "matches"),
+        ("default = 8", "default = nan", "parameters.n", "default nan"),
+        ("most = 0.1", 'most = "error"', "verify#1.most", "'error'"),
         (
             "most = 0.1",
             'reference = "log"\nrelative = 1\nby = "error"',
             "verify#1.by",
-            "'error' is one value, and by is for several",
+            "'error'",
         ),
-        ("[output]", NEED + 'ask = ["{it}", "{n}"]\n[output]', "needs.it.ask", "{n} stands for no"),
+        ("[output]", NEED + 'ask = ["{it}", "{n}"]\n[output]', "needs.it.ask", "{n}"),
         (
             "[output]",
             FOLDER + 'holds = ["/etc"]\n[output]',
             "needs.it",
-            "below and holds are paths",
+            "below and holds",
         ),
-        ("[output]", FOLDER + 'holds = [""]\n[output]', "needs.it", "below and holds are paths"),
+        ("[output]", FOLDER + 'holds = [""]\n[output]', "needs.it", "below and holds"),
         (
             "[output]",
             NEED + 'added = "lammps"\nbelow = "/usr/bin/lmp"\n[output]',
             "needs.it",
-            "below and holds are paths",
+            "below and holds",
         ),
         (
             "[output]",
             '[[inputs]]\nfile = "a"\nname = ".."\n[output]',
             "inputs#1",
-            "name is a file's",
+            "name ",
         ),
     ],
 )
@@ -112,8 +112,8 @@ def test_what_is_wrong_is_named(
     assert before in TOML
     found = problems(tmp_path, TOML.replace(before, after, 1))
 
-    told = [(place.replace(".#", "#"), words[: len(what)]) for place, words, _ in found]
-    assert (where.replace(".#", "#"), what) in told
+    place = where.replace(".#", "#")
+    assert any(one.replace(".#", "#") == place and what in words for one, words, _ in found)
 
 
 def test_the_hash_is_of_the_file_and_of_the_inputs_beside_it(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_where_another_folder_may_be_put_in_its_place_nothing_is_run(own: Path) 
     assert "theirs" in trusted(())
     own.parent.chmod(0o777)
 
-    with pytest.raises(UserError, match="put something else in its place"):
+    with pytest.raises(UserError, match="chmod o-w"):
         trusted(())
 
 
@@ -49,7 +49,7 @@ def test_where_a_link_leads_to_an_open_folder_nothing_is_run(own: Path, tmp_path
     assert "theirs" in trusted(())
     there.parent.chmod(0o777)
 
-    with pytest.raises(UserError, match="put something else in its place"):
+    with pytest.raises(UserError, match="chmod o-w"):
         trusted(())
 
 
@@ -58,23 +58,23 @@ def test_what_others_may_write_to_is_not_run(own: Path, open_: str) -> None:
     put(own)
     (own / open_).chmod((own / open_).stat().st_mode | 0o022)
 
-    with pytest.raises(UserError, match="others may write to it"):
+    with pytest.raises(UserError, match="chmod go-w"):
         trusted(())
 
 
 def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="two programs are called theirs"):
+    with pytest.raises(UserError, match="theirs"):
         trusted([put(tmp_path / "one"), put(tmp_path / "two")])
 
 
 @pytest.mark.parametrize("name", ["Mine", "my-solver", "1st"])
 def test_a_folder_that_can_be_no_kernels_name_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UserError, match=f"it would be called '{name}'"):
+    with pytest.raises(UserError, match=f"'{name}'"):
         trusted([put(tmp_path, name)])
 
 
 def test_a_folder_without_a_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is no .*program.toml"):
+    with pytest.raises(UserError, match="not found: .*program.toml"):
         trusted([tmp_path])
 
 

@@ -59,7 +59,7 @@ def test_what_is_no_record_is_no_attempt(file: Path, caplog: pytest.LogCaptureFi
     append(file, changed(good, launch=1, times_s=[-1.0]))
 
     assert [one.launch for one in attempts(file)] == [one.launch for one in read(file)] == [0]
-    assert f"{file}:2: times_s#1 can't be -1.0, left out" in caplog.text
+    assert f"{file}:2: skipped: times_s#1: invalid value -1.0" in caplog.text
 
 
 def test_attempts_take_a_small_part_of_the_memory_of_records(file: Path) -> None:

@@ -69,7 +69,7 @@ def test_what_has_no_logarithm_is_refused() -> None:
     for wrong in wrongs:
         with pytest.raises(ValueError):
             typical_over(wrong)
-    with pytest.raises(ValueError, match="of one allocation"):
+    with pytest.raises(ValueError, match="one allocation"):
         components({"a": [1.0, 2.0]})
 
 

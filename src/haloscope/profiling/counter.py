@@ -70,8 +70,8 @@ def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
     ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S, tail=tail)
     if ended.code != 0:
         last = "\n    ".join(ended.output.strip().splitlines()[-10:])
-        mend = "`haloscope doctor` checks the compilers"
-        raise UserError(Problem(SOURCE, f"it does not build:\n    {last}", mend))
+        mend = "check the compilers with haloscope doctor"
+        raise UserError(Problem(SOURCE, f"compilation failed:\n    {last}", mend))
     return ended.output
 
 
@@ -88,7 +88,7 @@ def environment(toolchain: Toolchain, counter: Path, folder: Path) -> dict[str, 
         own["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, (str(counter.parent), there)))
         preload = counter.name
     if re.search(r"[:;]", str(counter)):
-        what = "the loader can't load a library from a path with : or ;"
+        what = "the loader does not support paths with : or ;"
         raise UserError(Problem(str(counter), what, "set HALOSCOPE_CACHE to another folder"))
     own["LD_PRELOAD"] = ":".join(filter(None, (preload, os.environ.get("LD_PRELOAD"))))
     own["HALOSCOPE_PROFILE"] = str(folder)

@@ -41,24 +41,23 @@ def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
     assert found is not None
     launcher = _of_launcher(Path(found))
     if toolchain and launcher and not needs.is_same_abi(toolchain, launcher):
-        what = (
-            f"it starts programs of {launcher.version}, and {toolchain.name} is {toolchain.version}"
-        )
-        raise UserError(Problem(found, what, "leave out --toolchain, or begin with its launcher"))
+        what = f"this launcher belongs to {launcher.version}, but {toolchain.name} is "
+        what += toolchain.version
+        mend = "remove --toolchain, or use the launcher of that library"
+        raise UserError(Problem(found, what, mend))
     toolchain = toolchain or launcher
     if toolchain is None and Path(found).name == "srun":
         toolchain = _of_program(command)
     elif toolchain is None and not _NAMES.match(Path(found).name):
         toolchain = _of_program(["", *command]) or _of_mpirun()
     if toolchain is None:
-        mend = "say which it belongs to: --toolchain NAME (haloscope toolchain list)"
-        raise UserError(
-            Problem(found, "it is no launcher of an MPI library that is known here", mend)
-        )
+        what = "cannot determine the MPI library of this command"
+        mend = "name it: --toolchain NAME (haloscope toolchain list)"
+        raise UserError(Problem(found, what, mend))
     for program in _programs(command[at:]):
         if (other := needs.other_library(program, toolchain)) is not None:
             what, families = other
-            mend = f"begin the command with the launcher of an MPI library of family {families}"
+            mend = f"use the launcher of an MPI library of family {families}"
             raise UserError(Problem("program", what, f"{mend} (haloscope toolchain list)"))
     return toolchain
 
@@ -84,12 +83,12 @@ def _of_mpirun() -> Toolchain | None:
 
 def _not_there(word: str) -> Problem:
     if not _NAMES.fullmatch(word):
-        return Problem(word, "there is no such program", _EXAMPLE)
+        return Problem(word, "command not found", _EXAMPLE)
     added = [one.name for one in library.available() if one.prefix is not None]
     name = added[0] if added else library.DEFAULT
-    first = "" if added else f"haloscope toolchain add {name}, then "
-    mend = f"{first}haloscope profile --toolchain {name} -- {word} ..."
-    return Problem(word, "no MPI library is in PATH", f"{mend}; or load your cluster's module")
+    first = "" if added else f"haloscope toolchain add {name}, and then "
+    mend = f"run {first}haloscope profile --toolchain {name} -- {word} ..., or load your cluster's "
+    return Problem(word, "no MPI library in PATH", f"{mend}module")
 
 
 def _of_launcher(found: Path) -> Toolchain | None:

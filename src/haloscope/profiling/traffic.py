@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 
-FINALIZE = "is the program linked with another MPI library, or statically? --toolchain NAME"
-"""FINALIZE says why a process may have written nothing."""
-_ABOUT = "what the ranks sent"
+FINALIZE = "name the MPI library that the program is linked with: --toolchain NAME (programs that "
+FINALIZE += "are linked statically are not supported)"
+"""FINALIZE is the remedy if no process has written counts."""
+_ABOUT = "message counts"
 MESSAGE, NEIGHBOUR, ONE_SIDED = "message", "neighbour", "one-sided"
 _Of = TypeVar("_Of")
 KINDS = (MESSAGE, NEIGHBOUR, ONE_SIDED)
@@ -172,14 +173,14 @@ def read(folder: Path) -> list[Traffic]:
     paths = sorted(path for path in folder.glob("rank-*") if path.suffix != ".counts")
     processes = [found for path in paths if (found := _process(path)) is not None]
     if not processes:
-        raise UserError(Problem(_ABOUT, "no rank said what it sent", FINALIZE))
+        raise UserError(Problem(_ABOUT, "no rank wrote any", FINALIZE))
     worlds = _worlds(processes)
     for one in processes:
         launched, job = int(one.about["launched"]), one.about["job"]
         fellows = [other for other in processes if other.about["job"] == job]
         if launched > 1 and len(fellows) > 1 and all(it.about["ranks"] == 1 for it in fellows):
-            what = f"{len(fellows)} programs ran, each alone, as rank 0 of 1"
-            mend = "start it by the launcher of the MPI library that it is linked with"
+            what = f"{len(fellows)} processes ran separately, each as rank 0 of 1"
+            mend = "use the launcher of the MPI library that the program is linked with"
             raise UserError(Problem(_ABOUT, what, mend))
     links = _links(worlds)
     return [_traffic(number, world, links) for number, world in enumerate(worlds, 1)]
@@ -387,32 +388,32 @@ _NOUNS = {
 
 
 def summary(traffic: Traffic) -> str:
-    """All of it in a sentence."""
+    """Return totals of messages and bytes as one line."""
     hosts = {host for host in traffic.hosts if host is not None}
     where = f"{count(traffic.ranks, 'rank')} on {count(len(hosts), 'node')}"
     totals = {kind: traffic.total(kind=kind) for kind in KINDS}
     sent = [
-        f"{count(total.messages, *_NOUNS[kind])} of {total.bytes:,} bytes"
+        f"{count(total.messages, *_NOUNS[kind])} with {total.bytes:,} bytes"
         for kind, total in totals.items()
         if total.messages
     ]
     if not sent:
         moves = traffic.collectives or traffic.files or traffic.uncounted
-        why = "" if moves else "; no rank called a function of MPI that moves data"
+        why = "" if moves else "; no rank called an MPI function that moves data"
         return f"{where}: no messages between ranks{why}"
     pairs = count(len(traffic.matrix()) + len(traffic.outside()), "pair")
     return f"{where}: {', '.join(sent)} between {pairs} of ranks"
 
 
 def lacks(traffic: Traffic) -> str | None:
-    """Why it is partial; None if it is whole."""
+    """Why counts are partial, or None if they are complete."""
     why = []
     if traffic.unended:
         why.append(
-            f"{_ranks(traffic.unended)} did not reach MPI_Finalize (counted to the last call)"
+            f"{_ranks(traffic.unended)} did not reach MPI_Finalize (counted up to the last call)"
         )
     if traffic.lacking:
-        why.append(f"{_ranks(traffic.lacking)} wrote nothing")
+        why.append(f"{_ranks(traffic.lacking)} wrote no counts")
     return "; ".join(why) if why else None
 
 

@@ -61,18 +61,18 @@ class ExternalProgram:
         params, wrong = {}, []
         for name, one in self.said.parameters.items():
             params[name] = _typed(one.type, given.get(name, one.default))
-            if wanted := one.problem(params[name]):
-                wrong.append((name, wanted))
+            if expected := one.problem(params[name]):
+                wrong.append((name, expected))
         return params, wrong
 
 
 def load(trusted: Trusted) -> ExternalProgram:
     """Read a program.toml. UserError with all that is wrong in it."""
-    source, data = toml.read(trusted.file, "give a program's file: docs/programs.md")
+    source, data = toml.read(trusted.file, "give a readable program.toml (docs/programs.md)")
     try:
         said = ProgramFile.model_validate(data)
     except ValidationError as error:
-        details = toml.worth_telling(error.errors())
+        details = toml.worth_reporting(error.errors())
         raise UserError(_distinct(_problem(trusted.file, one) for one in details)) from error
     if problems := list(_contradictions(trusted.file, said)):
         raise UserError(problems)
@@ -144,23 +144,24 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
     known = {*BUILT_IN, *said.parameters, *said.needs}
     for kind, names in (("parameters", said.parameters), ("needs", said.needs)):
         for name in sorted({*names} & {*BUILT_IN}):
-            what = f"'{name}' stands for what every launch has: {BUILT_IN[name]}"
-            yield Problem(f"{file}: {kind}.{name}", what, "give it another name")
+            what = f"'{name}' is a built-in name: {BUILT_IN[name]}"
+            yield Problem(f"{file}: {kind}.{name}", what, "choose another name")
     for name in sorted({*said.parameters} & {*said.needs}):
-        yield Problem(f"{file}: needs.{name}", "a parameter is called so, too", "rename one")
+        what = "a parameter has the same name"
+        yield Problem(f"{file}: needs.{name}", what, "rename one of them")
     for where, text in _filled_texts(said):
         early = where.startswith("needs.")  # asked before a case is there
         there = {"folder", *said.needs} if early else known
         for name in names_in(text):
             if name not in there:
-                what = f"{{{name}}} stands for nothing" + (" before a launch" if early else "")
-                mend = f"{nearest(name, sorted(there))}; write {{{{ and }}}} for braces"
+                what = f"unknown name {{{name}}}" + (" before a launch" if early else "")
+                mend = f"{nearest(name, sorted(there))}; for literal braces, write {{{{ and }}}}"
                 yield Problem(f"{file}: {where}", what, mend)
     counts = {name for name, one in said.parameters.items() if one.type == "integer"}
     timed = {"time": said.time, "points": said.points, "phases": said.phases}
     for table, per in ((name, one.per) for name, one in timed.items() if one is not None):
         if isinstance(per, str) and per not in counts:
-            what = f"there is no whole number '{per}' among its parameters"
+            what = f"no integer parameter has the name '{per}'"
             yield Problem(f"{file}: {table}.per", what, nearest(per, sorted(counts)))
     yield from _of_results(file, said)
     yield from _of_checks(file, said)
@@ -184,11 +185,11 @@ def _of_results(file: Path, said: ProgramFile) -> Iterator[Problem]:
     scalars = {*_numbers(said.parameters), *_numbers(said.results)}
     for name, one in said.results.items():
         if one.per is not None and (one.per not in scalars or one.per == name):
-            what = f"there is no number '{one.per}' among its results and parameters"
+            what = f"no numeric result or parameter has the name '{one.per}'"
             yield Problem(f"{file}: results.{name}.per", what, nearest(one.per, sorted(scalars)))
         elif one.per is not None and one.type not in ("real", "reals"):
-            what = f"{one.type} can't be divided"
-            yield Problem(f"{file}: results.{name}.per", what, "give type = 'real' or 'reals'")
+            what = f"a result of type '{one.type}' cannot be divided"
+            yield Problem(f"{file}: results.{name}.per", what, "use type = 'real' or 'reals'")
 
 
 def _numbers(declared: Mapping[str, ProgramParameter] | Mapping[str, ResultRead]) -> list[str]:
@@ -203,19 +204,20 @@ def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
         where = f"{file}: {dotted(('verify', index))}"
         for key, named in (("result", check.result), ("by", check.by)):
             if named is not None and named not in results:
-                what = f"there is no result '{named}'"
+                what = f"unknown result '{named}'"
                 yield Problem(f"{where}.{key}", what, nearest(named, sorted(results)))
         if check.result in results and results[check.result].type == "text":
-            yield Problem(f"{where}.result", f"'{check.result}' is a text", "verify it by says")
+            what = f"the result '{check.result}' is a string, not a number"
+            yield Problem(f"{where}.result", what, "verify it with says")
         for key in ("least", "most"):
             bound = getattr(check, key)
             if isinstance(bound, str) and bound not in given:
-                what = f"there is no number '{bound}' among its parameters"
+                what = f"no numeric parameter has the name '{bound}'"
                 yield Problem(f"{where}.{key}", what, nearest(bound, sorted(given)))
         for key, named in (("result", check.result), ("by", check.by)) if check.by else ():
             if named in results and results[named].type != "reals":
-                what = f"'{named}' is one value, and by is for several"
-                yield Problem(f"{where}.{key}", what, "give it type = 'reals', or no by")
+                what = f"by requires results of type 'reals', and '{named}' is a single value"
+                yield Problem(f"{where}.{key}", what, "use type = 'reals', or remove by")
 
 
 def _problem(file: Path, detail: ErrorDetails) -> Problem:
@@ -226,16 +228,17 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
     if detail["type"] == "extra_forbidden":
         return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
     if detail["type"] == "missing":
-        return Problem(where, "is missing", f"give {description}")
-    if detail["type"] == "told":
-        return Problem(where, detail["msg"], "mend it there: docs/programs.md says what is what")
+        return Problem(where, "this key is missing", f"expected {description}")
+    if detail["type"] == "rule":
+        return Problem(where, detail["msg"], "correct this table (see docs/programs.md)")
     if detail["type"] == "pattern":
-        return Problem(where, f"no pattern: {detail['msg']}", "give a regular expression of Python")
+        what = f"invalid regular expression: {detail['msg']}"
+        return Problem(where, what, "expected a regular expression in Python's syntax")
     if place and place[-1] == "[key]":
-        mend = "give small letters, digits and _, a letter first"
-        return Problem(f"{file}: {dotted(place[:-1])}", "can't be a name", mend)
+        mend = "use lower-case letters, digits, and _, with a letter first"
+        return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", mend)
     hint = toml.guess_of(detail, description)
-    return Problem(where, f"{str(detail['input'])[:60]!r} won't do", f"{hint}give {description}")
+    return Problem(where, toml.invalid(detail), f"{hint}expected {description}")
 
 
 def _distinct(problems: Iterator[Problem]) -> list[Problem]:

@@ -20,7 +20,7 @@ from haloscope.toolchains.transport import Family
 
 ASK_LIMIT_S = 60.0
 """ASK_LIMIT_S is how long an executable may take to tell of itself, in seconds."""
-_TOLD = 1 << 20
+_OUTPUT = 1 << 20
 _ABI: Mapping[str, tuple[str, tuple[Family, ...]]] = {
     "40": ("Open MPI's", ("openmpi",)),
     "12": ("MPICH's", ("mpich", "impi")),
@@ -49,7 +49,7 @@ def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
     for name, need in program.said.needs.items():
         found, why = _looked_for(need)
         if found is None:
-            return Ready(needs, None, None, f"no {name} is here: {why}{need.get}")
+            return Ready(needs, None, None, f"{name} not found: {why}{need.get}")
         needs[name] = found
     values = {**needs, "folder": program.folder}
     try:
@@ -59,11 +59,11 @@ def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
     executable = _executable(first, program.folder)
     if executable is None:
         return Ready(needs, None, None, _no_executable(first, program))
-    if (wanted := other_library(executable, toolchain)) is not None:
-        what, others = wanted
-        mend = f"name an MPI library of family {others} (toolchains, --toolchain)"
-        return Ready(needs, executable, None, f"{what}: {mend}")
-    version, lacking = _told(program, needs, toolchain)
+    if (other := other_library(executable, toolchain)) is not None:
+        what, others = other
+        mend = f"use an MPI library of family {others} (toolchains, --toolchain)"
+        return Ready(needs, executable, None, f"{what}; {mend}")
+    version, lacking = _version(program, needs, toolchain)
     return Ready(needs, executable, version, lacking)
 
 
@@ -100,8 +100,8 @@ def other_library(executable: Path, toolchain: Toolchain) -> tuple[str, str] | N
     wanted = mpi_of(executable)
     if wanted is None or toolchain.family in (known := _ABI[wanted])[1]:
         return None
-    what = f"{executable} was linked with {known[0]} libmpi.so.{wanted}"
-    return f"{what}, and {toolchain.name} is {toolchain.version}", " or ".join(known[1])
+    what = f"{executable} is linked with {known[0]} libmpi.so.{wanted}"
+    return f"{what}, but {toolchain.name} is {toolchain.version}", " or ".join(known[1])
 
 
 def is_same_abi(one: Toolchain, other: Toolchain) -> bool:
@@ -127,7 +127,7 @@ def library_of(executable: Path) -> Path | None:
 @cache
 def _linked(executable: Path) -> tuple[str, str] | None:
     """Number and path of the libmpi.so that a program asks for; of Debian's MPICH, libmpich.so."""
-    ended = process.run(["ldd", str(executable)], os.environ, ASK_LIMIT_S, tail=_TOLD)
+    ended = process.run(["ldd", str(executable)], os.environ, ASK_LIMIT_S, tail=_OUTPUT)
     lines = re.findall(r"\blibmpi(?:ch)?\.so\.(\d+)(?: => (\S+))?", ended.output)
     found = {number: path for number, path in lines if number in _ABI}
     return found.popitem() if len(found) == 1 else None
@@ -168,13 +168,13 @@ def _unfit(need: Need, path: Path) -> str | None:
     """What is wrong with what lies at a path; None where nothing is."""
     if need.kind == "folder":
         if not path.is_dir():
-            return "is no folder"
+            return "is not a folder"
         lacking = [one for one in need.holds if next(path.glob(one), None) is None]
-        return f"holds no {', no '.join(lacking)}" if lacking else None
+        return f"does not contain {', '.join(lacking)}" if lacking else None
     if not path.is_file():
-        return "is no file"
+        return "is not a file"
     if need.kind == "executable" and not os.access(path, os.X_OK):
-        return "can't be executed"
+        return "is not executable"
     return None
 
 
@@ -191,12 +191,11 @@ def _executable(word: str, folder: Path) -> Path | None:
 def _no_executable(word: str, program: ExternalProgram) -> str:
     """Why what a command begins with can't be run, and what to do."""
     if "/" in word and (program.folder / word).is_file():
-        return f"{program.folder / word} can't be executed: chmod +x it"
-    what = f"no {word} is here: its command begins with it"
-    return f"{what}; build it, or mend {program.trusted.file}"
+        return f"{program.folder / word} is not executable; run chmod +x on it"
+    return f"command not found: {word}; build it, or correct {program.trusted.file}"
 
 
-def _told(
+def _version(
     program: ExternalProgram, needs: Mapping[str, Path], toolchain: Toolchain
 ) -> tuple[str | None, str | None]:
     """What its executables say of themselves: a version, and what is wrong with one."""
@@ -209,7 +208,9 @@ def _told(
         for one in need.says:
             if re.search(one.pattern, said, re.MULTILINE) is None:
                 last = (
-                    f" ({' '.join(words)} ended with {code}: {said.strip()[-200:]})" if code else ""
+                    f" ({' '.join(words)} ended with exit code {code}: {said.strip()[-200:]})"
+                    if code
+                    else ""
                 )
                 return None, f"{needs[name]}: {one.lacking}{last}"
         found = re.search(need.version, said, re.MULTILINE) if need.version else None
@@ -221,5 +222,5 @@ def _told(
 @cache
 def _asked(words: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> tuple[int, str]:
     """The exit code of a command, and what it printed."""
-    ended = process.run(words, {**os.environ, **dict(variables)}, ASK_LIMIT_S, tail=_TOLD)
+    ended = process.run(words, {**os.environ, **dict(variables)}, ASK_LIMIT_S, tail=_OUTPUT)
     return ended.code, ended.output

@@ -51,7 +51,7 @@ class Answer:
 
 
 class UnreadableError(Exception):
-    """Why an output is no answer, in words."""
+    """Why the results cannot be read from an output."""
 
 
 def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
@@ -60,8 +60,8 @@ def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
     try:
         if (complete := said.output.complete) is not None:
             if _found(complete, text) is None:
-                raise UnreadableError(f"its output was cut off: {_nothing(complete, text)}")
-            checked.append("its output is whole")
+                raise UnreadableError(f"the output is incomplete: {_nothing(complete, text)}")
+            checked.append("the output is complete")
         if misplaced := _miscounted(said, text, asked, checked):
             return Answer("misplaced", misplaced)
         measured = _measured(said, text, asked.params)
@@ -73,26 +73,27 @@ def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
         ) is not None:
             return Answer("wrong", wrong, measured, checked)
     except UnreadableError as error:
-        return Answer("failed", f"there is nothing to verify it by: in the reference, {error}")
+        return Answer("failed", f"cannot verify the results: the reference is invalid: {error}")
     return Answer("ok", None, measured, checked)
 
 
 def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) -> str | None:
     """Why it did not run on the ranks and threads that were asked for; None if it did."""
-    for what, pattern, wanted in (
+    for what, pattern, requested in (
         ("rank", said.output.ranks, asked.ranks),
         ("thread", said.output.threads, asked.threads),
     ):
         if pattern is None:
             continue
         if (found := _found(pattern, text)) is None:
-            raise UnreadableError(f"it printed no number of {what}s: {_nothing(pattern, text)}")
-        if (told := _number(found[1], whole=True)) != wanted:
-            alone = ": it was built with another MPI library, or with none" if told == 1 else ""
-            alone = alone if what == "rank" and wanted > 1 else ""
-            asked_for = f"{wanted} {'was' if wanted == 1 else 'were'} asked for{alone}"
-            return f"it says that it ran on {count(told, what)}, {asked_for}"
-        checked.append(f"it says that it ran on {count(wanted, what)}")
+            raise UnreadableError(f"no number of {what}s in the output: {_nothing(pattern, text)}")
+        if (printed := _number(found[1], whole=True)) != requested:
+            alone = ""
+            if what == "rank" and printed == 1 and requested > 1:
+                alone = "; was the program built with another MPI library, or without MPI?"
+            ran = f"the program printed that it ran on {count(printed, what)}"
+            return f"{ran}, but {count(requested, what)} requested{alone}"
+        checked.append(f"the program printed that it ran on {count(requested, what)}")
     return None
 
 
@@ -112,7 +113,7 @@ def _timed(time: TimeRead, text: str, params: Mapping[str, Any]) -> dict[str, An
     steps = _steps(time.per, params)
     found = [one[1] for one in re.finditer(time.pattern, text, re.MULTILINE)]
     if not found:
-        raise UnreadableError(f"it printed no time: {_nothing(time.pattern, text)}")
+        raise UnreadableError(f"no time in the output: {_nothing(time.pattern, text)}")
     factor = UNITS[time.unit] / steps
     return {"times_s": [_time(_number(one) * factor, one) for one in found], "steps": steps}
 
@@ -120,7 +121,7 @@ def _timed(time: TimeRead, text: str, params: Mapping[str, Any]) -> dict[str, An
 def _time(time_s: float, printed: str) -> float:
     """A time that some step can have taken. UnreadableError for any other."""
     if not 0 < time_s < inf:
-        raise UnreadableError(f"it printed a time that is none: {printed}")
+        raise UnreadableError(f"invalid time in the output: {printed}")
     return time_s
 
 
@@ -131,7 +132,7 @@ def _swept(asked: PointsRead, text: str, params: Mapping[str, Any]) -> dict[str,
     for line, operation in _lines(asked, text):
         size = _number(line["size"], whole=True)
         if not 0 <= size <= LARGEST_BYTES:
-            raise UnreadableError(f"it printed a size that is none: {line['size']}")
+            raise UnreadableError(f"invalid size in the output: {line['size']}")
         moved = float(asked.messages * size)
         key = (operation, size)
         if key not in points:
@@ -144,7 +145,7 @@ def _swept(asked: PointsRead, text: str, params: Mapping[str, Any]) -> dict[str,
             points[key] = {**point, "times_s": [], "bytes": moved}
         points[key]["times_s"].append(_time_of(line, asked, moved, steps))
     if not points:
-        raise UnreadableError(f"it printed no point: {_nothing(asked.pattern, text)}")
+        raise UnreadableError(f"no point in the output: {_nothing(asked.pattern, text)}")
     every = [point["times_s"] for point in points.values()]
     sums = [sum(times) for times in zip(*every, strict=False)]  # a size may have fewer than others
     return {"times_s": sums, "steps": steps, "points": [*points.values()]}
@@ -160,7 +161,7 @@ def _lines(asked: PointsRead, text: str) -> Iterator[tuple[re.Match[str], str | 
     for line in re.finditer(asked.pattern, text, re.MULTILINE):
         above = [name for start, name in headings if start < line.start("size")]
         if asked.operation and not (above and above[-1]):
-            raise UnreadableError(f"no operation stands above its line {line[0].strip()[:SHOWN]!r}")
+            raise UnreadableError(f"no operation precedes the line {line[0].strip()[:SHOWN]!r}")
         yield line, above[-1] if asked.operation else None
 
 
@@ -169,10 +170,11 @@ def _time_of(line: re.Match[str], asked: PointsRead, moved: float, steps: int) -
     if "time" in line.groupdict():
         return _time(_number(line["time"]) * UNITS[asked.unit] / steps, line["time"])
     if not moved:
-        raise UnreadableError("it printed a bandwidth of 0 bytes: let pattern leave that line out")
+        what = "the output has a bandwidth for messages of 0 bytes; exclude that line from pattern"
+        raise UnreadableError(what)
     rate = _number(line["rate"]) * RATES[asked.rate_unit]
     if not 0 < rate < inf:
-        raise UnreadableError(f"it printed a bandwidth that is none: {line['rate']}")
+        raise UnreadableError(f"invalid bandwidth in the output: {line['rate']}")
     return _time(moved / rate, line["rate"])
 
 
@@ -180,7 +182,7 @@ def _steps(per: int | str, params: Mapping[str, Any]) -> int:
     """How many steps a printed time is of."""
     steps = int(params[per]) if isinstance(per, str) else per
     if steps < 1:
-        raise UnreadableError(f"its time is of {steps} steps: {per} must be 1 or more")
+        raise UnreadableError(f"{per} is {steps}, but a time needs at least 1 step")
     return steps
 
 
@@ -191,7 +193,7 @@ def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator
     factor = UNITS[asked.unit] / _steps(asked.per, params)
     for name in asked.names:
         if name not in found:
-            raise UnreadableError(f"it printed no time of its phase {name}")
+            raise UnreadableError(f"no time of phase {name} in the output")
         groups = found[name].groupdict()
         times = {
             key: _number(value) * factor
@@ -200,7 +202,7 @@ def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator
         }
         ordered = [*times.values()]
         if not 0 <= ordered[0] <= ordered[-1] < inf or ordered != sorted(ordered):
-            raise UnreadableError(f"its phase {name} has times that are none: {found[name][0]}")
+            raise UnreadableError(f"invalid times of phase {name} in the output: {found[name][0]}")
         yield {"name": name, "time_s": times, "model_s": None}
 
 
@@ -226,7 +228,7 @@ def _divided(
     if one.per is None or found[name] is None:
         return found[name]
     if not (by := params[one.per] if one.per in params else found[one.per]):
-        raise UnreadableError(f"its {name} is of {by} {one.per}")
+        raise UnreadableError(f"cannot divide {name} by {one.per} = {by}")
     return [each / by for each in found[name]] if one.type == "reals" else found[name] / by
 
 
@@ -235,7 +237,7 @@ def _result(name: str, one: ResultRead, text: str) -> Any:
     if not found:
         if one.absent is not None:
             return None
-        raise UnreadableError(f"it printed no {name}: {_nothing(one.pattern, text)}")
+        raise UnreadableError(f"no {name} in the output: {_nothing(one.pattern, text)}")
     if one.type == "reals":
         return [_number(each) for each in found]
     value = found[0 if one.which == "first" else -1]
@@ -249,29 +251,29 @@ def _wrong(
     for index, check in enumerate(said.verify):
         if check.says is not None:
             if _found(check.says, text) is None:
-                yield f"it does not say that it is right: {_nothing(check.says, text)}"
-            checked.append(f"it says {check.says}")
+                yield f"the output does not confirm success: {_nothing(check.says, text)}"
+            checked.append(f"the output matches {check.says}")
             continue
         name = str(check.result)
         if check.reference is not None:
             if why := _unordered(check, found):
-                yield f"{name} can't be verified: {why}"
+                yield f"cannot verify {name}: {why}"
                 continue
-            mine, wanted, among = _together(check, found, _of_reference(said, index, asked))
-            told = "its reference"
+            mine, right, among = _together(check, found, _of_reference(said, index, asked))
+            source = "the reference"
         else:
             mine = found[name] if isinstance(found[name], list) else [found[name]]
-            wanted = [check.expected] * len(mine) if check.expected is not None else []
-            told, among = "what is expected", f" ({len(mine)} values)" if len(mine) > 1 else ""
+            right = [check.expected] * len(mine) if check.expected is not None else []
+            source, among = "the expected value", f" ({len(mine)} values)" if len(mine) > 1 else ""
         if None in mine or not mine:
-            yield f"{name} can't be verified: nothing of it was printed"
+            yield f"cannot verify {name}: it is not in the output"
             continue
         if bounds := _beyond(check, mine, asked.params):
             yield f"{name} is {bounds}"
-        for value, right in zip(mine, wanted, strict=False):
-            if abs(value - right) > (most := check.relative * abs(right) + check.absolute):
-                yield f"{name} is {value:.10g}, and {right:.10g} in {told}, within {most:.2g}"
-        checked.append(f"{name} is as in {told}{among}" if wanted else f"{name} is within bounds")
+        for value, other in zip(mine, right, strict=False):
+            if abs(value - other) > (most := check.relative * abs(other) + check.absolute):
+                yield f"{name} is {value:.10g}, expected {other:.10g} with tolerance {most:.2g}"
+        checked.append(f"{name} agrees with {source}{among}" if right else f"{name} is in range")
 
 
 def _of_reference(said: ProgramFile, index: int, asked: Asked) -> dict[str, Any]:
@@ -279,18 +281,20 @@ def _of_reference(said: ProgramFile, index: int, asked: Asked) -> dict[str, Any]
     check = said.verify[index]
     needed = [one for one in (check.result, check.by) if one is not None]
     theirs = results(said, asked.references[index], asked.params, needed)
-    lacking = next((f"it printed no {one}" for one in needed if theirs[one] is None), None)
+    lacking = next((f"no {one} in the output" for one in needed if theirs[one] is None), None)
     if why := lacking or _unordered(check, theirs):
         raise UnreadableError(why)
     return theirs
 
 
 def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
-    """Why it can't be told which number each value has; None where it can, or none is wanted."""
+    """Why values cannot be assigned to steps, or None if they can, or need not."""
     if check.by is not None:
         values, numbers = found[str(check.result)] or (), found[check.by] or ()
         if len(values) != len(numbers):
-            return f"it printed {len(values)} of {check.result} and {len(numbers)} of {check.by}"
+            return (
+                f"the output has {len(values)} of {check.result}, but {len(numbers)} of {check.by}"
+            )
     return None
 
 
@@ -320,9 +324,9 @@ def _beyond(check: Check, values: Sequence[float], known: Mapping[str, Any]) -> 
     most = known[check.most] if isinstance(check.most, str) else check.most
     for value in values:
         if least is not None and value < least:
-            return f"{value:.10g}, and must be {least:.10g} or more"
+            return f"{value:.10g}, but must be at least {least:.10g}"
         if most is not None and value > most:
-            return f"{value:.10g}, and must be {most:.10g} or less"
+            return f"{value:.10g}, but must be at most {most:.10g}"
     return None
 
 
@@ -333,8 +337,8 @@ def _found(pattern: str, text: str) -> re.Match[str] | None:
 def _nothing(pattern: str, text: str) -> str:
     """That a pattern is not in a text, and how that text ends."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    ends = f"the last line is {lines[-1][:SHOWN]!r}" if lines else "it is empty"
-    return f"nothing matches '{pattern}'; {ends}"  # as it stands in the file
+    ends = f"its last line is {lines[-1][:SHOWN]!r}" if lines else "it is empty"
+    return f"nothing matches '{pattern}'; {ends}"
 
 
 def _number(text: str | None, *, whole: bool = False) -> Any:
@@ -348,8 +352,8 @@ def _number(text: str | None, *, whole: bool = False) -> Any:
     except (ValueError, OverflowError):  # no number, or a whole one that is beyond all real ones
         finite = False
     if not finite:
-        kind = "whole number" if whole else "number"
-        raise UnreadableError(f"it printed {printed[:SHOWN]!r} where a {kind} was to stand")
+        kind = "an integer" if whole else "a number"
+        raise UnreadableError(f"the output has {printed[:SHOWN]!r} instead of {kind}")
     return value
 
 

@@ -47,14 +47,15 @@ def _pattern(text: str) -> str:
 
 def _captures(text: str) -> str:
     if re.compile(text).groups < 1:
-        raise PydanticCustomError("pattern", "{why}", {"why": "it has no group ( ) for the value"})
+        why = "the pattern has no group ( ) for the value"
+        raise PydanticCustomError("pattern", "{why}", {"why": why})
     return text
 
 
 def _number(value: object) -> object:
-    """A number, whole or not; true and false are none."""
+    """Return a number as a float; refuse true and false."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("no number")
+        raise ValueError("must be a number")
     return float(value)
 
 
@@ -104,34 +105,34 @@ class ProgramParameter(_Table):
             whole = self.type == "integer"
             kinds: tuple[type, ...] = (int,) if whole else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds):
-                return "a whole number" if whole else "a number"
+                return "an integer" if whole else "a number"
             if not _finite(value):  # type: ignore[arg-type]
                 return "a finite number"
             if self.minimum is not None and value < self.minimum:  # type: ignore[operator]
-                return f"{self.minimum:.15g} or more"
+                return f"at least {self.minimum:.15g}"
             if self.maximum is not None and value > self.maximum:  # type: ignore[operator]
-                return f"{self.maximum:.15g} or less"
+                return f"at most {self.maximum:.15g}"
             return None
         if self.type == "choice":
             return None if value in self.choices else f"one of {', '.join(self.choices)}"
         if isinstance(value, str) and re.fullmatch(self.matches or "", value):
             return None
-        return f"a text that matches {self.matches}"
+        return f"a string that matches {self.matches}"
 
     @model_validator(mode="after")
     def _whole(self) -> ProgramParameter:
-        """What its type needs is there, and its default would do."""
+        """Check that the keys fit the type, and that the default is valid."""
         why = None
         if (self.type == "choice") != bool(self.choices):
-            why = "choices belong to type = 'choice', which needs them"
+            why = "choices is required for type = 'choice', and only allowed there"
         elif (self.type == "text") != (self.matches is not None):
-            why = "matches belongs to type = 'text', which needs it: a study may give any text"
+            why = "matches is required for type = 'text', and only allowed there"
         elif self.type not in ("integer", "real") and (self.minimum, self.maximum) != (None, None):
-            why = "minimum and maximum belong to numbers"
-        elif wanted := self.problem(self.default):
-            why = f"its default {self.default!r} won't do: {wanted}"
+            why = "minimum and maximum are only allowed for type = 'integer' and 'real'"
+        elif expected := self.problem(self.default):
+            why = f"the default {self.default!r} is invalid: expected {expected}"
         if why:
-            raise PydanticCustomError("told", "{why}", {"why": why})
+            raise PydanticCustomError("rule", "{why}", {"why": why})
         return self
 
 
@@ -181,19 +182,19 @@ class Need(_Table):
         """It says where to look, and asks nothing of what is no program."""
         why = None
         if not (self.variable or self.added or self.names):
-            why = "it says nowhere to look: give variable, added or names"
+            why = "at least one of variable, added, and names is required"
         elif (self.added is None) != (self.below is None):
-            why = "added and below belong together"
+            why = "added and below must be given together"
         elif {one[:1] for one in (self.below, *self.holds) if one is not None} & {"", "/"}:
-            why = "below and holds are paths from a folder on: not empty, and with no / first"
+            why = "below and holds must be relative paths, and not empty"
         elif self.kind != "executable" and (self.names or self.ask or self.says or self.version):
-            why = "names, ask, says and version belong to kind = 'executable'"
+            why = "names, ask, says, and version are only allowed for kind = 'executable'"
         elif self.kind != "folder" and self.holds:
-            why = "holds belongs to kind = 'folder'"
+            why = "holds is only allowed for kind = 'folder'"
         elif (self.says or self.version) and not self.ask:
-            why = "says and version need ask: the words that make it tell of itself"
+            why = "says and version require ask, the command whose output they match"
         if why:
-            raise PydanticCustomError("told", "{why}", {"why": why})
+            raise PydanticCustomError("rule", "{why}", {"why": why})
         return self
 
 
@@ -219,7 +220,8 @@ class InputFile(_Table):
     @model_validator(mode="after")
     def _lies_inside(self) -> InputFile:
         if self.name in (".", "..") or not re.fullmatch(r"[\w.+-]+", self.name or "any"):
-            raise PydanticCustomError("told", "{why}", {"why": "name is a file's name, no path"})
+            why = "name must be a file name without a path"
+            raise PydanticCustomError("rule", "{why}", {"why": why})
         return self
 
 
@@ -248,7 +250,7 @@ class TimeRead(_Table):
     pattern: Capture = Field(description="a regular expression whose group is a time")
     unit: Unit = Field("s", description="'ns', 'us', 'ms', 's', 'min', or 'h'")
     per: StepsSaid = Field(
-        1, description="a whole number, or the name of a parameter: the steps in the printed time"
+        1, description="an integer, or the name of a parameter: the steps in the printed time"
     )
 
 
@@ -279,15 +281,15 @@ class PointsRead(_Table):
         given = self.model_fields_set
         why = None
         if "size" not in groups or len(groups & {"time", "rate"}) != 1:
-            why = "pattern needs the group size, and one of the groups time and rate"
+            why = "pattern must have the group size, and one of the groups time and rate"
         elif wrong := sorted(one for one in groups if not re.fullmatch(NAME, one)):
-            why = f"a group can't be called {wrong[0]}: give small letters, digits and _"
+            why = f"invalid group name {wrong[0]}: use lower-case letters, digits, and _"
         elif "rate" in groups and given & {"unit", "per"}:
-            why = "unit and per belong to the group time, and pattern has rate"
+            why = "unit and per are only allowed with the group time, and pattern has rate"
         elif "time" in groups and "rate_unit" in given:
-            why = "rate_unit belongs to the group rate, and pattern has time"
+            why = "rate_unit is only allowed with the group rate, and pattern has time"
         if why:
-            raise PydanticCustomError("told", "{why}", {"why": why})
+            raise PydanticCustomError("rule", "{why}", {"why": why})
         return self
 
 
@@ -309,11 +311,11 @@ class PhasesRead(_Table):
         groups = {*re.compile(self.pattern).groupindex}
         why = None
         if not {"name", "mean"} <= groups or ("min" in groups) != ("max" in groups):
-            why = "pattern needs the groups name and mean, and may have min and max"
+            why = "pattern must have the groups name and mean, and may have both min and max"
         elif twice := [name for name in self.names if self.names.count(name) > 1]:
-            why = f"names has {twice[0]} twice"
+            why = f"names contains {twice[0]} twice"
         if why:
-            raise PydanticCustomError("told", "{why}", {"why": why})
+            raise PydanticCustomError("rule", "{why}", {"why": why})
         return self
 
 
@@ -374,15 +376,15 @@ class Check(_Table):
         kinds = (self.says is not None, bounded, self.expected is not None, bool(self.reference))
         why = None
         if sum(kinds) != 1:
-            why = "give one of: says; least or most; expected; reference"
+            why = "exactly one of says, least or most, expected, and reference is required"
         elif (self.says is None) != (self.result is not None):
-            why = "least, most, expected and reference are of a result, and says is of none"
+            why = "result is required with least, most, expected, and reference, but not with says"
         elif (kinds[2] or kinds[3]) != (self.relative > 0 or self.absolute > 0):
-            why = "expected and reference need relative or absolute, and nothing else has them"
+            why = "relative or absolute is required with expected and reference, and only there"
         elif self.by is not None and not self.reference:
-            why = "by belongs to reference"
+            why = "by is only allowed with reference"
         if why:
-            raise PydanticCustomError("told", "{why}", {"why": why})
+            raise PydanticCustomError("rule", "{why}", {"why": why})
         return self
 
 
@@ -422,8 +424,8 @@ class ProgramFile(_Table):
     @model_validator(mode="after")
     def _is_timed(self) -> ProgramFile:
         if (self.time is None) == (self.points is None):
-            why = "give one of [time] and [points]: its time is of a step, or of each size"
-            raise PydanticCustomError("told", "{why}", {"why": why})
+            why = "exactly one of [time] and [points] is required"
+            raise PydanticCustomError("rule", "{why}", {"why": why})
         return self
 
     @property

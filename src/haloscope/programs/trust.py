@@ -73,19 +73,20 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
         one = Trusted(file, named=True)
         where = f"--program {given}"
         if not file.is_file():
-            what, mend = f"there is no {file}", f"give a folder with a {FILE}, or such a file"
+            what, mend = f"file not found: {file}", f"give a folder that contains {FILE}"
             problems.append(Problem(where, what, mend))
         elif file.name != FILE or not re.fullmatch(NAME, one.name):
-            mend = f"call the file {FILE} and its folder as the kernel: small letters, digits, _"
-            problems.append(Problem(where, f"it would be called '{one.name}'", mend))
+            what = f"invalid name of a program: '{one.name}'"
+            mend = f"name the file {FILE}, and its folder with lower-case letters, digits, and _"
+            problems.append(Problem(where, what, mend))
         elif one.name in mine and mine[one.name] != one:
-            what = f"two programs are called {one.name}: {mine[one.name].file.parent} too"
-            problems.append(Problem(where, what, "name one of them, or rename its folder"))
+            what = f"{mine[one.name].file.parent} has the same program name, {one.name}"
+            problems.append(Problem(where, what, "give only one of them, or rename its folder"))
         mine[one.name] = one
     for name, one in {**found, **mine}.items():
         if name in kernels:
-            what = "a kernel of halobench is called so, too"
-            problems.append(Problem(str(one.file.parent), what, "give its folder another name"))
+            what = "a kernel of halobench has the same name"
+            problems.append(Problem(str(one.file.parent), what, "rename this folder"))
     if problems:
         raise UserError(problems)
     return {**found, **mine}
@@ -106,8 +107,9 @@ def _require_closed(path: Path) -> None:
     status = path.stat()
     if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         return
-    mend = f"chmod go-w {path}, as its owner; or set {VARIABLE} to another folder"
-    raise UserError(Problem(str(path), "others may write to it, and put programs there", mend))
+    mend = f"run chmod go-w {path} as its owner, or set {VARIABLE} to another folder"
+    what = "other users can write here and could add programs"
+    raise UserError(Problem(str(path), what, mend))
 
 
 def _require_in_place(path: Path) -> None:
@@ -115,6 +117,6 @@ def _require_in_place(path: Path) -> None:
     for parent in path.resolve().parents:
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            what = f"anybody may write to {parent}, and put something else in its place"
-            mend = f"chmod o-w {parent}, as its owner; or set {VARIABLE} to another folder"
+            what = f"any user can write to {parent} and could replace it"
+            mend = f"run chmod o-w {parent} as its owner, or set {VARIABLE} to another folder"
             raise UserError(Problem(str(path), what, mend))

@@ -63,9 +63,9 @@ def wrong(
         if raw["outcome"] == "ok":
             kernels.check_results(raw["kernel"], raw.get("result") or {}, raw.get("points") or ())
     except ValidationError as error:
-        return told(error.errors(include_url=False, include_context=False)[0])
+        return invalid(error.errors(include_url=False, include_context=False)[0])
     if raw["outcome"] == "ok" and (lacking := _untimed(raw)):
-        return f"{lacking} is empty, of a launch that ended well"
+        return f"{lacking} is empty, but outcome is ok"
     beyond = _beyond(raw) if raw["outcome"] == "ok" else None
     if problem := _too_short(raw) or beyond or _no_phase(raw) or _no_call(raw) or _no_point(raw):
         return problem
@@ -100,11 +100,12 @@ def _no_settings(raw: Mapping[str, Any]) -> str | None:
     if asked.problem:
         return f"layout.{asked.problem}"
     if layout["ranks"] != asked.ranks:
-        return f"layout.ranks can't be {layout['ranks']}, of {layout['nodes']} x {layout['ppn']}"
+        shape = f"{layout['nodes']} x {layout['ppn']}"
+        return f"layout.ranks: invalid value {layout['ranks']} with nodes x ppn = {shape}"
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
         return None  # its parameters may be those that were simulated, not those asked for
     if raw["case"] != (named := _id(raw)):
-        return f"case is {raw['case']}, and of these settings it would be {named}"
+        return f"case is {raw['case']}, but the id of these settings is {named}"
     return None
 
 
@@ -131,7 +132,7 @@ def _beyond(raw: Mapping[str, Any]) -> str | None:
         if most is None and (value is None or raw["params"].get("iterations")):
             continue
         if not (_is_number(value) and _is_number(most) and 0 <= value <= most):
-            return f"result.{key} can't be {_shown(value)}, which must be within {_shown(most)}"
+            return f"result.{key}: invalid value {_shown(value)}, must be at most {_shown(most)}"
     return _too_many(raw["params"], found) if raw["kernel"] == "poisson_cg" else None
 
 
@@ -139,10 +140,10 @@ def _too_many(params: Mapping[str, Any], found: Mapping[str, Any]) -> str | None
     """Which numbers of a solve are not those of its mesh, or beyond its limits."""
     n = params["n"]
     if found["points"] != n * n:
-        return f"result.points can't be {found['points']}, of n = {n}"
+        return f"result.points: invalid value {found['points']} with n = {n}"
     most = params["iterations"] or params["max_iterations"] or 10 * n + 100
     if found["iterations"] > most + params["s"]:  # which are made together, at the most
-        return f"result.iterations can't be {found['iterations']}, of {most} at the most"
+        return f"result.iterations: invalid value {found['iterations']}, must be at most {most}"
     return None
 
 
@@ -150,9 +151,9 @@ def _no_setting(raw: Mapping[str, Any]) -> str | None:
     """Which parameter has a name or a value that none can have: these make a case what it is."""
     for name, value in raw["params"].items():
         if not name.isidentifier():
-            return f"params can't have the key {_shown(name)}"
+            return f"params: invalid key {_shown(name)}"
         if not isinstance(value, str | int | float | bool):
-            return f"params.{name} can't be {_shown(value)}"
+            return f"params.{name}: invalid value {_shown(value)}"
     return None
 
 
@@ -161,9 +162,9 @@ def _no_point(raw: Mapping[str, Any]) -> str | None:
     points = max(1, len(raw.get("points") or ()))
     for index, part in enumerate(raw.get("parts") or ()):
         if part["point"] >= points:
-            return f"parts#{index + 1}.point can't be {part['point']}, of {points}"
+            return f"parts#{index + 1}.point: invalid value {part['point']} with {points} points"
     if len(traces := raw.get("timeline") or ()) not in (0, points):
-        return f"timeline can't have {len(traces)} steps, of {points} points"
+        return f"timeline: {len(traces)} steps with {points} points"
     return None
 
 
@@ -172,11 +173,11 @@ def _no_phase(raw: Mapping[str, Any]) -> str | None:
     for index, phase in enumerate(raw.get("phases") or ()):
         for key in ("time_s", "median_s"):
             time = phase.get(key) or {}
-            told = [time[one] for one in ("min", "mean", "max") if one in time]
-            if told != sorted(told) and not all(  # the first is quicker, and nearly always so
-                least <= most * ROUNDED for least, most in pairwise(told)
+            times = [time[one] for one in ("min", "mean", "max") if one in time]
+            if times != sorted(times) and not all(  # sorted() is faster, and nearly always enough
+                least <= most * ROUNDED for least, most in pairwise(times)
             ):
-                return f"{dotted(('phases', index, key))} can't be {_shown(time)}"
+                return f"{dotted(('phases', index, key))}: invalid value {_shown(time)}"
     return None
 
 
@@ -193,7 +194,7 @@ def _no_call(raw: Mapping[str, Any]) -> str | None:
                     and all(map(_is_number, call[1:]))
                 ):
                     where = dotted(("timeline", index, "ranks", rank, number))
-                    return f"{where} can't be {_shown(call)}"
+                    return f"{where}: invalid value {_shown(call)}"
     return None
 
 
@@ -212,7 +213,7 @@ def _shortest(
         shortest = min((time for time in times_s if time), default=SHORTEST_S)
     if shortest >= SHORTEST_S:
         return None
-    return f"{dotted((*where, times_s.index(shortest)))} can't be {json.dumps(shortest)}"
+    return f"{dotted((*where, times_s.index(shortest)))}: invalid value {json.dumps(shortest)}"
 
 
 def _id(raw: Mapping[str, Any]) -> str:
@@ -228,12 +229,12 @@ def _asked(layout: Mapping[str, Any]) -> Layout:
 _LAYOUT = [one.name for one in fields(Layout)]
 
 
-def told(detail: ErrorDetails) -> str:
-    """What is wrong with one value of a JSON object, in words."""
+def invalid(detail: ErrorDetails) -> str:
+    """Return what is wrong with one value of a JSON object."""
     where = dotted(detail["loc"])
     if detail["type"] == "missing":
         return f"{where} missing"
-    return f"{where} can't be {_shown(detail['input'])}"
+    return f"{where}: invalid value {_shown(detail['input'])}"
 
 
 def _shown(value: object) -> str:

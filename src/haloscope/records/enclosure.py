@@ -23,7 +23,7 @@ def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
     measuring: files are written in place, so that none may have a second name (a hard link).
     """
     return [
-        Problem(str(folder / name), what, "take it out of the folder, or put a copy in its place")
+        Problem(str(folder / name), what, "remove it, or replace it with a copy")
         for name in (*FILES, *JOBS, *REPORTS, *FOLDERS)
         if (what := _foreign(folder / name) or (_shared(folder / name) if measuring else None))
     ]
@@ -47,16 +47,16 @@ def _foreign(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISLNK(status.st_mode):
-        return "is a link, and haloscope follows none inside a result folder"
+        return "is a symbolic link, which is not allowed in a result folder"
     if path.name in FOLDERS:
-        return None if stat.S_ISDIR(status.st_mode) else "is no folder"
+        return None if stat.S_ISDIR(status.st_mode) else "is not a folder"
     if not stat.S_ISREG(status.st_mode):
-        return "is no ordinary file"
+        return "is not a regular file"
     return None
 
 
 def _shared(path: Path) -> str | None:
     """What is wrong with a file that has a second name; None for any other, and for no file."""
     if path.name in FILES and path.exists() and path.stat().st_nlink > 1:
-        return "has a second name elsewhere (a hard link), where it would be written to as well"
+        return "has another hard link, through which another file would change"
     return None

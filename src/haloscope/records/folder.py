@@ -133,18 +133,21 @@ def plan_of(text: bytes) -> SavedPlan:
     try:
         plan = _saved_plan().validate_json(text, strict=True)
     except ValidationError as error:
-        raise ValueError(checked.told(_of_one_type(error.errors(include_url=False)[0]))) from error
+        detail = _of_one_type(error.errors(include_url=False)[0])
+        raise ValueError(checked.invalid(detail)) from error
     for case, as_saved in zip(plan.cases, saved["cases"], strict=True):
         if as_saved.get("case") != case.id:
-            raise ValueError(f"of its settings, case {as_saved.get('case')} would be {case.id}")
+            what = f"case is {as_saved.get('case')}, but the id of its settings is {case.id}"
+            raise ValueError(what)
         if not (1 <= case.launches <= LAUNCHES_LIMIT and 0 < case.timeout_s <= TIME_LIMIT_S):
-            raise ValueError(f"case {case.id}: {case.launches} launches, {case.timeout_s:g} s each")
+            what = f"launches = {case.launches}, timeout_s = {case.timeout_s:g}"
+            raise ValueError(f"case {case.id}: out of range: {what}")
     if not 0 <= plan.seed <= SEED_LIMIT:
-        raise ValueError(f"seed can't be {plan.seed}")
+        raise ValueError(f"seed: invalid value {plan.seed}")
     if plan.via and not 1 <= plan.via.nodes <= COUNT_LIMIT:
-        raise ValueError(f"via.nodes can't be {plan.via.nodes}")
+        raise ValueError(f"via.nodes: invalid value {plan.via.nodes}")
     if plan.allocations is not None and not 1 <= plan.allocations <= ALLOCATIONS_LIMIT:
-        raise ValueError(f"allocations can't be {plan.allocations}")
+        raise ValueError(f"allocations: invalid value {plan.allocations}")
     if "host" not in plan.machine:
         raise ValueError("machine.host missing")
     return plan
@@ -189,8 +192,8 @@ class ResultFolder:
         try:
             lock.acquire(timeout=patience_s)
         except Timeout as error:
-            what = "another haloscope measures there"
-            raise UserError(Problem(str(self.path), what, "wait until it has ended")) from error
+            what = "another haloscope process is writing to this folder"
+            raise UserError(Problem(str(self.path), what, "wait until it ends")) from error
         try:
             for draft in drafts(self.path):  # of writers that were killed: nobody else writes here
                 draft.unlink(missing_ok=True)
@@ -204,13 +207,13 @@ class ResultFolder:
         if problems := leads_outside(self.path):
             return problems
         if self.records.exists() or self.plan.exists():
-            mend = f"go on with it: --resume {self.path}; or give another --out"
-            return [Problem(where, "there are results in it already", mend)]
+            mend = f"continue it with --resume {self.path}, or give another --out"
+            return [Problem(where, "this folder already contains results", mend)]
         there = next(
             folder for folder in (self.path, *self.path.absolute().parents) if folder.exists()
         )
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-            return [Problem(where, f"nothing can be written to {there}", "give another --out")]
+            return [Problem(where, f"cannot write to {there}", "give another --out")]
         return []
 
     def create(self, source: str, plan: SavedPlan) -> None:
@@ -228,12 +231,12 @@ class ResultFolder:
         require_enclosed(self.path)
         text = strict_json.content(self.plan)
         if not text and not self.plan.exists():
-            mend = "give the folder that haloscope run wrote to"
-            raise UserError(Problem(str(self.path), "no plan.json is in it", mend))
+            mend = "give a result folder of haloscope run"
+            raise UserError(Problem(str(self.path), "this folder has no plan.json", mend))
         try:
             return plan_of(text)
         except ValueError as error:
-            mend = "start a new folder; with plan.json taken away, this one is good for report"
+            mend = "start a new folder; to report this one, remove its plan.json"
             raise UserError(Problem(str(self.plan), f"damaged: {error}", mend)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:

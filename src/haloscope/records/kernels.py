@@ -169,7 +169,7 @@ def _present(one: Declaration) -> CoreSchema:
 def _filled(surface: dict[str, Any]) -> dict[str, Any]:
     """ValueError where a square has not as many values as points."""
     if {len(surface["solution"]), len(surface["error"])} != {surface["points"] ** 2}:
-        raise ValueError("its values are not as many as its points")
+        raise ValueError("the number of values differs from the number of points")
     return surface
 
 

@@ -230,7 +230,7 @@ class Record:
         Key(
             "the output of another benchmark that the record was made of",
             by="runner",
-            absent="not there where haloscope ran or simulated the launch",
+            absent="missing if haloscope ran or simulated the launch",
             keys=keys.ImportedFrom,
         ),
     ] = None
@@ -407,13 +407,11 @@ def _unchanged(path: Path, *state: int) -> _Reading:
 def _read(path: Path) -> _Reading:
     left_out: list[tuple[int, str]] = []
     records = tuple(map(Record.of, whole(path, left_out)))
-    told = [(number, why.removesuffix(",").removesuffix(" and is")) for number, why in left_out]
-    return records, tuple(f"line {number}: {why}" for number, why in told)
+    return records, tuple(f"line {number}: {why}" for number, why in left_out)
 
 
 WARNED = 5
-"""WARNED is how many lines that are no records are told one by one, because where there are more
-they mostly have one reason."""
+"""WARNED is how many invalid lines are reported one by one: many mostly have the same reason."""
 
 
 def whole(
@@ -435,7 +433,7 @@ def whole(
     with strict_json.opened(path) as file, _uncollected():
         for number, line in enumerate(strict_json.lines(file), start=1):
             if line is None:
-                left_out.append((number, "longer than any record,"))
+                left_out.append((number, "longer than any record"))
                 continue
             if not line.strip() or (cases is not None and case_of(line) not in cases):
                 continue
@@ -443,15 +441,15 @@ def whole(
                 raw = _whole(line, sharing, right)
             except ValueError as error:
                 cut_off = not line.endswith(b"\n") and _parsed(line) is None
-                why = "the last record was cut off and is" if cut_off else f"{error},"
+                why = "the last record is incomplete" if cut_off else str(error)
                 left_out.append((number, why))
                 continue
             right[raw["case"]] = raw
             yield raw
     for number, why in left_out[:WARNED] if tell else ():
-        _warn(f"{path}:{number}: {why} left out")
+        _warn(f"{path}:{number}: skipped: {why}")
     if tell and len(left_out) > WARNED:
-        _warn(f"{path}: {len(left_out)} lines in all are no records and are left out")
+        _warn(f"{path}: {len(left_out)} invalid lines skipped in total")
 
 
 @contextmanager
@@ -480,7 +478,8 @@ def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -
     """The record in a line. ValueError, in words, where it is none. right: the last, by case."""
     raw = sharing.read(line)
     if raw.get("schema") != SCHEMA:
-        raise ValueError(f"its schema is {raw.get('schema')}, this haloscope reads {SCHEMA}")
+        what = f"schema is {raw.get('schema')}, but this version of haloscope supports {SCHEMA}"
+        raise ValueError(what)
     if missing := [name for name in _keys()[1] if name not in raw]:
         raise ValueError(f"{', '.join(missing)} missing")
     case = raw["case"]

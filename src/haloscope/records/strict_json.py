@@ -29,8 +29,8 @@ def content(path: Path) -> bytes:
     with opened(path) as file:
         found = file.read(LENGTH_LIMIT + 1)
     if len(found) > LENGTH_LIMIT:
-        what = f"it has more than {LENGTH_LIMIT // 2**20} MiB"
-        raise UserError(Problem(str(path), what, "it is none of haloscope's: take it away"))
+        what = f"the file has more than {LENGTH_LIMIT // 2**20} MiB"
+        raise UserError(Problem(str(path), what, "remove it; haloscope writes no file this large"))
     return found
 
 
@@ -68,8 +68,8 @@ def opened(path: Path) -> BinaryIO:
     except OSError as error:
         if not path.is_symlink():
             raise
-        what = f"it is a symbolic link, to {os.readlink(path)}"  # noqa: PTH115 - as it stands there
-        raise UserError(Problem(str(path), what, "put the file itself there")) from error
+        what = f"is a symbolic link to {os.readlink(path)}"  # noqa: PTH115 - not normalised
+        raise UserError(Problem(str(path), what, "replace it with the file itself")) from error
 
 
 def json_object(text: bytes) -> dict[str, Any]:
@@ -143,23 +143,23 @@ def _members(
         last = one.last
         index += 1
     if len(found) < index:
-        raise ValueError("a key is there twice")
+        raise ValueError("duplicate key")
     if text[end - 1 : end] != "}":
-        raise ValueError("it has no end")
+        raise ValueError("no closing brace")
     return found, end
 
 
 def _member(text: str, begin: int, before: Known, decoder: json.JSONDecoder) -> Known:
     """A key and its value; before: what stood there in the object that was read before."""
     if (key := _KEY.match(text, begin)) is None:
-        raise ValueError("no key follows")
+        raise ValueError("missing key")
     inside = before.inside if before.key == key[1] else []
     if text.startswith("{", key.end()) and not text.startswith("}", key.end() + 1):
         value, end = _members(text, key.end(), inside, decoder)
     else:
         value, end = decoder.raw_decode(text, key.end())
     if end >= len(text):
-        raise ValueError("nothing follows, where the object goes on or ends")
+        raise ValueError("incomplete object")
     own = text[begin : end + 1]
     return Known(own, len(own), not own.endswith(","), key[1], value, inside)
 
@@ -196,12 +196,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"'{twice}' is there twice")
+        raise ValueError(f"duplicate key '{twice}'")
     return found
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 _SHAPE = bytes.maketrans(b"123456789+E", b"0000000000e")
@@ -232,7 +232,7 @@ def _decoder(text: bytes) -> json.JSONDecoder:
 def _float(digits: str) -> float:
     if isfinite(value := float(digits)):
         return value
-    raise ValueError(f"{digits[:20]} is too large a number")
+    raise ValueError(f"number too large: {digits[:20]}")
 
 
 def _int(digits: str) -> int:

@@ -68,7 +68,7 @@ def components(allocations: Grouped) -> Components:
     """
     groups = [[log(one) for one in sample] for sample in _checked(allocations).values()]
     if len(groups) < 2:
-        raise ValueError("of one allocation, nothing is known of how allocations differ")
+        raise ValueError("one allocation does not show how allocations differ")
     total = sum(map(len, groups))
     middle = sum(map(sum, groups)) / total
     between = sum(len(group) * (fmean(group) - middle) ** 2 for group in groups)

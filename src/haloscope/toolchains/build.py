@@ -164,7 +164,7 @@ def _alone(lock: Path, what: str, say: Say) -> Iterator[None]:
     try:
         held.acquire(timeout=0)
     except Timeout:
-        say(f"waiting for another build of {what} to end")
+        say(f"waiting for another process that builds {what}")
         held.acquire()
     try:
         yield
@@ -212,8 +212,8 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
         check=False,
     )
     if done.returncode != 0:
-        what = f"no C++ compiler behind it: {(done.stderr or done.stdout).strip()[-300:]}"
-        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX to yours"
+        what = f"the wrapper finds no C++ compiler: {(done.stderr or done.stdout).strip()[-300:]}"
+        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX"
         raise UserError(Problem(str(toolchain.mpicxx), what, mend))
     return done.stdout.splitlines()[0]
 
@@ -292,7 +292,8 @@ def _copy_sources(source: Path, copy: Path, contents: str) -> None:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source / name, copy / name)
     if source_hash(copy) != contents:
-        raise UserError(Problem(str(source), "changed while it was read", "build again"))
+        what = "the sources changed while they were copied"
+        raise UserError(Problem(str(source), what, "build again"))
 
 
 def _put(file: Path, final: Path) -> None:
@@ -391,6 +392,6 @@ def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path
     lines = [line for line in output.splitlines() if line and not _PROGRESS.match(line)]
     begins = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
     shown = lines[-_ERROR_LINES:] if begins is None else lines[begins:][:_ERROR_LINES]
-    told = "\n    ".join(shown).replace(str(copy), str(sources or share("halobench")))
-    mend = f"the whole output: {log}; haloscope doctor checks the compilers"
-    return Problem(name, f"does not build:\n    {told}", mend)
+    text = "\n    ".join(shown).replace(str(copy), str(sources or share("halobench")))
+    mend = f"check the compilers with haloscope doctor; for the whole output, see {log}"
+    return Problem(name, f"build failed:\n    {text}", mend)

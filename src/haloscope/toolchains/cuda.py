@@ -37,6 +37,6 @@ def fill(part: Path, final: Path, say: Say) -> Path:
     """
     pypi.install(NAME, part, alone=True)
     if _compiler(part) is None:
-        what = f"the wheels have no {_COMPILER} or no {_NCCL}"
+        what = f"the wheels do not contain {_COMPILER} or {_NCCL}"
         raise UserError(Problem(f"installing {NAME}", what, "load your cluster's CUDA module"))
     return part

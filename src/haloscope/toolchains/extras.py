@@ -32,11 +32,11 @@ class Extra:
 
 
 EXTRAS: Mapping[str, Extra] = {
-    fftw.NAME: Extra("for kernel fft_pencil", fftw.library, fftw.fill),
-    simgrid.SIMGRID: Extra("for simulated clusters", simgrid.added, simgrid.fill),
-    lammps.NAME: Extra("for kernel lammps_rhodo", lammps.executable, lammps.fill),
-    cuda.NAME: Extra("CUDA's compiler, for --device cuda", cuda.added, cuda.fill),
-    psij.NAME: Extra("for jobs of PBS and LSF", psij.python, psij.fill),
+    fftw.NAME: Extra("library for kernel fft_pencil", fftw.library, fftw.fill),
+    simgrid.SIMGRID: Extra("simulator for simulated clusters", simgrid.added, simgrid.fill),
+    lammps.NAME: Extra("program for kernel lammps_rhodo", lammps.executable, lammps.fill),
+    cuda.NAME: Extra("CUDA compiler for --device cuda", cuda.added, cuda.fill),
+    psij.NAME: Extra("library for PBS and LSF jobs", psij.python, psij.fill),
 }
 """By the name that each is added and removed by."""
 
@@ -50,7 +50,7 @@ def install(name: str, *, say: Say = note) -> Path:
     with held(final):
         if (there := extra.added()) is not None:
             return there
-        say(f"installing {name} into {final}")
+        say(f"installing {name} in {final}")
         for left in (part, final):
             shutil.rmtree(left, ignore_errors=True)
         try:
@@ -59,8 +59,9 @@ def install(name: str, *, say: Say = note) -> Path:
         finally:
             shutil.rmtree(part, ignore_errors=True)
         if (added := extra.added()) is None:
-            what = "what was fetched is not whole"
-            raise UserError(Problem(f"installing {name}", what, "install your system's package"))
+            what = "the downloaded package is incomplete"
+            mend = "install the package of your system instead"
+            raise UserError(Problem(f"installing {name}", what, mend))
         return added
 
 
@@ -68,7 +69,7 @@ def remove(name: str) -> None:
     """Delete one of EXTRAS. UserError where it was not added."""
     if EXTRAS[name].added() is None:
         raise UserError(
-            Problem("toolchain", f"'{name}' was not added", f"haloscope toolchain add {name}")
+            Problem("toolchain", f"'{name}' is not installed", f"haloscope toolchain add {name}")
         )
     final = prefix_of(name)
     part = final.with_suffix(".part")

@@ -42,8 +42,8 @@ def fill(part: Path, final: Path, say: Say) -> Path:
     """
     pypi.install(_PACKAGE, part, alone=True)
     if next(part.glob(_BELOW), None) is None:
-        what = f"the wheel of {_PACKAGE} has no {_LIBRARY}"
-        mend = "install your system's FFTW (Debian, Ubuntu: libfftw3-double3)"
+        what = f"the wheel of {_PACKAGE} does not contain {_LIBRARY}"
+        mend = "install FFTW from your system (Debian, Ubuntu: apt install libfftw3-double3)"
         raise UserError(Problem(f"installing {NAME}", what, mend))
     return part
 

@@ -20,8 +20,8 @@ _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
 _NAMES = {"cuda": "nvcc", "hip": "amdclang++"}
 """ROCm's compiler by the name that it alone has: most programs called clang++ know no GPU."""
 _MENDS = {
-    "cuda": "haloscope toolchain add cuda, or load your cluster's module, which has nvcc in PATH",
-    "hip": "load your cluster's ROCm module, or set HIPCXX to ROCm's clang++",
+    "cuda": "load your cluster's CUDA module, or run haloscope toolchain add cuda",
+    "hip": "load your cluster's ROCm module, or set HIPCXX to the clang++ of ROCm",
 }
 
 _ARCHITECTURES = {"cuda": ("-DCMAKE_CUDA_ARCHITECTURES=all-major",), "hip": ()}
@@ -43,7 +43,7 @@ def find(device: str) -> Path:
     variable = _VARIABLES[device]
     named = os.environ.get(variable)
     if named is not None and shutil.which(named) is None:
-        raise UserError(Problem(variable, f"{named} is no program", _MENDS[device]))
+        raise UserError(Problem(variable, f"{named} is not a program", _MENDS[device]))
     if named is not None and (found := shutil.which(named)) is not None:
         return Path(found)  # a user's word holds: a driver may run newer programs by other means
     there = [*_there(device)]
@@ -89,8 +89,8 @@ def _for_driver(there: Sequence[Path]) -> Path:
     for compiler in there:
         if (made := _release(compiler)) is None or _major(made) <= most:
             return compiler
-    what = f"{there[0]} is of CUDA {_release(there[0])}, and driver {driver} runs up to CUDA {most}"
-    mend = f"load a module of CUDA {most}, or insist by CUDACXX={there[0]}"
+    what = f"{there[0]} has CUDA {_release(there[0])}, but driver {driver} supports CUDA {most}"
+    mend = f"load a module with CUDA {most}, or use this compiler anyway: CUDACXX={there[0]}"
     raise UserError(Problem("--device cuda", what, mend))
 
 
@@ -112,7 +112,7 @@ def _release(compiler: Path) -> str | None:
 
 
 def _none(device: str) -> Problem:
-    what = f"no compiler for {device}: {_NAMES[device]} is not in PATH"
+    what = f"compiler not found: {_NAMES[device]} is not in PATH"
     return Problem(f"--device {device}", what, _MENDS[device])
 
 

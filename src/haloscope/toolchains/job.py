@@ -104,13 +104,13 @@ class Job:
         problems: list[Problem] = []
         for key in ("ranks", "threads"):
             if (number := getattr(self, key)) < 1:
-                problems.append(Problem(key, f"{number} is not a number of {key}", "1 or more"))
+                problems.append(Problem(key, f"{number} is too small", "give at least 1"))
         for key, known in (("places", PLACES), ("bind", BINDS)):
             if (word := getattr(self, key)) not in known:
-                problems.append(Problem(key, f"'{word}' is unknown", nearest(word, known)))
+                problems.append(Problem(key, f"unknown value '{word}'", nearest(word, known)))
         if 0 < self.ranks < len(self.hosts):
-            what = f"{self.ranks} can't be shared out over {len(self.hosts)} hosts"
-            problems.append(Problem("ranks", what, f"give {len(self.hosts)} or more"))
+            what = f"{self.ranks} ranks cannot occupy {len(self.hosts)} hosts"
+            problems.append(Problem("ranks", what, f"give at least {len(self.hosts)}"))
         return problems
 
     def openmp(self) -> dict[str, str]:

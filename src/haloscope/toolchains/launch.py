@@ -58,9 +58,9 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
     """This machine, as the Slurm whose job this process runs in calls it. UserError outside."""
     if node := inherited.get("SLURMD_NODENAME"):
         return node
-    what = f"{toolchain.mpirun} starts its ranks, which it does inside a job of Slurm alone"
-    mend = "use a site (haloscope site detect, then --on NAME), run it inside a job by srun --pty, "
-    mend += "or take an MPI library with a launcher of its own: --toolchain openmpi"
+    what = f"its ranks are started with {toolchain.mpirun}, which works only inside a Slurm job"
+    mend = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
+    mend += "(srun --pty), or use an MPI library with its own launcher: --toolchain openmpi"
     raise UserError(Problem(f"{toolchain.name} ({toolchain.version})", what, mend))
 
 
@@ -73,14 +73,14 @@ def problems(toolchain: Toolchain, job: Job) -> list[Problem]:
     """All that keeps this job from being started; empty when it can be."""
     wrong = job.problems()
     if job.transport is not None and job.transport not in (there := transports(toolchain)):
-        what = f"{toolchain.version} has no '{job.transport}'"
+        what = f"{toolchain.version} has no transport '{job.transport}'"
         wrong.append(Problem("transport", what, nearest(job.transport, there)))
     if not wrong and job.oversubscribed and not job.oversubscribe:
         what = (
-            f"{job.ranks_of_a_host} ranks x {job.threads} threads on "
+            f"{job.ranks_of_a_host} ranks x {job.threads} threads, but "
             f"{len(job.processors)} processors"
         )
-        wrong.append(Problem("layout", what, "ask for fewer, or for --oversubscribe"))
+        wrong.append(Problem("layout", what, "use fewer, or --oversubscribe"))
     return wrong
 
 

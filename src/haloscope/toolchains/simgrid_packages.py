@@ -41,7 +41,7 @@ def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
 
     UserError, with apt's or dpkg's last words, where it can't be fetched or is not whole.
     """
-    say("fetching SimGrid from your system's packages")
+    say("downloading SimGrid from the system's packages")
     root = part / "root"
     root.mkdir()
     for package in _fetch(part):
@@ -49,8 +49,8 @@ def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
     (root / "bin").symlink_to("usr/bin")
     libraries = {each.parent for each in root.glob("usr/lib*/**/libsimgrid.so*")}
     if len(libraries) != 1 or not all((root / "bin" / each).exists() for each in _SCRIPTS):
-        mend = "a newer Debian or Ubuntu has them"
-        what = f"no {', '.join(_SCRIPTS)} and libsimgrid.so in the packages"
+        mend = "use a newer release of Debian or Ubuntu"
+        what = f"the packages do not contain {', '.join(_SCRIPTS)}, and libsimgrid.so"
         raise UserError(Problem("SimGrid's packages", what, mend))
     below = final / libraries.pop().relative_to(root)
     for name in _SCRIPTS:
@@ -84,11 +84,12 @@ def _fetch(part: Path) -> list[Path]:
 
 def _checked(packages: list[Path]) -> list[Path]:
     """The packages. UserError where there are none, or one can't lie beside the system's own."""
-    mend = "your system's packages are older than its lists, or half installed"
+    mend = "upgrade your system's packages, and complete interrupted installations"
     if not packages:
-        raise UserError(Problem("SimGrid's packages", "apt-get fetched none", mend))
+        raise UserError(Problem("SimGrid's packages", "apt-get downloaded none", mend))
     if base := [each.name for each in packages if each.name.startswith(_BASE)]:
-        raise UserError(Problem("SimGrid's packages", f"they need {', '.join(base)}", mend))
+        what = f"they need other versions of base packages: {', '.join(base)}"
+        raise UserError(Problem("SimGrid's packages", what, mend))
     return packages
 
 
@@ -114,5 +115,5 @@ def _run(command: Sequence[str]) -> None:
         done = process.run(command, environment, LIMIT_S)
     if done.code != 0 or done.timed_out:
         last = "\n    ".join(done.output.strip().splitlines()[-5:])
-        mend = "it needs the network, and 0.5 GB of disk space; then try again"
-        raise UserError(Problem(" ".join(command[:2]), last or "no reason given", mend))
+        mend = "check the network and the disk space (0.5 GB), then try again"
+        raise UserError(Problem(" ".join(command[:2]), last or "failed without output", mend))

@@ -48,11 +48,11 @@ def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
 
     UserError, with the last words of the step that failed, where it can't be fetched or built.
     """
-    say("fetching SimGrid's sources from PyPI")
+    say("downloading the sources of SimGrid from PyPI")
     tools = part / "tools"
     pypi.install(_TOOLS, tools)
     tree, staged = _sources(part, tools), part / "staged"
-    say("building SimGrid, which takes some minutes")
+    say("building SimGrid (takes some minutes)")
     for command in _commands(tree, part, tools, final):
         _run(command, {"DESTDIR": str(staged)})
     return staged / final.relative_to(final.anchor)
@@ -113,5 +113,5 @@ def _run(command: Sequence[str], further: dict[str, str] | None = None) -> None:
         done = process.run(command, env, LIMIT_S)
     if done.code != 0 or done.timed_out:
         last = "\n    ".join(done.output.strip().splitlines()[-10:])
-        mend = "it needs the network, a C++17 compiler and 0.5 GB of disk space; then try again"
-        raise UserError(Problem("building SimGrid", last or "no reason given", mend))
+        mend = "check the network, the C++17 compiler, and the disk space (0.5 GB), then try again"
+        raise UserError(Problem("building SimGrid", last or "failed without output", mend))

@@ -116,7 +116,7 @@ def complaint(said: str) -> str:
     telling = [line for line in lines if re.search(_TELLING, line, re.IGNORECASE)]
     telling.sort(key=lambda line: bool(_LOGGED.match(line)))  # what it tells people comes first
     innermost = -1 if "error stack" in said else 0  # MPICH's and Intel's end with the cause
-    line = (telling or lines or ["it said nothing"])[innermost]
+    line = (telling or lines or ["no output"])[innermost]
     return re.sub(r"^\w+\(\d+\)\.*: ", "", _LOGGED.sub("", line))[:200]
 
 
