@@ -25,7 +25,7 @@ def test_of_two_that_resume_at_once_the_second_is_refused(haloscope: Run, cut: P
     one, other = (resume(cut, None, launches, QUIET).probed() for launches in (3, 4))
     measure(one, QUIET)
 
-    with pytest.raises(UserError, match="measured there in the meantime"):
+    with pytest.raises(UserError, match=f"{cut}: "):
         measure(other, QUIET)
     assert len(records(cut)) == 12
 
@@ -33,14 +33,14 @@ def test_of_two_that_resume_at_once_the_second_is_refused(haloscope: Run, cut: P
 @pytest.mark.parametrize(
     ("key", "value", "what"),
     [
-        ("seed", -1, "seed can't be -1"),
-        ("seed", "x", """seed can't be "x\""""),
+        ("seed", -1, "seed: invalid value -1"),
+        ("seed", "x", """seed: invalid value "x\""""),
         ("machine", {}, "machine.host missing"),
-        ("cases", None, "cases can't be null"),
+        ("cases", None, "cases: invalid value null"),
         ("cases", [{}], "cases#1.kernel missing"),
-        ("notes", [1], "notes#1 can't be 1"),
-        ("rule", {"half_width": 2}, "rule can't be"),
-        ("sources", None, "sources can't be null"),
+        ("notes", [1], "notes#1: invalid value 1"),
+        ("rule", {"half_width": 2}, "rule: invalid value"),
+        ("sources", None, "sources: invalid value null"),
     ],
 )
 def test_a_plan_with_something_else_in_it_is_refused(
@@ -56,10 +56,10 @@ def test_a_plan_with_something_else_in_it_is_refused(
 @pytest.mark.parametrize(
     ("key", "value", "what"),
     [
-        ("case", "c0ffee", "of its settings, case c0ffee would be"),
-        ("launches", 0, "0 launches, 300 s each"),
-        ("launches", 10**9, "1000000000 launches, 300 s each"),
-        ("timeout_s", 1e10, "2 launches, 1e\\+10 s each"),
+        ("case", "c0ffee", "case is c0ffee"),
+        ("launches", 0, "launches = 0, timeout_s = 300"),
+        ("launches", 10**9, "launches = 1000000000, "),
+        ("timeout_s", 1e10, "launches = 2, timeout_s = 1e\\+10"),
     ],
 )
 def test_a_plan_with_a_case_that_can_not_be_is_refused(
@@ -97,7 +97,7 @@ def test_resuming_does_what_is_left(
     assert haloscope("run", "--resume", cut) == 0
     assert (cut / "records.jsonl").read_text().splitlines()[:3] == before
     assert sorted(records(cut)) == ALL
-    assert "there already and skipped: 3 launches" in capsys.readouterr().err
+    assert "already done: 3 launches" in capsys.readouterr().err
 
 
 def test_resuming_a_whole_folder_launches_nothing(
@@ -121,7 +121,7 @@ def test_a_busy_machine_is_told_where_launches_are_left_alone(
     told = []
     for _ in range(2):
         assert haloscope("run", "--resume", cut) == 0
-        told.append("times will suffer" in capsys.readouterr().err)
+        told.append("others keep all cores busy" in capsys.readouterr().err)
 
     assert told == [True, False]
 
@@ -135,8 +135,9 @@ def test_a_folder_without_jobs_is_not_gone_on_with_by_jobs(
     before = records(cut)
     name = option.partition("=")[0]
 
-    with pytest.raises(UserError, match=f"{name}: local has no batch system"):
+    with pytest.raises(UserError) as caught:
         haloscope("run", "--resume", cut, option)
+    assert [one.where for one in caught.value.problems] == [name]
 
     assert records(cut) == before
 
@@ -158,7 +159,7 @@ def test_resuming_tries_failed_launches_again_and_says_so(
     outcomes = [(one.launch, one.outcome) for one in read(folder / "records.jsonl")]
     assert outcomes == [(0, "failed"), (1, "ok"), (0, "ok")]
     assert {one.outcome for one in latest(read(folder / "records.jsonl"))} == {"ok"}
-    assert "did not end well before, tried again: 1 launch" in capsys.readouterr().err
+    assert "run again: 1 launch" in capsys.readouterr().err
 
 
 def test_resuming_refuses_another_study_and_says_what_changed(
@@ -183,7 +184,7 @@ def test_resuming_refuses_another_program_or_machine(
         haloscope("run", "--resume", cut)
     assert [problem.what for problem in caught.value.problems] == [
         "halobench changed: 5eed -> 0ther",
-        "another machine: cores 4 -> 2",
+        "machine changed: cores 4 -> 2",
     ]
 
 
@@ -212,7 +213,7 @@ def test_resuming_where_messages_no_longer_arrive_changes_nothing(
 
 def test_resuming_never_takes_launches_back(haloscope: Run, cut: Path) -> None:
     before = (cut / "plan.json").read_text()
-    with pytest.raises(UserError, match="2 launches of a case, more than --launches 1"):
+    with pytest.raises(UserError, match="2 launches .*--launches 1"):
         haloscope("run", "--resume", cut, "--launches", 1)
     assert (cut / "plan.json").read_text() == before
 
@@ -226,10 +227,11 @@ def change_everything(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -
 
 CHANGES = [
     "halobench changed: 5eed -> 0ther",
-    "another MPI library: fake: Fake MPI 1.0 -> Fake MPI 2.0",
-    "another compiler: fake: fake++ 1.0 -> fake++ 2.0",
-    "other flags: fake: -DCMAKE_BUILD_TYPE=Release -> -DCMAKE_BUILD_TYPE=Release CXXFLAGS=-O1",
-    "another machine: cpu a fake processor -> a faster one",
+    "MPI library changed: fake: Fake MPI 1.0 -> Fake MPI 2.0",
+    "compiler changed: fake: fake++ 1.0 -> fake++ 2.0",
+    "compiler flags changed: fake: -DCMAKE_BUILD_TYPE=Release -> "
+    "-DCMAKE_BUILD_TYPE=Release CXXFLAGS=-O1",
+    "machine changed: cpu a fake processor -> a faster one",
 ]
 
 
@@ -240,10 +242,7 @@ def test_resuming_refuses_what_would_measure_otherwise_and_says_what_it_is(
     with pytest.raises(UserError) as caught:
         haloscope("run", "--resume", cut)
     assert [problem.what for problem in caught.value.problems] == CHANGES
-    assert {problem.mend for problem in caught.value.problems} == {
-        "start a new folder: haloscope run STUDY --out DIR; "
-        "or mark every later record: --accept-change"
-    }
+    assert all("--accept-change" in problem.mend for problem in caught.value.problems)
 
 
 def test_a_change_that_is_accepted_marks_every_later_record(
@@ -255,7 +254,7 @@ def test_a_change_that_is_accepted_marks_every_later_record(
 ) -> None:
     change_everything(laboratory, monkeypatch)
     assert haloscope("run", "--resume", cut, "--accept-change") == 0
-    assert "marked in every record from here on: halobench changed" in capsys.readouterr().err
+    assert CHANGES[0] in capsys.readouterr().err
     assert haloscope("run", "--resume", cut, "--launches", 3) == 0  # as it is now, nothing changed
 
     changed = [one.changed for one in read(cut / "records.jsonl")]
@@ -271,8 +270,7 @@ def test_a_plan_that_says_less_is_resumed_and_what_was_not_compared_is_told(
 
     assert haloscope("run", "--resume", cut) == 0
 
-    told = "does not say its version, compiler, flags and platform: not compared"
-    assert told in capsys.readouterr().err
+    assert "version, compiler, flags and platform" in capsys.readouterr().err
     assert "libraries" in json.loads((cut / "plan.json").read_text())
 
 
@@ -280,7 +278,7 @@ def test_a_library_that_is_gone_can_not_be_gone_on_with(haloscope: Run, cut: Pat
     plan = json.loads((cut / "plan.json").read_text())
     plan["sources"]["gone"] = "5eed"
     (cut / "plan.json").write_text(json.dumps(plan))
-    with pytest.raises(UserError, match="gone can't be had now: 'gone' is not installed"):
+    with pytest.raises(UserError, match="gone .*: 'gone' is not installed"):
         haloscope("run", "--resume", cut, "--accept-change")
 
 
@@ -289,7 +287,7 @@ def test_a_halobench_with_other_parameters_can_not_go_on(
 ) -> None:
     laboratory.source = "0ther"
     monkeypatch.setitem(fake_halobench.DEFAULTS, "new", "1")
-    with pytest.raises(UserError, match="halobench has other parameters now for fake n=8"):
+    with pytest.raises(UserError, match="fake n=8"):
         haloscope("run", "--resume", cut, "--accept-change")
 
 
@@ -309,4 +307,4 @@ def test_resuming_refuses_another_state_of_a_cluster_file(
         haloscope("run", "--resume", folder)
 
     told = [re.sub("[0-9a-f]{12}", "HASH", problem.what) for problem in caught.value.problems]
-    assert told == ["the cluster file changed HASH -> HASH"]
+    assert len(told) == 1 and told[0].endswith(" HASH -> HASH")

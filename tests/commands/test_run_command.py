@@ -31,7 +31,8 @@ def test_a_run_leaves_a_folder_with_everything(
     assert (folder / "study.toml").read_text() == STUDY
     plan = json.loads((folder / "plan.json").read_text())
     assert (plan["name"], plan["study"], plan["seed"]) == ("mine", "ours", 5)
-    assert plan["notes"] == ["left out, as this machine is one node: fake on 2 nodes"]
+    (note,) = plan["notes"]
+    assert note.endswith(": fake on 2 nodes")
     machine = {"host": "here", "cpu": "a fake processor", "cores": 4}
     assert plan["machine"] == {**machine, "cluster": None, "platform": None}
     flags = "-DCMAKE_BUILD_TYPE=Release"
@@ -44,7 +45,7 @@ def test_a_run_leaves_a_folder_with_everything(
     said = captured.out.split()  # long paths are wrapped
     assert said == ["summary", "of", "out", "report:", f"{folder}/report.html"]
     assert "4 cases, 8 launches in random order (seed 5)" in captured.err
-    assert "left out, as this machine is one node: fake on 2 nodes" in captured.err
+    assert note in captured.err
     assert "[8/8]" in captured.err
 
 
@@ -80,8 +81,8 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(
     out = capsys.readouterr().out
     assert "fake n=16, 2 ranks, fake" in out
     assert "2 KiB" in out
-    assert "8 launches to run; time: not known before the first launches" in out
-    assert "left out, as this machine is one node" in out
+    assert "8 launches to run; " in out
+    assert "fake on 2 nodes" in out
 
 
 def test_very_many_cases_are_a_line_each(
@@ -120,20 +121,20 @@ def test_a_dry_run_says_what_would_be_fetched_and_built_and_does_neither(
 
     assert haloscope("run", path, "--dry-run") == 0
     out = capsys.readouterr().out
-    assert "first: mpich from PyPI, into " in out and "the number of its cases, is known" in out
+    assert "before the run: install mpich " in out
     assert "fake n=16, 2 ranks, fake" in out and "fake n=16, 2 ranks, mpich" in out
-    assert "built for" not in out
+    assert "before the run: build " not in out
 
     laboratory.forget_builds()
     assert haloscope("run", path, "--dry-run") == 0
     out = capsys.readouterr().out
-    assert "first: fake and pingpong built for fake: Fake MPI 1.0" in out
-    assert "memory and rank limits of fake were not checked" in out
-    assert "fake n=16, 2 ranks, fake" in out and "not known" in out
+    assert "before the run: build fake and pingpong " in out
+    assert "memory and rank limits of fake" in out
+    assert "fake n=16, 2 ranks, fake" in out and "unknown" in out
 
     monkeypatch.setattr(library, "available", list)
     assert haloscope("run", path, "--dry-run", "--toolchain", "mpich") == 0
-    assert "first: mpich from PyPI" in capsys.readouterr().out
+    assert "before the run: install mpich " in capsys.readouterr().out
 
 
 def test_transports_of_a_library_to_be_fetched_count_once_and_none_is_refused(
@@ -148,7 +149,7 @@ def test_transports_of_a_library_to_be_fetched_count_once_and_none_is_refused(
     assert haloscope("run", path, "--dry-run") == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "16 launches to run" in out  # 4 cases, by default and by ucx, of two launches
-    assert "can't run here" not in out
+    assert "cannot run here" not in out
 
 
 def test_a_dry_run_knows_how_long_cases_took_before(
@@ -191,16 +192,17 @@ def test_all_problems_are_found_before_anything_runs(
     path = study_file(text)
     with pytest.raises(UserError) as caught:
         haloscope("run", path)
-    assert [
-        str(problem).split("\n")[0].removeprefix(f"{path}: ") for problem in caught.value.problems
-    ] == [
-        "lanches: unknown key 'lanches'",
-        "runs#1.toolchains: there is no 'fak'",
-        "runs#1.layout: 9 ranks a node, 1 thread each, are too many: a node here has 4 cores",
-        "runs#1: fake n=0: refused",
-        "runs#1: fake ranks=9: refused",
-        "runs#3.kernel: there is no kernel 'fume'",
+    found = caught.value.problems
+    assert [problem.where.removeprefix(f"{path}: ") for problem in found] == [
+        "lanches",
+        "runs#1.toolchains",
+        "runs#1.layout",
+        "runs#1",
+        "runs#1",
+        "runs#3.kernel",
     ]
+    values = ("lanches", "'fak'", "4 cores", "n=0", "ranks=9", "'fume'")
+    assert all(value in problem.what for value, problem in zip(values, found, strict=True))
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -239,7 +241,7 @@ def test_names_that_nothing_has_are_refused_before_halobench_is_built(
 
     laboratory.forget_builds()
     study_file(STUDY)
-    with pytest.raises(UserError, match=r"there is no (kernel 'faker'|'fak')\n.*did you mean"):
+    with pytest.raises(UserError, match=r"'fake?r?'\n.*'fake'"):
         haloscope(*arguments)
     assert not laboratory.is_built
 
@@ -259,23 +261,23 @@ def test_without_simgrid_nothing_is_built(
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (["--on", "slrum"], "--on slrum: there is no such place"),
+        (["--on", "slrum"], "--on slrum: "),
         (["--launches", 0], "--launches 0: too small"),
         (["--launches", 10**9], "--launches 1000000000: too large"),
         (["--seed", -1], "--seed -1: too small"),
         (["--seed", 2**63], "--seed 9223372036854775808: too large"),
-        (["--resume", "x", "--seed", 1], "--seed: with --resume, the folder's plan has that"),
-        (["--execute"], "--execute: on this machine every answer is verified"),
-        (["--keep", "x"], "--keep: there is nothing to keep"),
-        (["--resume", "x", "--on", "tara"], "--on: with --resume, the folder's plan has that"),
-        (["--resume", "x", "--execute"], "--execute: with --resume, the folder's plan has that"),
-        (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),
-        (["--on", "tara", "--oversubscribe"], "--oversubscribe: can't be simulated"),
-        (["--on", "summit", "--device", "cuda"], "--device: a simulated cluster has its own GPUs"),
-        (["--accept-change"], "--accept-change: nothing is gone on with"),
-        (["--resume", "x"], "x: no plan.json is in it"),
-        (["--detach", "--script-only"], "--script-only: it submits no job, --detach does"),
-        (["--toolchain", "mpjch"], "--toolchain mpjch: there is no 'mpjch'"),
+        (["--resume", "x", "--seed", 1], "--seed: .*--resume"),
+        (["--execute"], "--execute: "),
+        (["--keep", "x"], "--keep: "),
+        (["--resume", "x", "--on", "tara"], "--on: .*--resume"),
+        (["--resume", "x", "--execute"], "--execute: .*--resume"),
+        (["--on", "tara", "--toolchain", "x"], "--toolchain: .*simulated"),
+        (["--on", "tara", "--oversubscribe"], "--oversubscribe: .*simulated"),
+        (["--on", "summit", "--device", "cuda"], "--device: .*simulated"),
+        (["--accept-change"], "--accept-change: .*--resume"),
+        (["--resume", "x"], "x: .*plan.json"),
+        (["--detach", "--script-only"], "--script-only: .*--detach"),
+        (["--toolchain", "mpjch"], "--toolchain mpjch: .*'mpjch'"),
     ],
 )
 def test_options_that_can_not_be(
@@ -293,7 +295,7 @@ def test_a_lab_that_is_not_up_says_how_it_gets_up(
     from haloscope.errors import UserError
 
     monkeypatch.setattr("haloscope.sites.file.OF_THE_LAB", tmp_path)
-    with pytest.raises(UserError, match="--on lab: there is no such place\n.*haloscope lab up"):
+    with pytest.raises(UserError, match="--on lab: .*\n.*haloscope lab up"):
         haloscope("run", study_file(STUDY), "--on", "lab")
 
 
@@ -304,7 +306,7 @@ def test_a_folder_with_results_is_not_written_over(
 
     folder = tmp_path / "out"
     haloscope("run", study_file(STUDY), "--out", folder)
-    with pytest.raises(UserError, match="there are results in it already"):
+    with pytest.raises(UserError, match=f"--out {folder}: "):
         haloscope("run", study_file(STUDY), "--out", folder)
 
 
@@ -325,7 +327,7 @@ def test_of_two_studies_into_one_folder_at_once_the_second_is_refused(
     measure(one, QUIET)
     before = (folder / "plan.json").read_text(), (folder / "records.jsonl").read_text()
 
-    with pytest.raises(UserError, match="there are results in it already"):
+    with pytest.raises(UserError, match=f"--out {folder}: "):
         measure(other, QUIET)
 
     assert before == ((folder / "plan.json").read_text(), (folder / "records.jsonl").read_text())
@@ -337,7 +339,7 @@ def test_a_place_where_nothing_can_be_written_is_refused(
     from haloscope.errors import UserError
 
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=f"nothing can be written to {tmp_path}/file"):
+    with pytest.raises(UserError, match=f"--out .* {tmp_path}/file"):
         haloscope("run", study_file(STUDY), "--out", tmp_path / "file" / "out")
 
 
@@ -406,7 +408,7 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     with pytest.raises(KeyboardInterrupt):
         haloscope("run", study_file(STUDY), "--out", folder)
     assert len(records(folder)) == 3
-    assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
+    assert f"haloscope run --resume {folder}" in capsys.readouterr().err
     assert haloscope("run", "--resume", folder) == 0
     assert sorted(records(folder)) == ALL
 
@@ -422,7 +424,7 @@ def test_a_full_disk_stops_the_run_and_says_how_to_go_on(
 
     assert 0 < len(records(folder)) < len(ALL)
     assert (folder / "records.jsonl").read_bytes().endswith(b"}\n")
-    assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
+    assert f"haloscope run --resume {folder}" in capsys.readouterr().err
     filler.unlink()
     assert haloscope("run", "--resume", folder) == 0
     assert sorted(records(folder)) == ALL

@@ -67,11 +67,11 @@ def test_the_answers_that_are_asked_for_are_verified(
         (
             "execute = true",
             "verified",
-            "fake n=16, 4 ranks on 2 nodes, simgrid 1 2 KiB (answer verified)",
+            "fake n=16, 4 ranks on 2 nodes, simgrid 1 2 KiB (solution verified)",
         ),
         (
             'transports = ["tcp"]',
-            "(can't run here: no transport 'tcp' can be simulated",
+            "(cannot run here: transport 'tcp'",
             "1 launch to run",
         ),
     ],
@@ -100,7 +100,7 @@ def test_resuming_keeps_what_was_asked_for(
     kept.rename(tmp_path / "moved")
     (out / "records.jsonl").write_text("")
     (tmp_path / "cache" / "simulated").rename(tmp_path / "gone")
-    with pytest.raises(UserError, match=f"keeps files outside it, in {kept}"):
+    with pytest.raises(UserError, match=f"{kept}\n.*--keep DIR"):
         haloscope("run", "--resume", out)
     assert not kept.exists()
     assert haloscope("run", "--resume", out, "--keep", kept) == 0
@@ -137,11 +137,8 @@ def test_arithmetic_without_the_memory_leaves_the_rest_of_a_study(
     path = study_file(large.replace("tasks = 4", "tasks = 4, nodes = [1, 2, 4]"))
     assert haloscope("run", path, "--on", "stampede2", "--execute", "--out", tmp_path / "o") == 0
     assert {one.params["n"] for one in read(tmp_path / "o" / "records.jsonl")} == {8}
-    (told,) = (line for line in capsys.readouterr().err.splitlines() if "left out" in line)
-    assert told == (
-        "left out, as 1 GiB of this machine's memory for arithmetic are free: fake n=32768, "
-        "4 ranks (8 GiB)"
-    )
+    (note,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("skipped "))
+    assert "1 GiB" in note and note.endswith(": fake n=32768, 4 ranks (needs 8 GiB)")
 
 
 def test_arithmetic_that_a_study_itself_asks_for_is_refused_without_the_memory(
@@ -151,11 +148,9 @@ def test_arithmetic_that_a_study_itself_asks_for_is_refused_without_the_memory(
     with pytest.raises(UserError) as caught:
         haloscope("run", path, "--on", "stampede2", "--out", tmp_path / "out")
     (problem,) = caught.value.problems
-    assert str(problem) == (
-        f"{path}: runs#2.params: fake n=32768, 4 ranks on 2 nodes needs 8 GiB of this machine's "
-        "memory for arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time "
-        "alone, without execute; with skip_too_large = true, a study leaves such cases out"
-    )
+    assert problem.where == f"{path}: runs#2.params"
+    assert problem.what.startswith("fake n=32768, 4 ranks on 2 nodes needs 8 GiB ")
+    assert "n=11585" in problem.mend and "execute" in problem.mend
     assert not (tmp_path / "out").exists()
 
 
@@ -198,26 +193,23 @@ def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) ->
     [
         (
             ["n=64", "--nodes", 4096],
-            "4096: stampede2 has 1,736 nodes\n *give at most 1,736, or",
+            r"--nodes: 4096 .*\n.* 1,736,",
         ),
         (
             ["n=64", "--ranks", 49],
-            "--ranks, --ppn, --nodes, --threads: 49 ranks a node, 1 thread each, are too many: "
-            "a node of stampede2 has 48 cores\n *ask for fewer, or share them out to more nodes$",
+            "--ranks, --ppn, --nodes, --threads: 49 ranks .* 48 cores\n.*more nodes$",
         ),
         (
             ["n=262144"],
-            "params: fake n=262144, 1 rank needs 512 GiB of memory a node, a node of stampede2 has "
-            "192 GiB\n *give n=160529 at most, or spread it over more nodes$",
+            "params: fake n=262144, 1 rank .* 512 GiB .* 192 GiB\n.*n=160529.*more nodes$",
         ),
         (
             ["--transport", "tcp"],
-            "once: nothing can run on stampede2\n *no transport 'tcp' can be simulated: messages "
-            "take what the cluster file says; leave it out, or write a file with that one's ",
+            "once: .*\n.*'tcp'",
         ),
         (
             ["--placement", "same-core"],
-            "distances inside a simulated node make no difference; other-node can be simulated",
+            "'other-node'",
         ),
     ],
 )
@@ -235,9 +227,9 @@ def test_the_list_has_cluster_files_that_can_t_be_read(
     Path("clusters", "bad.toml").write_text("nodes =", encoding="utf-8")
     assert haloscope("list") == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "bad can't be read: haloscope cluster show bad says why" in out
+    assert "haloscope cluster show bad" in out
     assert haloscope("cluster", "list") == 1
-    assert "bad can't be read" in capsys.readouterr().out
+    assert "haloscope cluster show bad" in capsys.readouterr().out
     assert "1008 of its 1032 nodes, as [network] has it" in out
 
 
@@ -274,7 +266,7 @@ def test_a_cluster_s_gpus_are_shown(haloscope: Run, capsys: pytest.CaptureFixtur
 def test_files_are_kept_in_a_folder(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     for command in (("run", study_file(STUDY)), ("once", "fake")):
-        with pytest.raises(UserError, match="--keep .*file: is a file"):
+        with pytest.raises(UserError, match="--keep .*file: "):
             haloscope(*command, "--on", "stampede2", "--keep", tmp_path / "file")
 
 
@@ -282,7 +274,7 @@ def test_a_folder_is_measured_by_one_at_a_time(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    there = pytest.raises(UserError, match="another haloscope measures there")
+    there = pytest.raises(UserError, match=f"{out}: ")
     with ResultFolder(out).alone(), there:
         haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out)
     assert haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out) == 0
@@ -314,7 +306,7 @@ def test_a_kept_result_that_is_damaged_is_told_and_simulated_again(
 
     assert haloscope("run", study, "--on", "stampede2", "--out", tmp_path / "other") == 0
 
-    assert f"{kept[0]}: damaged, simulated again: " in caplog.text
+    assert f"{kept[0]}: damaged" in caplog.text
     records = read(tmp_path / "other" / "records.jsonl")
     assert sorted(one.raw["simulation"]["cached"] for one in records) == [False, True]
     assert json.loads(kept[0].read_text())["measured"] == json.loads(good)["measured"]

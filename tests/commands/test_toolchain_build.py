@@ -59,14 +59,14 @@ def test_what_is_there_is_told_and_not_built_again(
 
     assert made == ["halobench_ring", "halobench_empty"]
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "built before for fake: ring"
+    assert lines[1].startswith("already built ")
     assert [line.rpartition(": ")[2] for line in lines] == ["ring", "ring", "empty"]
 
 
 def test_an_unknown_kernel_is_refused_before_anything_is_built(
     haloscope: Run, made: list[str]
 ) -> None:
-    with pytest.raises(UserError, match="there is no kernel 'rng'\n.*did you mean 'ring'"):
+    with pytest.raises(UserError, match="'rng'\n.*'ring'"):
         haloscope("toolchain", "build", "--kernels", "ring,rng")
     assert made == []
 

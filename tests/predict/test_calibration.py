@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from pathlib import Path
 
@@ -334,7 +335,7 @@ def test_what_noise_made_impossible_is_not_written(
         execute(Namespace(name="mine", folder=str(folder), launches=None))
     (problem,) = raised.value.problems
     assert problem.where == "clusters/mine.toml: node.memory#2.bandwidth_bytes_per_s"
-    assert problem.mend == f"so it was in {folder}: measure again, with nobody else on the machine"
+    assert str(folder) in problem.mend
     assert not (tmp_path / "clusters").exists()
 
 
@@ -345,7 +346,7 @@ def test_without_memory_nothing_is_written() -> None:
 
 @pytest.mark.parametrize("name", ["../evil", "a b", ".toml", "-x", "/etc/x"])
 def test_a_cluster_file_stays_in_its_folder(name: str) -> None:
-    with pytest.raises(UserError, match="is no name of a cluster file"):
+    with pytest.raises(UserError, match=f"--name {re.escape(name)}: "):
         execute(Namespace(name=name, folder="nowhere", launches=None))
 
 
@@ -353,7 +354,7 @@ def test_a_described_machine_is_not_written_over(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match="is described there, not calibrated"):
+    with pytest.raises(UserError, match="--name stampede2: .*stampede2.toml"):
         execute(Namespace(name="stampede2", folder="nowhere", launches=None))
     Path("clusters").mkdir()
     cluster_file.write(calibrated(measured()), Path("clusters", "vm.toml"))

@@ -175,7 +175,7 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     if arguments.tasks is None:
         found.append(Problem("advise", "--tasks is missing", "give the number of MPI ranks"))
     if arguments.nodes is not None:
-        mend = "leave it out; --most-nodes limits the candidates"
+        mend = "remove it; --most-nodes limits the candidates"
         found.append(Problem("--nodes", "applies to --profile only", mend))
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))

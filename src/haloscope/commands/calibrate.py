@@ -69,8 +69,8 @@ def execute(arguments: argparse.Namespace) -> int:
     found = calibrate(name, dossier.cases, dossier.machine or {}, when)
     try:
         cluster_file.write(found, path)
-    except UserError as error:  # noise has made of it what no machine is
-        mend = f"so it was in {folder}: measure again, with nobody else on the machine"
+    except UserError as error:  # noise has led to impossible values
+        mend = f"the measurement in {folder} was disturbed; repeat it on an idle machine"
         raise UserError([replace(problem, mend=mend) for problem in error.problems]) from error
     for line in summary(found):
         print(line)
@@ -79,7 +79,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _file_to_write(name: str) -> Path:
-    """Where it will stand; UserError for what is no name, or a described machine's."""
+    """Return the path of the new file. Raise UserError for an invalid or a used name."""
     if not re.fullmatch(r"\w[\w.-]*", name):
         mend = "letters, digits, dots, dashes, underscores"
         raise UserError(
@@ -87,15 +87,15 @@ def _file_to_write(name: str) -> Path:
         )
     known = cluster_file.ready().get(name)
     if known and not cluster_file.load(known).source.startswith(SOURCE):
-        what = f"the machine of {known} is described there, not calibrated"
-        raise UserError(Problem(f"--name {name}", what, "give another name"))
+        what = f"{known} was not written by a calibration and would be overwritten"
+        raise UserError(Problem(f"--name {name}", what, "choose another name"))
     return Path("clusters") / f"{name}.toml"
 
 
 def _measure(launches: int | None) -> tuple[Path, int]:
     tell = Teller(Screen(stderr=True))
     started = campaign.start(campaign.Request("calibrate", launches=launches), tell).probed()
-    tell.say(f"time: {started.expected()}")
+    tell.say(f"expected time: {started.expected()}")
     campaign.measure(started, tell)
     code = conclude(started, Screen(), write=True)
     return started.folder.path, code

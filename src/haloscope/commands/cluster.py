@@ -54,18 +54,18 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print all clusters, or a file in words; 1 if something is missing for a simulation."""
+    """List clusters, or show one; return 1 if it lacks something for simulations."""
     if arguments.action == "list":
         return _list(Screen())
     found = cluster_file.find(arguments.name)
     out = Screen()
     if arguments.assumed:
         return _show_assumed(found, out)
-    out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
+    out.print(Text(found.name, style="bold"), Text(f"source: {found.source}"))
     path = cluster_file.ready().get(arguments.name, arguments.name)
     out.print(Text(cluster_file.of_the_user(arguments.name) or str(path)), soft_wrap=True)
     for why in found.disturbed:
-        out.print(Text(f"disturbed: {why}", style="yellow"))
+        out.print(Text(f"calibration disturbed: {why}", style="yellow"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
     for name, value, source in _lines(found):
         table.add_row(name, Text.assemble(value, (source and f"\n{source}", "dim")))
@@ -73,12 +73,12 @@ def execute(arguments: argparse.Namespace) -> int:
     missing = missing_for_simulation(found)
     for problem in missing:
         key = problem.where.split(": ")[-1]
-        out.print(Text(f"for a simulation: {key} {problem.what}: {problem.mend}"))
+        out.print(Text(f"cannot be simulated: {key} {problem.what}; {problem.mend}"))
     return 1 if missing else 0
 
 
 def _list(out: Screen) -> int:
-    """Print a row a cluster; 1 if a file can't be read."""
+    """Print one row per cluster; return 1 if a file is invalid."""
     table = Table(box=None, pad_edge=False)
     for title, right in (("cluster", False), ("nodes", True), ("cores", True), ("memory", True)):
         table.add_column(title, justify="right" if right else "left", no_wrap=True)
@@ -94,16 +94,16 @@ def _list(out: Screen) -> int:
         if missing_for_simulation(one):
             incomplete.append(name)
     out.print(table)
-    for names, what in ((wrong, "can't be read"), (incomplete, "can't be simulated")):
+    for names, what in ((wrong, "invalid file"), (incomplete, "cannot be simulated")):
         for name in names:
-            out.print(f"{name} {what}: haloscope cluster show {name}", markup=False)
+            out.print(f"{name}: {what}; for details: haloscope cluster show {name}", markup=False)
     return 1 if wrong else 0
 
 
 def _row(one: Cluster) -> tuple[str, ...]:
     """Name and nodes; of each node cores and memory; GPUs and the network."""
     gpu, node = one.node.gpu, one.node
-    network = one.network.name if one.network else "none" if one.nodes == 1 else "not known"
+    network = one.network.name if one.network else "none" if one.nodes == 1 else "unknown"
     gpus = f"{gpu.number} x {gpu.gpu} per node; " if gpu else ""
     return (
         one.name,
@@ -115,20 +115,20 @@ def _row(one: Cluster) -> tuple[str, ...]:
 
 
 def _show_assumed(found: Cluster, out: Screen) -> int:
-    """Print what the file assumes, as many lines as there are assumptions."""
+    """Print the assumed values of the file, with reasons."""
     assumptions = assumed(found)
     if not assumptions:
-        out.print(f"{found.name} assumes nothing", markup=False)
+        out.print(f"{found.name} has no assumed values", markup=False)
         return 0
     for one in assumptions:
         value = "" if one.value is None else f" = {one.value:g}"
-        absent = "" if one.given else ", not in the file"
+        absent = "" if one.given else " (default)"
         out.print(Text.assemble(f"{one.where}{value}{absent}", (f"\n    {one.source}", "dim")))
     return 0
 
 
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
-    """What there is to say: name, value, source."""
+    """Yield all values: name, value, source."""
     yield from _node(found)
     if found.network:
         yield from _network(found.network, found.nodes)
@@ -145,49 +145,49 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
         yield f"messages, {messages.placement}", seconds(latency.value), latency.source
         yield from _rate("", messages.bandwidth_bytes_per_s, "")
         if messages.protocols:
-            yield "", "simulated by size:", ""
+            yield "", "simulated, by message size:", ""
         elif messages.placement == OTHER_NODE:
-            yield "", "for models alone: simulated messages take the links", ""
+            yield "", "used by models only; simulated messages use the links", ""
         yield from _by_size(messages.protocols)
         if moved := messages.memory_bytes_per_byte:
-            yield "", f"{moved.value:g} bytes of memory moved for a byte sent", moved.source
+            yield "", f"{moved.value:g} bytes of memory traffic per byte sent", moved.source
 
 
 def _network(network: Network, nodes: int) -> Iterator[tuple[str, str, str]]:
-    """Its picture, ports, links, and what others leave of these."""
+    """Yield its picture, ports, links, and the bandwidth that other jobs leave."""
     yield "network", network.name, network.source
     for picture, words in drawing(network, nodes):
         yield "", f"{picture:20}{words}".rstrip(), ""
     ports = [count(level.ports, "port") for level in network.levels if level.ports]
     if ports:
-        yield "", f"switches of {listed(ports)}, from the nodes up", ""
-    yield from _rate("a link", network.link_bandwidth_bytes_per_s, "")
+        yield "", f"switches with {listed(ports)}, from the nodes up", ""
+    yield from _rate("link", network.link_bandwidth_bytes_per_s, "")
     latency = network.link_latency_s
     yield "", seconds(latency.value), latency.source
     for number, level in enumerate(network.levels, 1):
         if left := level.left:
-            to = f"of the links up to level {number}"
-            yield "", f"others leave {percent(left.value)} {to}", left.source
+            what = f"{percent(left.value)} of the links up to level {number} are available"
+            yield "", f"{what} (the rest: other jobs)", left.source
 
 
 def _mpi(mpi: Mpi) -> Iterator[tuple[str, str, str]]:
-    """The library, its protocols, what it takes of cores, and its algorithms."""
+    """Yield the library, its protocols, overheads, and algorithms."""
     yield "MPI", mpi.library, ""
     limit = mpi.rendezvous_bytes
     yield "", f"rendezvous from {size(limit.value)}", limit.source
     if trips := mpi.rendezvous_latencies:
-        yield "", f"{trips.value:g} latencies of a message by rendezvous", trips.source
+        yield "", f"rendezvous messages take {trips.value:g} latencies", trips.source
     if held := mpi.cached_bytes:
-        yield "", f"caches hold messages within a node up to {size(held.value)}", held.source
+        yield "", f"messages up to {size(held.value)} within a node stay in caches", held.source
     for name, cost in (("send", mpi.send_overhead_s), ("receive", mpi.receive_overhead_s)):
         if cost:
-            yield "", f"{seconds(cost.value)} of a core to {name} a message", cost.source
+            yield "", f"{name} overhead per message: {seconds(cost.value)}", cost.source
     for operation, one in mpi.collectives.items():
-        yield "", f"{operation} by {one.algorithm}", one.source
+        yield "", f"{operation}: {one.algorithm}", one.source
 
 
 def _by_size(protocols: Sequence[Protocol]) -> Iterator[tuple[str, str, str]]:
-    """Messages of each range of sizes."""
+    """Yield the values of each range of message sizes."""
     for piece in protocols:
         numbers = [
             *([seconds(piece.latency_s.value)] if piece.latency_s else []),
@@ -199,7 +199,9 @@ def _by_size(protocols: Sequence[Protocol]) -> Iterator[tuple[str, str, str]]:
 
 def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
     node = found.node
-    threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
+    threads = ""
+    if node.threads_per_core > 1:
+        threads = f" with {count(node.threads_per_core, 'hardware thread')} each"
     yield "nodes", f"{found.nodes:,}", ""
     yield "node", node.cpu, ""
     cores = f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}"
@@ -214,7 +216,7 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
         if cost := memory.store_cost:
             yield (
                 "",
-                f"a stored byte takes {cost.value:.2g} times as long as a loaded one",
+                f"storing a byte takes {cost.value:.2g}x as long as loading it",
                 cost.source,
             )
     if node.socket:
@@ -222,7 +224,7 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
     if node.gpu:
         yield from _gpus(node.gpu)
     for one in node.regions:
-        takes = f"{seconds(one.cost_s.value)} of {count(one.threads, 'thread')}"
+        takes = f"{seconds(one.cost_s.value)} with {count(one.threads, 'thread')}"
         yield "parallel region", takes, one.cost_s.source
     yield from _spread(node.spread or NodeSpread())
 
@@ -230,24 +232,24 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
 def _socket(socket: Socket) -> Iterator[tuple[str, str, str]]:
     for memory in socket.memory:
         to = f" to {count(memory.cores, 'core')}"
-        yield from _rate("memory of a socket", memory.bandwidth_bytes_per_s, to)
-    yield from _rate("between sockets", socket.link.bandwidth_bytes_per_s, " from one to another")
+        yield from _rate("memory per socket", memory.bandwidth_bytes_per_s, to)
+    yield from _rate("between sockets", socket.link.bandwidth_bytes_per_s, " per direction")
     if latency := socket.link.latency_s:
-        yield "", f"{seconds(latency.value)} more than within one", latency.source
+        yield "", f"{seconds(latency.value)} added latency", latency.source
 
 
 def _gpus(gpu: Gpu) -> Iterator[tuple[str, str, str]]:
     yield "GPUs", f"{gpu.number} x {gpu.gpu}, {size(gpu.memory_bytes)} of memory", gpu.source
-    yield from _rate("", gpu.memory_bandwidth_bytes_per_s, " of its memory")
-    yield from _rate("", gpu.copy_bandwidth_bytes_per_s, " to the host's memory, and from it")
-    yield from _rate("", gpu.socket_bandwidth_bytes_per_s, " from GPUs of a socket to another's")
+    yield from _rate("", gpu.memory_bandwidth_bytes_per_s, " memory bandwidth")
+    yield from _rate("", gpu.copy_bandwidth_bytes_per_s, " between GPU and host memory")
+    yield from _rate("", gpu.socket_bandwidth_bytes_per_s, " between GPUs of different sockets")
     for cost, what in (
         (gpu.launch_s, "to launch a kernel or a copy"),
-        (gpu.launch_latency_s, "until what is launched begins"),
-        (gpu.stream_sync_s, "to wait for a stream"),
-        (gpu.device_sync_s, "to wait for all streams"),
-        (gpu.query_s, "to ask in which memory an address is"),
-        (gpu.operation_s, "of a star forest's operation besides"),
+        (gpu.launch_latency_s, "from the launch to its start on the GPU"),
+        (gpu.stream_sync_s, "to synchronise a stream"),
+        (gpu.device_sync_s, "to synchronise the device"),
+        (gpu.query_s, "to query the memory space of an address"),
+        (gpu.operation_s, "of other overhead per star forest operation"),
     ):
         if cost:
             yield "", f"{seconds(cost.value)} {what}", cost.source
@@ -258,37 +260,39 @@ def _gpus(gpu: Gpu) -> Iterator[tuple[str, str, str]]:
             for number in (piece.latency_s, piece.bandwidth_bytes_per_s)
             if number
         )
-        told = f"between GPUs, {messages.placement.replace('-', ' ').replace('gpu', 'GPU')}"
-        yield "messages", told, "; ".join(sources)
+        where = messages.placement.replace("-", " ").replace("gpu", "GPU")
+        yield "messages", f"between GPUs, {where}", "; ".join(sources)
         yield from _by_size(messages.protocols)
         if overhead := messages.receive_overhead_s:
-            yield "", f"of which a receive takes {seconds(overhead.value)}", overhead.source
+            yield "", f"receive overhead: {seconds(overhead.value)}", overhead.source
 
 
 def _spread(apart: NodeSpread) -> Iterator[tuple[str, str, str]]:
-    for name, one in (("nodes differ by", apart.nodes), ("phases differ by", apart.phases)):
+    for name, one in (("node variability", apart.nodes), ("phase variability", apart.phases)):
         if one:
-            yield name, f"{percent(one.value)} (standard deviation of their times)", one.source
+            yield name, f"{percent(one.value)} (standard deviation of times)", one.source
 
 
 def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
-    """Of a core, its caches and its threads."""
+    """Yield the values of a core, its caches, and its threads."""
     if node.core_flops_per_s:
         core = node.core_flops_per_s
-        yield "a core", flops(core.value), core.source
+        yield "core", flops(core.value), core.source
     for one in node.kernels:
-        for each, where in ((one.core_flops_per_s, ""), (one.crowded_flops_per_s, " in a crowd")):
+        full = " (all cores busy)"
+        for each, where in ((one.core_flops_per_s, ""), (one.crowded_flops_per_s, full)):
             if each:
-                name = " ".join(filter(None, (f"a core{where},", one.kernel, one.variant)))
+                name = " ".join(filter(None, (f"core{where},", one.kernel, one.variant)))
                 yield name, flops(each.value), each.source
     for cache in node.caches:
-        shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
+        cores = count(cache.shared_by, "core")
+        shared = f" shared by {cores}" if cache.shared_by > 1 else " per core"
         yield f"cache L{cache.level}", size(cache.size_bytes) + shared, cache.source
         if cache.usable_bytes:
             usable = cache.usable_bytes
-            yield "", f"of which a sweep finds {size(usable.value)}", usable.source
+            yield "", f"{size(usable.value)} effective", usable.source
         yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
-        yield from _rate("", cache.crowded_bytes_per_s, " to each of a full socket")
+        yield from _rate("", cache.crowded_bytes_per_s, " per core of a full socket")
     for name, factor in (("sharpness", node.sharpness), ("SMT gain", node.smt_gain)):
         if factor:
             yield name, f"{factor.value:g}", factor.source

@@ -45,25 +45,25 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         _show(kernel, out := Screen())
         if program is not None:
-            _tell_program(program, out)
+            _show_program(program, out)
     return 0
 
 
-def _tell_program(program: ExternalProgram, out: Console) -> None:
-    """What of an external program no kernel of halobench has."""
+def _show_program(program: ExternalProgram, out: Console) -> None:
+    """Print what only external programs have."""
     said = program.said
     out.print(Text("\nexternal program", style="bold"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
-    checks = "none: its answers are not verified" if not said.verify else str(len(said.verify))
-    ranks = "as it prints them" if said.output.ranks else "not known: it prints no number of them"
-    for title, told in (
+    checks = str(len(said.verify)) if said.verify else "none: results are not verified"
+    ranks = "checked" if said.output.ranks else "not checked (output.ranks is not set)"
+    for title, text in (
         ("file", str(program.trusted.file)),
         ("command", " ".join(said.command)),
-        ("checks of its answer", checks),
-        ("its ranks", ranks),
+        ("checks of results", checks),
+        ("number of ranks", ranks),
         ("phases", ", ".join(said.phases.names) if said.phases else "none"),
     ):
-        table.add_row(title, told)
+        table.add_row(title, text)
     for name, need in said.needs.items():
         table.add_row(f"{{{name}}}", f"{need.kind}: {need.get}")
     out.print(table)
@@ -72,14 +72,14 @@ def _tell_program(program: ExternalProgram, out: Console) -> None:
 def _show(kernel: Kernel, out: Console) -> None:
     out.print(Text(kernel.name, style="bold"), Text(kernel.summary))
     if kernel.paper:
-        out.print(Text(f"from {kernel.paper}"))
+        out.print(Text(f"source: {kernel.paper}"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
     for one in kernel.parameters:
         may_be = " ".join(part for part in (allowed(one), one.unit and f"({one.unit})") if part)
         name = Text.assemble((one.name, "bold"), f" = {one.default}")
         table.add_row(name, Text.assemble(one.help, (may_be and f"\n{may_be}", "dim")))
     out.print(table)
-    for title, results in (("result", kernel.results), ("of each size", kernel.point_results)):
+    for title, results in (("results", kernel.results), ("results per size", kernel.point_results)):
         if results:
             out.print(Text(f"\n{title}", style="bold"))
             out.print(_found(results))
@@ -95,14 +95,14 @@ def _found(results: Sequence[KernelResult]) -> Table:
 
 
 def allowed(parameter: KernelParameter) -> str:
-    """What a parameter may be, in words: whole number from 1 to 65; one | other; empty for text."""
+    """Return the allowed values of a parameter: integer from 1 to 65; one | other; "" for text."""
     if parameter.choices:
         return " | ".join(parameter.choices)
     kinds = {
-        "integer": "whole number",
+        "integer": "integer",
         "real": "number",
-        "sizes": "such as 8,64,1K or 8:4M, each",
-        "text": "",  # its help says what it may be
+        "sizes": "sizes such as 8,64,1K or 8:4M, each",
+        "text": "",  # described in its help
         "file": "",
     }
     limits = (("from", parameter.minimum), ("to", parameter.maximum))

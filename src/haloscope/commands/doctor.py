@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope doctor: what on this machine would spoil a measurement or a run, each with its mend."""
+"""haloscope doctor: check this machine for sources of noise and suggest fixes."""
 
 from __future__ import annotations
 

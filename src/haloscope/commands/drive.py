@@ -40,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Drive the job; 0. UserError for numbers that no job has."""
     bounds = (("nodes", arguments.nodes, COUNT_LIMIT), ("minutes", arguments.minutes, MOST_MINUTES))
     if problems := [
-        Problem(f"--{name} {number}", word, f"give a number from 1 to {most:,}")
+        Problem(f"--{name} {number}", word, f"give an integer from 1 to {most:,}")
         for name, number, most in bounds
         if number is not None and (word := out_of(number, 1, most))
     ]:

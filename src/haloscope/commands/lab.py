@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope lab: a cluster in a box, brought up on this machine and taken down."""
+"""haloscope lab: start and stop a test cluster on this machine."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Do what was asked; the exit code: 1 where there is no lab to speak of."""
+    """Execute the action; return 1 if no lab is running, else 0."""
     out = Screen()
     if arguments.action == "up":
         lab = _asked(arguments)
@@ -106,7 +106,7 @@ def _asked(arguments: argparse.Namespace) -> Lab:
         try:
             numbers[option] = None if given is None else read(given)
         except ValueError as error:
-            problems.append(Problem(f"--{option} {given}", "can't be read", str(error)))
+            problems.append(Problem(f"--{option} {given}", "invalid value", str(error)))
     lab = Lab(
         arguments.nodes,
         arguments.cores,
@@ -122,23 +122,25 @@ def _asked(arguments: argparse.Namespace) -> Lab:
 
 def _show(lab: Lab, out: Screen) -> None:
     cores = len(machine.physical_cores())
-    out.print(f"{count(lab.nodes, 'host')} of {count(lab.cores, 'core')}: {cluster.states()}")
+    hosts, cores_each = count(lab.nodes, "host"), count(lab.cores, "core")
+    out.print(f"{hosts} with {cores_each} each: {cluster.states()}")
     for switch, nodes in lab.of_switch().items():
         out.print(f"{switch}: {', '.join(nodes)}")
     if lab.rate_bits_per_s is not None:
-        out.print(f"links of {lab.rate_bits_per_s / 1e6:g} Mbit/s")
+        out.print(f"link bandwidth: {lab.rate_bits_per_s / 1e6:g} Mbit/s")
     if lab.nodes * lab.cores > cores:
-        out.print(f"they share the {count(cores, 'core')} of this machine: oversubscribed")
+        out.print(f"oversubscribed: the hosts share {count(cores, 'core')} of this machine")
     if lab.accounting:
-        out.print("it keeps a record of ended jobs: sacct")
-    out.print(f"its Slurm, from here: export SLURM_CONF={FOLDER}/slurm.conf", soft_wrap=True)
+        out.print("accounting is on; to list ended jobs: sacct")
+    out.print(f"to use its Slurm from here: export SLURM_CONF={FOLDER}/slurm.conf", soft_wrap=True)
 
 
 def _become_shell(node: str) -> None:
     """Become a shell on a host, in the folder that one is in. UserError where there is no lab."""
     found = cluster.running()
     if found is None:
-        raise UserError(Problem("haloscope lab", "there is none", "haloscope lab up --nodes 4"))
+        mend = "start one: haloscope lab up --nodes 4"
+        raise UserError(Problem("haloscope lab", "no lab is running", mend))
     enter = ["nsenter", "--target", str(found.host(node).pid), "--all", f"--wd={Path.cwd()}"]
     shell = os.environ.get("SHELL", "/bin/sh")
     os.execvpe(enter[0], [*enter, shell], {**os.environ, **cluster.environment()})

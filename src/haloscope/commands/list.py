@@ -61,38 +61,38 @@ def execute(arguments: argparse.Namespace) -> int:
 def _kernels() -> list[tuple[str, str]]:
     """halobench's kernels, with what each measures."""
 
-    def told(name: str) -> str:
+    def described(name: str) -> str:
         try:
             return halobench.describe(name).summary
         except UserError as error:  # a new one
             return "\n".join(f"{problem.what}: {problem.mend}" for problem in error.problems)
 
-    return [(name, told(name)) for name in halobench.names()]
+    return [(name, described(name)) for name in halobench.names()]
 
 
 def _programs() -> list[tuple[str, str]]:
     """The external programs that may be run without being named, with what they do."""
 
-    def told(one: Trusted) -> str:
+    def described(one: Trusted) -> str:
         try:
             return file.load(one).said.summary
         except UserError:
-            return f"can't be read: haloscope describe {one.name} says why"
+            return f"invalid program.toml; for details: haloscope describe {one.name}"
 
-    return [(name, told(one)) for name, one in trusted((), halobench.names()).items()]
+    return [(name, described(one)) for name, one in trusted((), halobench.names()).items()]
 
 
 def _clusters() -> list[tuple[str, str]]:
     """The cluster files here, by name, with where their numbers are from."""
 
-    def told(name: str, path: Path) -> str:
+    def described(name: str, path: Path) -> str:
         try:
             source = cluster_file.load(path).source
         except UserError:
-            source = f"can't be read: haloscope cluster show {name} says why"
+            source = f"invalid file; for details: haloscope cluster show {name}"
         return "\n".join(filter(None, (source, cluster_file.of_the_user(name))))
 
-    return [(name, told(name, path)) for name, path in cluster_file.ready().items()]
+    return [(name, described(name, path)) for name, path in cluster_file.ready().items()]
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:

@@ -79,11 +79,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _check(console: Console, paper: str, file: str | None) -> int:
-    """Show every statement of a paper with how its own cells bear it out."""
+    """Show every statement of a paper with the verdict of the paper's own cells."""
     found = statements(paper)
     if not found:
-        mend = "papers with statements have a file statements.csv beside paper.toml"
-        raise UserError(Problem(f"paper check {paper}", "its statements are not recorded", mend))
+        what = "this paper has no recorded statements"
+        mend = "choose a paper with a file statements.csv beside its paper.toml"
+        raise UserError(Problem(f"paper check {paper}", what, mend))
     checked = [(one, assessed(one, published_cells(paper, one))) for one in found]
     every, summary = statement_tables.own_cells(checked, paper)
     if file:
@@ -125,7 +126,7 @@ def _show(console: Console, table: PaperTable) -> None:
     for note in table.notes:
         console.print(f"note: {note}", markup=False)
     for omitted in table.omitted:
-        console.print(f"left out: {omitted}", markup=False)
+        console.print(f"omitted: {omitted}", markup=False)
 
 
 def _print_grid(console: Console, grid: Grid) -> None:

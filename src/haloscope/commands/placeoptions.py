@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of a command that say where its cases run: on this machine, or simulated."""
+"""Options for the place of a command's cases: this machine, a site, or a simulated cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         dest="arithmetic",
         action="store_true",
         help="also compute and verify the solution in simulated cases; cases that need more memory "
-        "than this machine has are left out of a study",
+        "than this machine has are skipped",
     )
     add("--keep", metavar="DIR", help="keep the files and command of each simulated case in DIR")
     add(
@@ -51,26 +51,27 @@ def add_programs_to(parser: argparse.ArgumentParser) -> None:
 
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """The options given that the place has no use for, or can't use."""
+    """Yield a problem for each given option that the place does not support."""
     facts = places.facts(arguments.on)
     if facts is None:
-        return  # there is no such place, as will be told
+        return  # an unknown place, which is reported later
     if facts.simulated:
         for option in ("oversubscribe", "toolchain"):
             if getattr(arguments, option):
-                mend = "leave it out, or run on this machine"
-                yield Problem(f"--{option}", "can't be simulated", mend)
+                what = "not supported for simulated cases"
+                yield Problem(f"--{option}", what, f"remove --{option}, or run on this machine")
         if getattr(arguments, "device", None):
-            mend = "leave it out: memory = device is in them (node.gpu of the cluster's file)"
-            yield Problem("--device", "a simulated cluster has its own GPUs, or none", mend)
+            what = "not supported for simulated cases: the cluster file determines the GPUs"
+            yield Problem("--device", what, "remove --device, and use memory = device in the study")
         if arguments.keep and Path(arguments.keep).exists() and not Path(arguments.keep).is_dir():
-            yield Problem(f"--keep {arguments.keep}", "is a file", "give a folder, new or there")
+            yield Problem(f"--keep {arguments.keep}", "this is a file", "give a folder")
         return
-    mend = "it is for simulated cases: --on PLACE"
+    mend = "remove it, or simulate with --on CLUSTER"
     if arguments.keep:
-        yield Problem("--keep", "there is nothing to keep", mend)
+        yield Problem("--keep", "supported only for simulated cases", mend)
     if arguments.replicates is not None:
-        yield Problem("--replicates", "launches differ here by themselves", "give --launches")
+        what = "supported only for simulated cases"
+        yield Problem("--replicates", what, "use --launches to repeat measured cases")
     if arguments.arithmetic:
-        where = f"on {arguments.on}" if facts.remote else "on this machine"
-        yield Problem("--execute", f"{where} every answer is verified", mend)
+        what = "supported only for simulated cases; measured cases are always verified"
+        yield Problem("--execute", what, mend)

@@ -55,7 +55,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the program, show what it sent; its exit code."""
+    """Run the program and show its messages; return its exit code."""
     given: Sequence[str] = arguments.words
     words = given[1:] if given[:1] == ["--"] else given
     if not words:
@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
     toolchain = launcher.toolchain_of(words, arguments.toolchain)
     out = arguments.out or Path(f"profile-{datetime.now():%Y%m%d-%H%M%S}")
     if out.exists() and any(out.iterdir()):
-        raise UserError(Problem(f"--out {out}", "something is in it already", "give another"))
+        raise UserError(Problem(f"--out {out}", "this folder is not empty", "give another folder"))
     made = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     try:
@@ -75,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path) -> int:
-    """Run the program, show what it sent and write it to `out`; its exit code."""
+    """Run the program, show its messages, and write them to `out`; return its exit code."""
     code, worlds = _counted(words, toolchain, out)
     if not worlds:
         return code
@@ -143,7 +143,7 @@ def _show(found: Traffic, worlds: int, out: Console) -> None:
         out.print(f"partial: {why}")
     for function, calls in sorted(found.uncounted.items()):
         out.print(f"not counted: {calls:,} {function}")
-    together = _operations("collective operation", "bytes that they gave", found.operations)
+    together = _operations("collective operation", "bytes contributed", found.operations)
     files = _operations("file operation", "bytes", found.file_operations)
     for table in (_phases(found), together, files, _outside(found)):
         if table.rows:
@@ -152,7 +152,7 @@ def _show(found: Traffic, worlds: int, out: Console) -> None:
     if cells and found.ranks <= MOST_SHOWN:
         out.print(_matrix(found))
     elif cells:
-        out.print(f"the matrix of {found.ranks} ranks is in the picture and in the CSV file")
+        out.print(f"too large to print ({found.ranks} ranks); see the picture and the CSV file")
 
 
 def _phases(found: Traffic) -> Table:
@@ -177,7 +177,7 @@ def _phases(found: Traffic) -> Table:
 
 def _operations(title: str, size_title: str, found: Mapping[str, Sent]) -> Table:
     table = Table(title, box=None)
-    for heading in ("calls of all ranks", size_title):
+    for heading in ("calls (all ranks)", size_title):
         table.add_column(heading, justify="right")
     for operation, sent in found.items():
         table.add_row(operation, f"{sent.messages:,}", f"{sent.bytes:,}")
@@ -185,8 +185,8 @@ def _operations(title: str, size_title: str, found: Mapping[str, Sent]) -> Table
 
 
 def _outside(found: Traffic) -> Table:
-    """What went to ranks of other worlds, or came from them."""
-    table = Table("between worlds, from", "to", box=None)
+    """Return messages to and from ranks of other worlds."""
+    table = Table("from (other worlds)", "to", box=None)
     for title in ("messages", "bytes"):
         table.add_column(title, justify="right")
     for ends, sent in sorted(found.outside().items(), key=lambda item: str(item[0])):

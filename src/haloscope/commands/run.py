@@ -143,17 +143,19 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
         for job in (jobs.check_asked(), *jobs.planned()):
             out.print(f"written: {jobs.write(job).script}", soft_wrap=True)
         if jobs.site.described.scheduler != "slurm":  # whose jobs of one name wait for each other
-            tell.say("submit them one at a time: each after the previous one has ended")
+            tell.say("submit them one at a time, each after the previous job has ended")
         return 0
     path = in_a_shell(campaign.folder.path)
     if arguments.detach:
         submission.submit_all(jobs, tell)
-        out.print(f"haloscope status {path}; collect {path}; cancel {path}", soft_wrap=True)
+        for action in ("status", "collect", "cancel"):
+            out.print(f"haloscope {action} {path}", soft_wrap=True)
         return 0
     try:
         following.follow(jobs, tell)
     except KeyboardInterrupt:
-        tell.warn(f"\nThe jobs keep running: haloscope status {path}; cancel {path}")
+        tell.warn(f"\nThe jobs keep running. To show them: haloscope status {path}")
+        tell.warn(f"To cancel them: haloscope cancel {path}")
         raise
     from haloscope.commands.conclusion import conclude
 
@@ -162,7 +164,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
 
 
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
-    """Show what would be measured, and what would be fetched and built for it before."""
+    """Show what would be measured, downloaded, and built."""
     campaign = _campaign(arguments, tell, dry=True)
     _show(campaign, out)
     if places.site_of(campaign.place) is not None:
@@ -173,14 +175,14 @@ def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
 
 
 def _show_jobs(jobs: submission.Submission, out: Console) -> None:
-    """The jobs that would be submitted, what they cost at most, and when each could begin."""
+    """Show the jobs that would be submitted, their maximum cost, and expected start times."""
     planned = jobs.planned()
     hours = sum(job.nodes * job.minutes for job in planned) / 60
     cost = f"{hours:.2g}" if hours < 10 else f"{math.ceil(hours):,}"
     out.print(f"{count(len(planned), 'job')}, at most {cost} node-hours", markup=False)
     if (first := jobs.first) is not None:
-        line = f"before them a job of a node and at most {count(first.minutes, 'minute')}"
-        out.print(f"{line}: whether all is there", markup=False, soft_wrap=True)
+        line = f"preflight check: 1 node, up to {count(first.minutes, 'minute')}"
+        out.print(line, markup=False, soft_wrap=True)
     for job in planned:
         line = f"{count(job.nodes, 'node')}, {count(job.minutes, 'minute')}: {jobs.tested(job)}"
         out.print(line, markup=False, soft_wrap=True)
@@ -189,8 +191,8 @@ def _show_jobs(jobs: submission.Submission, out: Console) -> None:
 def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False) -> Campaign:
     problems = list(_unusable(arguments))
     if arguments.detach and arguments.script_only:
-        mend = "leave one of them out"
-        problems.append(Problem("--script-only", "it submits no job, --detach does", mend))
+        what = "cannot be combined with --detach, which submits jobs"
+        problems.append(Problem("--script-only", what, "remove one of them"))
     if problems:
         raise UserError(problems)
 
@@ -232,43 +234,43 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """Options that do not go together."""
+    """Yield problems of options that cannot be combined."""
     if not arguments.resume:
         yield from placeoptions.misplaced(arguments)
         yield from _of_jobs(arguments)
         if arguments.study is None:
-            yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
+            yield Problem("STUDY", "missing", "give the name of a study (haloscope list) or a file")
         if arguments.accept_change:
-            yield Problem("--accept-change", "nothing is gone on with", "it goes with --resume")
+            yield Problem("--accept-change", "requires --resume", "add --resume DIR")
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
     fixed = ("out", "toolchain", "device", "seed", "oversubscribe", "execute", "on", "replicates")
     for option in (*fixed, "via", "nodes"):
         if given[option] not in (None, False):
-            what = "with --resume, the folder's plan has that already"
-            yield Problem(f"--{option}", what, "leave it out, or start a new folder")
+            what = "cannot be combined with --resume: the folder's plan determines it"
+            yield Problem(f"--{option}", what, f"remove --{option}, or start a new folder")
 
 
 def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """Options for the jobs of a batch system, where there is none."""
+    """Yield problems of options for batch jobs if there is no batch system."""
     if arguments.nodes is not None and not arguments.via:
-        mend = "a study's layouts say on how many nodes its cases are"
-        yield Problem("--nodes", "it is for simulations on a site: --via SITE", mend)
+        mend = "to set the nodes of cases, use layout.nodes in the study"
+        yield Problem("--nodes", "requires --via SITE", mend)
     if not (BatchPlace.has(arguments.on) or arguments.via):
         yield from _without_jobs(arguments, arguments.on)
 
 
 def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem]:
-    """Options for jobs, on a place that has none."""
+    """Yield problems of options for batch jobs in a place that has none."""
     for option in ("detach", "script_only", "minutes", "allocations"):
         given = getattr(arguments, option)
         if given is not None and given is not False:  # --minutes 0 is given
             where = f"--{option.replace('_', '-')}"
-            mend = "give --on SITE, or for simulated cases --via SITE"
+            mend = "add --on SITE, or --via SITE for simulated cases"
             if option == "allocations":
-                mend = "give --on SITE; launches of one machine share it: --launches N"
-            yield Problem(where, f"{place} has no batch system", mend)
+                mend = "add --on SITE, or use --launches N without a batch system"
+            yield Problem(where, f"requires a batch system, and {place} has none", mend)
 
 
 def _show(campaign: Campaign, out: Console) -> None:
@@ -277,18 +279,18 @@ def _show(campaign: Campaign, out: Console) -> None:
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
         if campaign.place.facts.simulated and executes(case):
-            marks = " (answer verified)"
+            marks = " (solution verified)"
         if case.absent:
-            marks = f" (can't run here: {case.absent})"
+            marks = f" (cannot run here: {case.absent})"
         launches = "none" if case.absent else str(case.launches)
         unchecked = KernelProgram.of(case.kernel, case.params) in campaign.unchecked
         unknown = case.kernel in campaign.bench.programs and not case.memory_bytes
-        memory = "not known" if unknown or unchecked else size(case.memory_bytes)
-        name = "not known" if unchecked else case.id  # of parameters that its kernel resolves, too
+        memory = "unknown" if unknown or unchecked else size(case.memory_bytes)
+        name = "unknown" if unchecked else case.id  # depends on parameters that the kernel resolves
         rows.append((name, f"{case.title}{marks}", launches, memory))
     _show_cases(campaign.plan.study, rows, out)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
-    time = f"; time: {campaign.expected()}" if left else ""
+    time = f"; expected time: {campaign.expected()}" if left else ""
     for line in (
         f"{count(len(left), 'launch', 'launches')} to run{time}",
         *campaign.plan.notes,
@@ -297,7 +299,7 @@ def _show(campaign: Campaign, out: Console) -> None:
 
 
 def _show_cases(title: str, rows: Sequence[tuple[str, str, str, str]], out: Console) -> None:
-    """A table; of very many cases a line each, as a table of them takes a millisecond a row."""
+    """Print a table, or lines if there are many cases: a table takes a millisecond per row."""
     if len(rows) > _DRAWN:
         lines = (f"{case}  {times:>8}  {memory:>9}  {what}" for case, what, times, memory in rows)
         out.print(f"{title}: case, launches, memory, setting", soft_wrap=True)

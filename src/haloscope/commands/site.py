@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope site: clusters with a batch system, as files: written, shown, checked."""
+"""haloscope site: write, show, and check the description of a batch system."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Do what was asked; the exit code: 1 where a file and its batch system disagree."""
+    """Execute the action; return 1 if a file and its batch system disagree, else 0."""
     out = Screen()
     if arguments.action == "detect":
         return _detect(arguments.name, out)
@@ -71,8 +71,8 @@ def _agreed(site: BatchSite) -> str:
     """What a batch system confirmed of a site file."""
     title = schedulers.of(site).title
     if site.scheduler == "slurm":
-        return f"{site.name}: {title} agrees"
-    rest = "nodes, cores, memory and times are as the file says: they were not asked for"
+        return f"{site.name}: the file agrees with {title}"
+    rest = "nodes, cores, memory, and times were not checked"
     return f"{site.name}: {title} has queue {site.partition}; {rest}"
 
 
@@ -83,29 +83,31 @@ def _detect(name: str | None, out: Screen) -> int:
         raise UserError(Problem(f"site {site.name!r}", what, "choose another: --name NAME"))
     path = site_file.OWN / f"{site.name}.toml"
     if path.exists():
-        mend = "move it away, give another --name, or compare: haloscope site check"
-        raise UserError(Problem(str(path), "the file exists already", mend))
+        mend = "move it, give another --name, or compare it: haloscope site check"
+        raise UserError(Problem(str(path), "this file already exists", mend))
     site_file.write(site, path)
     _show(site_file.load(path), path, out)
     for line in detect.notes(site.environment):
         out.print(line, soft_wrap=True)
-    out.print(f"written: {path}; add account, qos, modules there if jobs need them", soft_wrap=True)
+    out.print(
+        f"written: {path}; add account, qos, and modules there if jobs need them", soft_wrap=True
+    )
     return 0
 
 
 def _unusable(name: str) -> str | None:
-    """Why no site can be called so; None where one can."""
+    """Why a site cannot have this name, or None if it can."""
     if not re.fullmatch(r"\w[\w.+-]*", name):
-        return "it is called as its file: a word of letters, digits, '_', '.', '+' and '-'"
+        return "a name may contain only letters, digits, '_', '.', '+', and '-'"
     if name == LOCAL or name in cluster_file.ready():
-        return "another place is called so (haloscope list)"
+        return "this name is already used (haloscope list)"
     return None
 
 
 def _show(site: BatchSite, path: Path, out: Screen) -> None:
-    starts = f"srun --mpi={site.mpi}" if site.launcher == "srun" else "the MPI library's mpirun"
-    out.print(f"{site.name}: {site.scheduler}, ranks started by {starts}; {path}", soft_wrap=True)
-    columns = ("partition", "nodes", "of a job", "cores a node", "memory a node", "longest job")
+    starts = f"srun --mpi={site.mpi}" if site.launcher == "srun" else "mpirun of the MPI library"
+    out.print(f"{site.name}: {site.scheduler}, launcher {starts}; {path}", soft_wrap=True)
+    columns = ("partition", "nodes", "nodes/job", "cores/node", "memory/node", "time limit")
     table = Table(*columns)
     for one in site.partitions:
         mark = " (used)" if one.name == site.partition else ""
@@ -121,4 +123,4 @@ def _show(site: BatchSite, path: Path, out: Screen) -> None:
     if site.modules:
         out.print(f"modules: {' '.join(site.modules)}", soft_wrap=True)
     if site.shared_cores:
-        out.print(f"its nodes share {count(site.shared_cores, 'core')} of one machine")
+        out.print(f"nodes share {count(site.shared_cores, 'core')} of one machine")

@@ -62,12 +62,12 @@ def _states(directory: Path) -> tuple[dict[str, JobState], str]:
         problem = error.problems[0]
         return {}, f"batch system not queried: {problem.where}: {problem.what}"
     except (NoAnswerError, RefusedError) as error:
-        return {}, f"no answer from the batch system: {error}"
+        return {}, f"the batch system does not answer: {error}"
 
 
 def _show_noted(jobs: FolderJobs, out: Screen) -> None:
     """The jobs that were submitted, by the folder's own notes."""
     for one in jobs.noted():
-        what = "asks the nodes" if one.check else count(one.nodes, "node")
-        name = f"job {one.job}" if one.job else "a job without an id yet"
-        out.print(f"{name}: {what}, at most {count(one.minutes, 'minute')}", soft_wrap=True)
+        what = "preflight check" if one.check else count(one.nodes, "node")
+        name = f"job {one.job}" if one.job else "job without an id yet"
+        out.print(f"{name}: {what}, up to {count(one.minutes, 'minute')}", soft_wrap=True)

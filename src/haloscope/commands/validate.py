@@ -201,7 +201,7 @@ def _conclude(
     recorded = [cell for name in arguments.folders for cell in _recorded(arguments.paper, name)]
     if judged := scored(arguments.paper, cells, recorded):
         shown = statement_tables.simulated(judged)
-        out.print(Text("What the paper says", style="bold"))
+        out.print(Text("Statements of the paper", style="bold"))
         out.print(terminal.tables(shown))
         tables = [*tables, *shown]
     if arguments.csv:
@@ -233,75 +233,76 @@ def _replicates(arguments: argparse.Namespace) -> Replicates | None:
 
 
 def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> None:
-    """The assumed numbers, the one that moves a prediction most first; and what is no number."""
+    """Print the assumed numbers by their effect on predictions, then other assumptions."""
     if found:
-        out.print(f"What each number that {cluster.name} assumes moves predictions by,")
-        out.print(f"{FACTOR:g} times as large (cells that have an error, where any has):")
+        out.print(f"Change of the predictions if an assumed value of {cluster.name} is multiplied")
+        out.print(f"by {FACTOR:g} (over cells with published values, if there are any):")
         out.print()
     else:
-        out.print(f"{cluster.name} assumes no number")
+        out.print(f"{cluster.name} has no assumed numbers")
     for one in found:
         keys = ", ".join(f"{key} = {value}" for key, value in one.farthest.keys.items())
         median = error(one.median, sign="")
         assumption = one.assumption
         out.print(f"  {assumption.where} = {assumption.value:g}", markup=False, soft_wrap=True)
-        out.print(f"    median {median}, most {error(one.change)} at {keys}", markup=False)
+        out.print(f"    median {median}, maximum {error(one.change)} at {keys}", markup=False)
         out.print(Padding(Text(assumption.source, style="dim"), (0, 0, 0, 4)))
     for why, others in _untried(cluster).items():
         if others:
-            out.print(f"Assumed, too, but {why}, so not tried: {', '.join(others)}", markup=False)
+            out.print(f"Also assumed, but not varied ({why}): {', '.join(others)}", markup=False)
     out.print()
 
 
 def _untried(cluster: Cluster) -> dict[str, list[str]]:
-    """What is assumed and can't be made larger by itself, by the reason."""
+    """Return the assumptions that are not varied, by reason."""
     fixed = [one for one in assumed(cluster) if one.value is not None and not one.scalable]
     return {
-        "no numbers": [one.where for one in assumed(cluster) if one.value is None],
-        "not one number that a factor makes larger": [
-            f"{one.where} = {one.value:g}" for one in fixed
-        ],
+        "not a number": [one.where for one in assumed(cluster) if one.value is None],
+        "cannot be scaled by a factor": [f"{one.where} = {one.value:g}" for one in fixed],
     }
 
 
 def _report(document: Document, folder: str, out: Screen) -> None:
-    """Write it, and say where."""
+    """Write a report, and print its path."""
     out.print(f"report: {writing.write_apart(document, Path(folder))}", soft_wrap=True)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """Options that do not go together, or can't be; found before minutes are spent."""
-    if arguments.paper == "local" and arguments.sensitivity:
-        yield Problem("--sensitivity", "a calibration assumes nothing", "leave it out")
-    if arguments.paper == "local" and arguments.table:
-        yield Problem("--table", "this machine has no published tables", "leave it out")
+    """Yield problems of options before minutes are spent on simulations."""
+    if arguments.paper == "local":
+        for option in ("sensitivity", "table"):
+            if getattr(arguments, option):
+                what = "supported only for published tables"
+                yield Problem(f"--{option}", what, f"remove --{option}")
     if arguments.sensitivity and arguments.replicates is not None:
-        mend = "leave one of them out: sensitivity is of nodes that are all alike"
-        yield Problem("--sensitivity", "--replicates draws nodes that differ", mend)
+        what = "cannot be combined with --replicates"
+        yield Problem("--sensitivity", what, "remove one of them")
     yield from _unusable_replicates(arguments)
     if arguments.paper == "local" and len(arguments.folders) > 1:
-        yield Problem("--from", "it is there more than once", "give one folder")
+        yield Problem("--from", "given more than once", "give one folder")
     if arguments.paper != "local" and arguments.disturbed:
-        yield Problem("--disturbed", "published tables need no real runs", "leave it out")
+        what = "supported only with haloscope validate local"
+        yield Problem("--disturbed", what, "remove --disturbed")
     if arguments.csv:
         path = Path(arguments.csv)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
-            mend = "give a file in a folder that is there"
-            yield Problem(f"--csv {path}", "can't be written", mend)
+            mend = "give a file in an existing, writable folder"
+            yield Problem(f"--csv {path}", "cannot write this file", mend)
 
 
 def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:
     for option in ("replicates", "spread"):
         if arguments.paper == "local" and getattr(arguments, option) is not None:
-            yield Problem(f"--{option}", "it is for published tables", "leave it out")
+            what = "supported only for published tables"
+            yield Problem(f"--{option}", what, f"remove --{option}")
     if arguments.replicates is not None and not 2 <= arguments.replicates <= LAUNCHES_LIMIT:
-        mend = f"give a number from 2 to {LAUNCHES_LIMIT:,}"
-        yield Problem(f"--replicates {arguments.replicates}", "can't be", mend)
+        mend = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
+        yield Problem(f"--replicates {arguments.replicates}", "out of range", mend)
     if arguments.spread is not None and arguments.replicates is None:
-        yield Problem("--spread", "no nodes are drawn", "give --replicates N with it")
+        yield Problem("--spread", "requires --replicates", "add --replicates N")
     if arguments.spread is not None and not 0 < arguments.spread <= FARTHEST_APART:
-        mend = f"give a share of 1 above 0, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
-        yield Problem(f"--spread {arguments.spread:g}", "can't be", mend)
+        mend = f"give a number above 0 and at most {FARTHEST_APART:g}; 0.02 is 2 %"
+        yield Problem(f"--spread {arguments.spread:g}", "out of range", mend)
 
 
 def _local(arguments: argparse.Namespace) -> int:
@@ -334,12 +335,12 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
     """A new folder of the study, and 1 if some launch of it did not end well."""
     real = campaign.start(campaign.Request(local_validation.STUDY), tell).probed()
     path = real.folder.path
-    tell.say(f"time: {real.expected()}")
+    tell.say(f"expected time: {real.expected()}")
     try:
         campaign.measure(real, tell)
     except KeyboardInterrupt:
         folder = in_a_shell(path)
         further = f"haloscope validate local --from {folder}"
-        tell.warn(f"\nTo go on: haloscope run --resume {folder}; {further}")
+        tell.warn(f"\nTo continue: haloscope run --resume {folder}; then: {further}")
         raise
     return path, 1 if real.launches_left()[0] else 0
