@@ -62,7 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print it; 0. UserError where there is no such folder, case, or machine."""
     if not arguments.root.is_dir():
         mend = "name the folder that has the result folders"
-        raise UserError(Problem(f"--in {arguments.root}", "there is no such folder", mend))
+        raise UserError(Problem(f"--in {arguments.root}", "folder not found", mend))
     every = series(index.launches(arguments.root, rebuild=arguments.rebuild))
     if not every:
         what, mend = "no result folder in it has a good launch", "measure first: haloscope run"
