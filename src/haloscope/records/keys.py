@@ -573,7 +573,7 @@ class Simulation(TypedDict):
             OthersDrawn,
             Key(
                 "other jobs beside it, drawn at random",
-                absent="not there where the cluster was empty, and in older records",
+                absent="missing where the cluster was empty, and in older records",
             ),
         ]
     ]
