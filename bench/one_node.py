@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers of a node in a cluster file, by least squares over a paper's cells of one node.
+"""Numbers of a node in a cluster file, by least squares over a paper's cells.
 
 usage: .venv/bin/python bench/one_node.py
 
-What cores get of the memory, and of nodes whose own cells tell more, the sharpness and the rate of
-the last cache, by halobench's own node model, which node_cost.cpp asks: it is compiled for that. A
-solve's messages are left out: within a node they take less than 1 % of a cell of 5 s. Nothing is
-measured, nothing is simulated.
+What cores get of the memory, by cells of one node; and how sharp the last cache's edge is, by a
+few cells of several nodes, which the cluster files name. By halobench's own node model,
+which node_cost.cpp asks: it is compiled for that. A solve's messages within a node
+are left out: they take less than 1 % of a cell of 5 s. Nothing is measured, nothing is simulated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, product
-from math import hypot, inf
+from math import hypot
 from pathlib import Path
 
 from turns import ROOT
@@ -25,6 +25,7 @@ from turns import ROOT
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster, Memory, Quantity
 from haloscope.clusters.simgrid_files import machine_file
+from haloscope.clusters.slowest import expected_slowest
 from haloscope.papers import tables as papers
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains.build import compiler
@@ -46,41 +47,58 @@ SPREAD = 0.012
 
 STAMPEDE2 = ("3.1", "4.1", "4.2", "4.3", "7.1")
 """Tables with cells of one of its nodes."""
+SEVERAL = ("4.1", 8192, (8, 16))
+"""The table, the mesh and the nodes of cells beyond one node that set the law of the last cache:
+working sets of 1.4 to 7.8 times the caches of a node."""
+MESSAGES_S = 40e-6
+"""MESSAGES_S is what messages of an iteration take of these cells: 15 to 53 us, as simulated."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A solve on one node. cores: in use, one a thread."""
+    """A solve. cores: in use on each node, one a thread."""
 
     n: int
     cores: int
     time_s: float
+    nodes: int = 1
 
     @property
     def off_s(self) -> float:
         """How far a time like that may be off: its standard deviation."""
         return hypot(ROUNDED if self.time_s.is_integer() else 0.0, SPREAD * self.time_s)
 
+    @property
+    def swept_s(self) -> float:
+        """What sweeps take of it on a node like most: without messages, and the slowest node."""
+        messages = MESSAGES_S * ITERATIONS[self.n] if self.nodes > 1 else 0.0
+        return (self.time_s - messages) / expected_slowest(SPREAD, self.nodes)
+
 
 @dataclass(frozen=True)
 class Law:
-    """What a sweep finds in the last cache, and what a core takes from there, alone."""
+    """What a sweep finds in the last cache."""
 
     sharpness: float
-    rate: float
+    knee: float | None
 
 
-def cells_of(paper: str, tables: Sequence[str]) -> list[Cell]:
-    """Of one node; none of one process with threads, which has one socket's memory first."""
+def cells_of(
+    paper: str, tables: Sequence[str], n: int | None = None, nodes: Sequence[int] = (1,)
+) -> list[Cell]:
+    """Of so many nodes; none of one process with threads, which has one socket's memory first.
+
+    n: the mesh; None: any.
+    """
     rows = (row for table in tables for row in papers.load(paper).table(table).rows)
     found = []
     for row in rows:
-        n, ppn, threads, time = row["n"], row["ppn"], row.get("threads", 1), row["time_s"]
-        if row["nodes"] != 1 or n not in ITERATIONS or (ppn == 1 and threads != 1):
+        mesh, ppn, threads, time = row["n"], row["ppn"], row.get("threads", 1), row["time_s"]
+        if row["nodes"] not in nodes or mesh not in ITERATIONS or (ppn == 1 and threads != 1):
             continue
-        if isinstance(time, int | float):
-            assert isinstance(n, int) and isinstance(ppn, int) and isinstance(threads, int)
-            found.append(Cell(n, ppn * threads, float(time)))
+        if isinstance(time, int | float) and n in (None, mesh):
+            assert isinstance(mesh, int) and isinstance(ppn, int) and isinstance(threads, int)
+            found.append(Cell(mesh, ppn * threads, float(time), int(str(row["nodes"]))))
     return found
 
 
@@ -102,7 +120,7 @@ class NodeModel:
         file = self.folder / f"machine-{next(self.numbers)}"
         file.write_text(machine, encoding="utf-8")
         for cell in cells:
-            points = cell.n**2 / cell.cores
+            points = cell.n**2 / cell.nodes / cell.cores
             into.write(f"{file} {BYTES * points!r} {SET_BYTES * points!r} {cell.cores} 1\n")
         into.flush()
         answers = [out.readline().split() for _ in cells]
@@ -126,21 +144,12 @@ def node_model() -> Iterator[NodeModel]:
 
 def machine_of(cluster: Cluster, law: Law, memory_bytes_per_s: float | None = None) -> str:
     """Its node with another law, and where that is given, as much of the memory for any cores."""
-    node = cluster.node
-    *caches, last = sorted(node.caches, key=lambda one: one.size_bytes)
-    alone, crowded = last.bandwidth_bytes_per_s, last.crowded_bytes_per_s
-    assert alone is not None
-    rates = {"bandwidth_bytes_per_s": assumed(law.rate)}
-    if crowded:
-        rates["crowded_bytes_per_s"] = assumed(law.rate * crowded.value / alone.value)
-    other = {
-        "caches": (*caches, last.model_copy(update=rates)),
-        "sharpness": assumed(law.sharpness),
-    }
+    knee = None if law.knee is None else assumed(law.knee)
+    other: dict[str, object] = {"sharpness": assumed(law.sharpness), "knee": knee}
     if memory_bytes_per_s is not None:
         memory = Memory(cores=1, bandwidth_bytes_per_s=assumed(memory_bytes_per_s))
         other["memory"] = (memory,)
-    described = cluster.model_copy(update={"node": node.model_copy(update=other)})
+    described = cluster.model_copy(update={"node": cluster.node.model_copy(update=other)})
     layout = Layout(bind="spread")
     case = Case("poisson_cg", {"variant": "textbook"}, {}, layout, SIMGRID, 0, 1, 600.0, 0)
     return machine_file(described, case)
@@ -168,36 +177,38 @@ def parts(
 def memory(
     model: NodeModel, cluster: Cluster, cells: Sequence[Cell], law: Law
 ) -> Iterator[tuple[int, float, float]]:
-    """For each number of cores in use: their bytes a second, and the misfit of their cells."""
+    """For each number of cores in use: their bytes a second, and the misfit of their cells.
+
+    Cells of one node choose the rate; where there are others, the misfit is theirs.
+    """
     told = list(zip(cells, parts(model, cluster, cells, law), strict=True))
+    several = any(cell.nodes > 1 for cell in cells)
     for cores in sorted({cell.cores for cell in cells}):
-        weighed = [(*both, one.time_s, one.off_s) for one, both in told if one.cores == cores]
-        above = sum(moved * (time - cached) / off**2 for cached, moved, time, off in weighed)
-        below = sum(moved**2 / off**2 for _, moved, _, off in weighed)
+        weighed = [(*both, one) for one, both in told if one.cores == cores]
+        alone = [each for each in weighed if each[2].nodes == 1]
+        above = sum(moved * (one.time_s - cached) / one.off_s**2 for cached, moved, one in alone)
+        below = sum(moved**2 / one.off_s**2 for _, moved, one in alone)
         slow = above / below
-        misfit = sum(((c + m * slow - time) / off) ** 2 for c, m, time, off in weighed)
-        yield cores, 1 / slow, misfit
+        judges = [each for each in weighed if (each[2].nodes > 1) == several]
+        off = [(c + m * slow - one.swept_s) / one.off_s for c, m, one in judges]
+        yield cores, 1 / slow, sum(each**2 for each in off)
 
 
 def law_of(cluster: Cluster) -> Law:
     """As the file has it."""
     node = cluster.node
-    last = max(node.caches, key=lambda one: one.size_bytes)
-    assert last.bandwidth_bytes_per_s is not None
-    return Law(node.sharpness.value if node.sharpness else 1.0, last.bandwidth_bytes_per_s.value)
+    knee = node.knee.value if node.knee else None
+    return Law(node.sharpness.value if node.sharpness else 1.0, knee)
 
 
-def best_law(
-    model: NodeModel, machines: Sequence[tuple[Cluster, Sequence[Cell]]]
-) -> tuple[Law, float]:
-    """The law that fits all of them best, each with a memory of its own; and its misfit."""
-    best, least = Law(1, 1), inf
-    for k, rate in product(range(16, 29), range(48, 72)):
-        law = Law(k / 20, rate / 2 * 1e9)
-        misfit = sum(one[2] for each, cells in machines for one in memory(model, each, cells, law))
-        if misfit < least:
-            best, least = law, misfit
-    return best, least
+def best_law(model: NodeModel, cluster: Cluster, cells: Sequence[Cell]) -> tuple[Law, float]:
+    """The law that fits cells of several nodes best, with the memory of each law; its misfit."""
+
+    def off(law: Law) -> float:
+        return sum(one[2] for one in memory(model, cluster, cells, law))
+
+    laws = (Law(s / 10, k / 10) for s, k in product(range(10, 31), range(10, 41)))
+    return min(((law, off(law)) for law in laws), key=lambda found: found[1])
 
 
 def tell(model: NodeModel) -> None:
@@ -208,28 +219,18 @@ def tell(model: NodeModel) -> None:
         "stampede2": (find("stampede2"), cells_of("hpcf-2018-10", STAMPEDE2)),
         "tara": (find("tara"), cells_of("hpcf-2010-6", ["4.1", "5.1"])),
     }
-    common = tell_best(model, ", ".join(golds), [machines[name] for name in golds])
+    table, n, nodes = SEVERAL
+    several = cells_of("hpcf-2018-10", [table], n, nodes)
+    cluster, alone = machines["stampede2"]
+    law, off = best_law(model, cluster, [*alone, *several])
+    found = f"sharpness {law.sharpness:g}, knee {law.knee}"
+    print(f"stampede2: {found}; chi squared {off:.0f} of {len(several)} cells of several nodes")
     for name, (cluster, cells) in machines.items():
-        if name != "tara":
-            tell_best(model, name, [(cluster, cells)])
-        law = common if name in golds else law_of(cluster)
-        print(f"  {name}, sharpness {law.sharpness:g}, last cache {law.rate / 1e9:g} GB/s:")
-        for cores, rate, misfit in memory(model, cluster, cells, law):
+        law = law_of(cluster)
+        print(f"  {name}, sharpness {law.sharpness:g}, knee {law.knee}:")
+        for cores, rate, off in memory(model, cluster, cells, law):
             number = sum(one.cores == cores for one in cells)
-            print(f"  {cores} cores: {rate / 1e9:.2f} GB/s; chi squared {misfit:.1f} of {number}")
-
-
-def tell_best(
-    model: NodeModel, name: str, machines: Sequence[tuple[Cluster, Sequence[Cell]]]
-) -> Law:
-    """Print the law that fits them best."""
-    law, misfit = best_law(model, machines)
-    number = sum(len(cells) for _, cells in machines)
-    print(
-        f"{name}: best sharpness {law.sharpness:g}, last cache {law.rate / 1e9:g} GB/s alone; "
-        f"chi squared {misfit:.0f} of {number} cells"
-    )
-    return law
+            print(f"  {cores} cores: {rate / 1e9:.2f} GB/s; chi squared {off:.1f} of {number}")
 
 
 def main() -> None:

@@ -21,12 +21,10 @@ double positive(std::istringstream& line, const std::string& where) {
   return value;
 }
 
-Spread spread_of(std::istringstream& line, const std::string& where) {
-  Spread read;
+void read_spread(Spread& read, std::istringstream& line, const std::string& where) {
   if (!(line >> read.nodes >> read.phases >> read.seed) || read.nodes < 0 || read.phases < 0) {
     throw UsageError(where + ": give two numbers from 0, and a seed");
   }
-  return read;
 }
 
 double from_zero(std::istringstream& line, const std::string& where) {
@@ -83,19 +81,26 @@ NodeModel NodeModel::read(const std::string& path) {
       const double shared_by = next();
       const double alone = next();
       model.caches_.push_back({size, shared_by, alone, next()});
+    } else if (key == "beside") {
+      model.beside_ = true;
     } else if (key == "sharpness") {
       model.sharpness_ = next();
+    } else if (key == "knee") {
+      model.knee_ = next();
     } else if (key == "smt_gain") {
       model.smt_gain_ = next();
     } else if (key == "packed") {
       model.packed_ = (line >> std::ws).eof() ? 1 : next();
     } else if (key == "spread") {
-      model.spread_ = spread_of(line, where);
+      read_spread(model.spread_, line, where);
+    } else if (key == "slowest") {
+      model.spread_.slowest = next();
     } else if (key == "device") {
       model.device_ = device_of(line, where);
     } else {
       throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, socket, " +
-                       "stores, region, cache, sharpness, smt_gain, packed, spread, device");
+                       "stores, region, cache, beside, sharpness, knee, smt_gain, packed, " +
+                       "spread, slowest, device");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
@@ -133,17 +138,29 @@ double NodeModel::weight(const Traffic& traffic, double cores) const {
   return (1 + more * traffic.stored_bytes / traffic.bytes) / (1 + more * stored_by_stream);
 }
 
+double NodeModel::found_in_last(double share) const {
+  if (knee_ <= 0) return std::pow(std::min(1.0, share), sharpness_);
+  return std::pow(1 + std::pow(share, -sharpness_ * knee_), -1 / knee_);
+}
+
+double NodeModel::sharing(const CacheLevel& cache, const Use& use) const {
+  const double neighbours = std::min(use.packed, cache.shared_by * use.of_a_core);
+  const double even = std::max(neighbours, use.busy * cache.shared_by / cores_);
+  return use.spans ? std::max(cache.shared_by, even) : even;
+}
+
 Cost NodeModel::cost_per_byte(const Traffic& traffic, const Use& use, int threads) const {
-  const double set = traffic.working_set_bytes / threads;
+  const double set = std::max(traffic.working_set_bytes / threads, 1.0);
   double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
+  double below = 0;  // bytes of a thread, in the level before
   for (const auto& cache : caches_) {
-    const double neighbours = std::min(use.packed, cache.shared_by * use.of_a_core);
-    const double even = std::max(neighbours, std::ceil(use.busy * cache.shared_by / cores_));
-    const double sharing = use.spans ? std::max(cache.shared_by, even) : even;
-    const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
+    const double sharers = sharing(cache, use);
+    const double room = cache.size_bytes / std::ceil(sharers);
     const bool last = &cache == &caches_.back();
-    const double held = last ? std::pow(share, sharpness_) : std::floor(share);
+    const double held = last ? found_in_last((room + (beside_ ? below : 0.0)) / set)
+                             : std::floor(std::min(1.0, room / set));
+    below = cache.size_bytes / std::max(1.0, sharers);
     if (held <= found) continue;
     const double bandwidth =
         std::lerp(cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s, use.crowd);

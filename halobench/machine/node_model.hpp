@@ -52,10 +52,12 @@ struct DeviceModel {
 ///
 /// A sweep over a working set of w bytes that has a share of s < w bytes in the last cache finds
 /// (s / w)^sharpness of them there: replacement that is not strictly by age keeps a part of what is
-/// swept over. The caches below it replace by age, and have nothing left of a sweep that is larger
-/// than they are. So a case speeds up smoothly, and more than in proportion, as more ranks share it
-/// out. Cores in use are spread over the sockets and the instances of a cache evenly; or, if
-/// packed, they fill one socket before the next, and all is as slow as on the fullest. The memory's
+/// swept over. With a knee, what just fits is not all found: lines share sets by chance. What a
+/// core has of the level below adds to its share of a last cache that does not repeat it. The
+/// caches below the last replace by age, and have nothing left of a sweep that is larger than they
+/// are. So a case speeds up smoothly, and more than in proportion, as more ranks share it out.
+/// Cores in use are spread over the sockets and the instances of a cache evenly; or, if packed,
+/// they fill one socket before the next, and all is as slow as on the fullest. The memory's
 /// bandwidth is interpolated between the numbers of cores it is given for; so are rates of a core,
 /// between one alone on its socket and a full one. Packed threads of a rank that reaches beyond a
 /// socket fill the first one, whose memory then works longest; where there are ranks for all
@@ -75,11 +77,17 @@ class NodeModel {
   ///   stores CORES COST              of the memory: what a stored byte takes over a loaded one,
   ///                                  for each number of cores that `memory` has; else 1
   ///   region THREADS SECONDS         to begin and end a parallel region of so many; else 0
+  ///   beside                         the last cache does not repeat what the level below it holds
   ///   sharpness EXPONENT             of the last cache; else 1
+  ///   knee EXPONENT                  how little a working set is rounded off that just fits the
+  ///                                  last cache: of it 2^(-1 / EXPONENT) are found; else all
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
   ///   packed [THREADS]               ranks fill one socket before the next, with so many threads
   ///                                  on each core; one if not said. Else spread
   ///   spread NODES PHASES SEED       how far the nodes of this launch lie apart; else not at all
+  ///   slowest FACTOR                 what its slowest node is expected to take, over the one in
+  ///   the
+  ///                                  middle, where all ranks wait for that; else 1
   ///   device MEMORY COPY LAUNCH LATENCY STREAM_SYNC DEVICE_SYNC QUERY OPERATION RANKS
   ///                                  as a DeviceModel has them; else there is none
   /// Throws UsageError naming file, line and key.
@@ -114,6 +122,10 @@ class NodeModel {
   };
 
   Use use(int ranks_on_node, int threads, std::optional<int> ranks_on_socket) const;
+  /// The part of a sweep that the last cache finds, which has room for so much of the working set.
+  double found_in_last(double share) const;
+  /// Threads that share an instance of a cache, at the mean over these.
+  double sharing(const CacheLevel& cache, const Use& use) const;
   /// Of a byte that is swept over: memory_bytes is the part of it that no cache has.
   Cost cost_per_byte(const Traffic& traffic, const Use& use, int threads) const;
   /// What a byte of it takes of the memory, over one of stream's.
@@ -124,6 +136,8 @@ class NodeModel {
   double cores_ = 0;
   double sockets_ = 0;
   double sharpness_ = 1;
+  double knee_ = 0;      ///< 0: none
+  bool beside_ = false;  ///< the last cache and the level below: do they hold different data?
   double smt_gain_ = 1;
   double packed_ = 0;  ///< threads on each core of a socket that is filled; 0 where spread
   Spread spread_;

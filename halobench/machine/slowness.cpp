@@ -36,7 +36,7 @@ double normal(std::uint64_t bits) {
 Slowness::Slowness(const Spread& spread, std::string_view host)
     : spread_(spread),
       host_(host),
-      node_(std::exp(spread.nodes * normal(with(mixed(spread.seed), host)))) {}
+      node_(spread.slowest * std::exp(spread.nodes * normal(with(mixed(spread.seed), host)))) {}
 
 double Slowness::of_phase(std::string_view name) const {
   const auto own = with(with(mixed(spread_.seed), host_), name);

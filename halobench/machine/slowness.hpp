@@ -10,11 +10,13 @@ namespace halobench {
 
 /// How far nodes lie apart: standard deviations of the logarithm of what computation takes. Of
 /// nodes, whatever they do; of phases, each by itself, on a node from one launch to the next.
-/// seed: of the launch; the same launch has the same nodes again.
+/// seed: of the launch; the same launch has the same nodes again. slowest: a factor on what all of
+/// them take, of a launch whose nodes are not drawn but expected to wait for the slowest.
 struct Spread {
   double nodes = 0;
   double phases = 0;
   std::uint64_t seed = 0;
+  double slowest = 1;
 };
 
 /// Factors on the times of the node model, drawn for one node: log-normal, with median 1.

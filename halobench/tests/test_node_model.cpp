@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The node model: flops, caches and their shares, memory and its sharing; its file.
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -113,6 +114,36 @@ void the_sharpness_says_how_soon_the_last_cache_is_too_small() {
   near(1e12 / sharp.seconds({1e12, 0, 8e6}, 1, 1), 2e10);
   near(1e12 / sharp.seconds({1e12, 0, 2e6}, 1, 1), 2e10);
   near(1e12 / sharp.seconds({1e12, 0, 1e6}, 1, 1), 5e10);
+}
+
+/// Half of what just fits is found with a knee of 1, all of it with a large one.
+void with_a_knee_what_just_fits_the_last_cache_is_found_in_part() {
+  const auto found = [](const std::string& law, double set) {  // by what a byte takes
+    const double seconds = read(machine + law).seconds({1, 0, set}, 1, 1);
+    return (1e-10 - seconds) / (1e-10 - 5e-11);  // memory 1e10, the last cache 2e10 bytes/s
+  };
+  near(found("knee 1\n", 8e6), 0.5);
+  near(found("knee 2\n", 8e6), std::sqrt(0.5));
+  near(found("knee 1\n", 4e6), 2.0 / 3);  // half as much as fits
+  near(found("knee 2\nsharpness 3\n", 16e6), 1 / std::sqrt(65.0));
+  near(found("knee 100\n", 2e6), 1);
+  near(found("knee 100\n", 16e6), 0.5);
+  near(1e12 / read(std::string(machine) + "knee 1\n").seconds({1e12, 0, 1e6}, 1, 1), 5e10);
+}
+
+/// A core has 1e6 bytes of its own level beside its share of the last one's 8e6.
+void a_last_cache_that_repeats_nothing_has_the_level_below_beside_it() {
+  const auto beside = read(std::string(machine) + "beside\n");
+  const auto bytes_per_s = [&](double set, int ranks, int threads) {
+    return 1e12 / beside.seconds({1e12, 0, set}, ranks, threads);
+  };
+  near(bytes_per_s(9e6, 1, 1), 2e10);
+  near(bytes_per_s(18e6, 1, 1), mixed(0.5, 2e10, 1e10));
+  near(bytes_per_s(6e6, 8, 1), mixed(0.5, 2e10, 4e10 / 8));      // 2e6 and 1e6 each
+  near(bytes_per_s(24e6, 1, 8), 8 * mixed(1, 2e10, 4e10 / 8));   // of eight threads together
+  near(bytes_per_s(3e6, 16, 1), mixed(0.5, 1e10, 4e10 / 16));    // two threads to each core
+  near(bytes_per_s(4.8e6, 10, 1), mixed(0.5, 1e10, 4e10 / 10));  // 1.6e6 and 0.8e6 each
+  near(bytes_per_s(1e6, 1, 1), 5e10);
 }
 
 void a_cache_is_shared_by_the_cores_in_use_on_its_socket() {
@@ -249,6 +280,8 @@ void a_file_says_how_far_nodes_lie_apart() {
   expect::equal(of("spread 0.02 0.01 18446744073709551615\n").nodes, 0.02);
   expect::equal(of("spread 0.02 0.01 18446744073709551615\n").phases, 0.01);
   expect::is_true(of("spread 0 0.01 18446744073709551615\n").seed == ~std::uint64_t{0}, "the seed");
+  expect::equal(of("").slowest, 1.0);
+  expect::equal(of("slowest 1.02\n").slowest, 1.02);
 }
 
 void a_bad_file_is_refused() {
@@ -284,6 +317,8 @@ int main() {
   ranks_have_the_memory_of_their_own_socket();
   caches_serve_what_they_hold_of_the_working_set();
   the_sharpness_says_how_soon_the_last_cache_is_too_small();
+  with_a_knee_what_just_fits_the_last_cache_is_found_in_part();
+  a_last_cache_that_repeats_nothing_has_the_level_below_beside_it();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();
   threads_that_share_a_core_share_its_caches_too();
   a_core_among_many_has_a_lower_clock();

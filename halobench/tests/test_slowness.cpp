@@ -63,6 +63,13 @@ void the_same_launch_has_the_same_nodes() {
   expect::is_true(of(7, "node-3") != of(7, "node-4"), "every node is the same");
 }
 
+void a_launch_that_expects_the_slowest_node_has_it_everywhere() {
+  Spread spread;
+  spread.slowest = 1.25;
+  expect::equal(Slowness(spread, "node-1").of_node(), 1.25);
+  expect::equal(Slowness(spread, "node-2").of_phase("matvec"), 1.25);
+}
+
 void nodes_that_are_alike_are_so_to_the_last_digit() {
   expect::equal(Slowness().of_node(), 1.0);
   expect::equal(Slowness().of_phase("matvec"), 1.0);
@@ -75,6 +82,7 @@ int main() {
   nodes_lie_as_far_apart_as_they_are_told_to();
   phases_have_their_own_beside_the_node_s();
   the_same_launch_has_the_same_nodes();
+  a_launch_that_expects_the_slowest_node_has_it_everywhere();
   nodes_that_are_alike_are_so_to_the_last_digit();
   return expect::exit_code();
 }

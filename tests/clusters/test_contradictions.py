@@ -21,22 +21,22 @@ from haloscope.errors import UserError
         ("cores = 32\n", "cores = 320\n", "node.memory#6.cores", "320 cores can't use it, a node"),
         ("cores = 32\n", "cores = 16\n", "node.memory#6.cores", "16 is there already"),
         (
-            "value = 186e9",
-            "value = 1.86e9",
+            "value = 190.5e9",
+            "value = 1.9e9",
             "node.memory#7.bandwidth_bytes_per_s",
-            "1.86 GB/s to 48 cores, 194 GB/s to 32",
+            "1.90 GB/s to 48 cores, 201 GB/s to 32",
         ),
         (
-            "value = 16.4e9",
+            "value = 17.1e9",
             "value = 14.4e9",
             "node.memory#2.bandwidth_bytes_per_s",
-            "16.0 GB/s to each of 2 cores, 14.4 GB/s to each of 1",
+            "16.7 GB/s to each of 2 cores, 14.4 GB/s to each of 1",
         ),
         (
-            "value = 173.8e9",
+            "value = 179.34e9",
             "value = 275.6e9",
             "node.memory#5.bandwidth_bytes_per_s",
-            "17.2 GB/s to each of 16 cores, 14.9 GB/s to each of 8",
+            "17.2 GB/s to each of 16 cores, 15.3 GB/s to each of 8",
         ),
         (
             "shared_by = 24\n",
@@ -73,16 +73,19 @@ from haloscope.errors import UserError
             )
             for gain in (0.4, 3)
         ),
-        (
-            "memory_bytes = 206158430208",
-            "memory_bytes = 206158430208\nsharpness = { value = 99, source = 'x' }",
-            "node.sharpness",
-            "99 can't be",
+        *(
+            (
+                f"[node.{key}]\nvalue = {value}",
+                f"[node.{key}]\nvalue = 99",
+                f"node.{key}",
+                "99 can't be",
+            )
+            for key, value in (("sharpness", 1.8), ("knee", 1.7))
         ),
         *(
             (
-                "[node.spread]\nnodes = { value = 0.012",
-                f"[node.spread]\n{key} = {{ value = 1.2",
+                "slowest = true\nnodes = { value = 0.012",
+                f"{key} = {{ value = 1.2",
                 f"node.spread.{key}",
                 "1.2 can't be",
             )
@@ -94,7 +97,18 @@ from haloscope.errors import UserError
             "node.memory",
             "store_cost is there for some numbers of cores alone",
         ),
-        ("[node.spread]\nnodes", "[node.spread]\n# nodes", "node.spread", "it says nothing"),
+        (
+            "[node.spread]\nslowest = true\nnodes",
+            "[node.spread]\n# nodes",
+            "node.spread",
+            "it says nothing",
+        ),
+        (
+            "slowest = true\nnodes =",
+            "slowest = true\nphases =",
+            "node.spread.slowest",
+            "nothing says how far nodes lie apart",
+        ),
         (
             "{ children = 62,",
             "{ left = { value = 1.2, source = 'x' }, children = 62,",
@@ -248,8 +262,8 @@ def with_sockets(*changes: tuple[str, str]) -> tuple[str, str]:
             ".memory#2.bandwidth_bytes_per_s",
             "38.8 GB/s to each of 24 cores, 16.0 GB/s to each of 1",
         ),
-        ("value = 93e9", "value = 40e9", ".memory", "80.0 GB/s of 2 sockets together, 186 GB/s of"),
-        ("value = 93e9", "value = 200e9", ".memory", "400 GB/s of 2 sockets together, 186 GB/s of"),
+        ("value = 93e9", "value = 40e9", ".memory", "80.0 GB/s of 2 sockets together, 190 GB/s of"),
+        ("value = 93e9", "value = 200e9", ".memory", "400 GB/s of 2 sockets together, 190 GB/s of"),
         ("41.6e9", "41.6e12", ".link.bandwidth_bytes_per_s", "41,600 GB/s can't be"),
         ("0.2e-6", "0.2", ".link.latency_s", "0.2 seconds can't be"),
         ("latency_s", "# latency_s", ".link.latency_s", "is missing"),
@@ -351,20 +365,20 @@ def test_parallel_regions_that_no_node_has_are_named(
 
 def test_a_memory_that_gives_ever_less_to_more_cores_is_named(tmp_path: Path) -> None:
     """Though no step of the curve falls by half."""
-    falls = (("173.8e9", "90e9"), ("194.1e9", "65e9"), ("186e9", "50e9"))
+    falls = (("179.34e9", "90e9"), ("201.43e9", "65e9"), ("190.5e9", "50e9"))
     changes = [(f"value = {old}", f"value = {new}") for old, new in falls]
     path, error = refused(tmp_path, *changes)
     (problem,) = error.problems
     assert problem.where == f"{path}: node.memory#7.bandwidth_bytes_per_s"
-    assert problem.what == "50.0 GB/s to 48 cores, 119 GB/s to 8"
+    assert problem.what == "50.0 GB/s to 48 cores, 122 GB/s to 8"
     assert "what so many cores get together" in problem.mend
-    cluster_file.load(changed(tmp_path, *changes[:2], ("value = 186e9", "value = 60e9")))
+    cluster_file.load(changed(tmp_path, *changes[:2], ("value = 190.5e9", "value = 62e9")))
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        ("value = 16.4e9", "value = 14.6e9"),  # 9.0 % less than each of two cores has
+        ("value = 17.1e9", "value = 15.4e9"),  # 7.9 % less than each of two cores has
         ("value = 22.6e9", "value = 37.3e9"),
         (
             "shared_by = 24\n",

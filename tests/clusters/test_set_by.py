@@ -49,12 +49,13 @@ def test_numbers_are_named_by_their_places_with_those_taken_where_a_file_says_no
     stampede2 = cluster_file.find("stampede2")
 
     alone = set_by(stampede2, table, {"n": 1024, "nodes": 1, "ppn": 1})
+    several = set_by(stampede2, table, {"n": 8192, "nodes": 8, "ppn": 1})
 
     assert alone == (
         *(f"node.memory#{index}.bandwidth_bytes_per_s" for index in range(1, 7)),
         "node.spread.nodes",
-        "node.sharpness",
     )
+    assert several == ("node.sharpness", "node.knee")
     assert set_by(stampede2, table, {"n": 1024, "nodes": 2, "ppn": 1}) == ()
     assert [one.where for one in settings(described()) if "smt" in one.where] == []
 

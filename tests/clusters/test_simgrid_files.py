@@ -14,8 +14,17 @@ from cluster_files import described, divided, quantity
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema, simgrid_files
-from haloscope.clusters.schema import Cluster, KernelRate, NetworkLevel, ParallelRegion, Quantity
+from haloscope.clusters.schema import (
+    Cluster,
+    KernelRate,
+    NetworkLevel,
+    Node,
+    NodeSpread,
+    ParallelRegion,
+    Quantity,
+)
 from haloscope.clusters.sketch import drawing
+from haloscope.clusters.slowest import expected_slowest
 from haloscope.errors import Problem, UserError
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster
@@ -154,6 +163,43 @@ def test_of_a_cache_the_usable_part_counts() -> None:
     one = described().model_copy(update={"node": node.model_copy(update={"caches": (cache,)})})
     machine = simgrid_files.machine_file(one, case("stream")).splitlines()
     assert "cache 524288.0 1 50000000000.0 40000000000.0" in machine
+
+
+def test_a_last_cache_may_have_a_knee_and_the_level_below_beside_it() -> None:
+    node = described().node
+    (inner,) = node.caches
+    last = inner.model_copy(update={"level": 3, "size_bytes": 2**23, "inclusive": False})
+    knee = Quantity(value=1.7, source="a test")
+
+    def machine(**changes: object) -> list[str]:
+        one = described().model_copy(update={"node": node.model_copy(update=changes)})
+        return simgrid_files.machine_file(one, case("stream", bind="spread")).splitlines()
+
+    assert machine(caches=(inner, last), knee=knee)[-3:] == ["beside", "sharpness 1.5", "knee 1.7"]
+    lower = inner.model_copy(update={"inclusive": False})
+    assert "beside" not in machine(caches=(lower, last.model_copy(update={"inclusive": True})))
+    assert machine(knee=None) == machine()
+
+
+def test_all_nodes_are_the_slowest_where_the_file_says_so_and_nothing_is_drawn() -> None:
+    apart = NodeSpread(nodes=Quantity(value=0.02, source="a test"), slowest=True)
+
+    def spread(node: Node, nodes: int, seed: int | None = None) -> list[str]:
+        one = described().model_copy(update={"node": node})
+        asked = Case("stream", {}, {}, Layout(nodes, 1), "simgrid", 0, 1, 1.0, 0)
+        machine = simgrid_files.files(one, asked, seed)["machine"].splitlines()
+        return [line for line in machine if line.startswith(("slowest", "spread"))]
+
+    node = described().node
+    slow = node.model_copy(update={"spread": apart})
+    assert spread(slow, 4) == [f"slowest {expected_slowest(0.02, 4)!r}"]
+    assert spread(slow, 1) == []
+    assert spread(slow, 4, seed=7) == ["spread 0.02 0.0 7"]
+    middle = node.model_copy(update={"spread": apart.model_copy(update={"slowest": False})})
+    assert spread(middle, 4) == spread(node, 4) == []
+    assert schema.state(described().model_copy(update={"node": middle})) != schema.state(
+        described().model_copy(update={"node": slow})
+    )
 
 
 def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:

@@ -38,8 +38,9 @@ MORE_MEMORY, MORE_CACHE = 1.1, 1.25
 """MORE_MEMORY and MORE_CACHE are the largest ratios of what a core gets among many to what it gets
 among fewer that a file may have: really it is 1 at most, but both numbers are measured."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
-"""LEAST_SHARP and SHARPEST are the smallest and largest sharpness that a cluster file may have,
-because those that were fitted lie far inside: 1 on published machines, 2.2 on a shared one."""
+"""LEAST_SHARP and SHARPEST are the smallest and largest sharpness or knee that a cluster file may
+have, because those that were fitted lie far inside: 1 to 3 on published machines, and 2.2 on a
+shared one."""
 LONGEST_REGION_S = 0.01
 """LONGEST_REGION_S is the most that a file may say of a parallel region, because threads begin and
 end one in microseconds, and a hundredth of a second is a mistake in the unit."""
@@ -120,9 +121,10 @@ def _gains(node: Node) -> _Found:
         what = f"{gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
         mend = "give what all threads of a core do together, over what one does alone"
         yield "node.smt_gain", what, mend
-    if node.sharpness and not LEAST_SHARP <= node.sharpness.value <= SHARPEST:
-        what = f"{node.sharpness.value:g} can't be"
-        yield "node.sharpness", what, f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
+    for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
+        if one and not LEAST_SHARP <= one.value <= SHARPEST:
+            what = f"{one.value:g} can't be"
+            yield f"node.{key}", what, f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
 
 
 def _memory(node: Node) -> _Found:
@@ -255,6 +257,9 @@ def _spread(node: Node) -> _Found:
     if node.spread.nodes is None and node.spread.phases is None:
         mend = "give nodes, phases or both: the standard deviation of their times, a share of 1"
         yield "node.spread", "it says nothing", mend
+    if node.spread.slowest and node.spread.nodes is None:
+        mend = "give nodes: the standard deviation of their times, a share of 1"
+        yield "node.spread.slowest", "nothing says how far nodes lie apart", mend
     for key in ("nodes", "phases"):
         one = getattr(node.spread, key)
         if one and one.value > FARTHEST_APART:

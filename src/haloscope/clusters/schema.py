@@ -120,6 +120,11 @@ class Cache(_Part):
         description="what a sweep finds room for, where that is less than the size: other "
         "machines on the same processor take their part",
     )
+    inclusive: bool = Field(
+        True,
+        description="whether it repeats what the level below it holds; where the last one does "
+        "not, the caches below of all cores in use add to it",
+    )
 
 
 class Memory(_Part):
@@ -259,13 +264,19 @@ class KernelRate(_Part):
 class NodeSpread(_Part):
     """How far nodes lie apart: standard deviations of the logarithm of what computation takes.
 
-    Only simulated replicates draw nodes by it; else they are all alike.
+    Simulated replicates draw nodes by it; else they are all alike.
     """
 
     nodes: Quantity | None = Field(
         None, description="of nodes, each in all that it does, and of launches on them"
     )
     phases: Quantity | None = Field(None, description="of one phase on one node, beside that")
+    slowest: bool = Field(
+        False,
+        description="whether all nodes of a simulation without replicates take as long as the "
+        "slowest of so many is expected to, by `nodes`, as programs wait for it; else as the one "
+        "in the middle",
+    )
 
     @property
     def deviations(self) -> tuple[float, float]:
@@ -290,6 +301,12 @@ class Node(_Part):
     kernels: tuple[KernelRate, ...] = Field((), description="kernels with a rate of their own")
     sharpness: Quantity | None = Field(
         None, description="how soon a working set is too large for a cache; 1 if not given"
+    )
+    knee: Quantity | None = Field(
+        None,
+        description="how sharp the step is where a working set just fits the last cache: of it "
+        "2^(-1 / knee) are found, as some lines share their sets with too many; all of it if not "
+        "given",
     )
     smt_gain: Quantity | None = Field(
         None,
@@ -557,8 +574,13 @@ def state(cluster: Cluster) -> str:
     Sources too: a number that another source gives is another statement. Not whether it was
     disturbed, nor which published cells set its numbers.
     """
+    node = cluster.node
     later: dict[str, Any] = {  # keys that there were not always: as before, where they say nothing
-        "node": {key for key in ("socket", "gpu") if getattr(cluster.node, key) is None}
+        "node": {
+            **{key: True for key in ("socket", "gpu", "knee") if getattr(node, key) is None},
+            **({"spread": {"slowest"}} if node.spread and not node.spread.slowest else {}),
+            "caches": {i: {"inclusive"} for i, cache in enumerate(node.caches) if cache.inclusive},
+        }
     }
     if mpi := cluster.mpi:
         new = ("rendezvous_latencies", "cached_bytes")

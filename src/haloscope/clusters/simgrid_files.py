@@ -21,6 +21,7 @@ from haloscope.clusters.schema import (
     Network,
     Node,
     Protocol,
+    Quantity,
     Socket,
     between_nodes,
     between_sockets,
@@ -28,6 +29,7 @@ from haloscope.clusters.schema import (
     within_socket,
 )
 from haloscope.clusters.seats import sockets_of_ranks
+from haloscope.clusters.slowest import expected_slowest
 from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.study.case import Case, ranks_sharing_a_gpu
 
@@ -59,7 +61,7 @@ def files(cluster: Cluster, case: Case, seed: int | None = None, launch: int = 0
     return {
         "platform": platform(cluster, nodes, sockets, given.others),
         "hosts": hosts(nodes, sockets),
-        "machine": machine_file(cluster, case) + _spread(cluster.node, seed),
+        "machine": machine_file(cluster, case) + _spread(cluster.node, seed, len({*nodes})),
     }
 
 
@@ -75,7 +77,7 @@ def _files_on_gpus(
     seats = gpus.gpus_of_ranks(cluster.node, nodes, case.layout, shared)
     assert gpu is not None  # ranks sit there
     device = gpus.machine_line(gpu, seats, nodes)
-    machine = machine_file(cluster, case) + _spread(cluster.node, seed) + device
+    machine = machine_file(cluster, case) + _spread(cluster.node, seed, len({*nodes})) + device
     if gpus.sends_from_gpus(case.params):
         if not gpu.messages:
             raise ValueError("GPUs without messages of their own: node.gpu.messages")
@@ -200,7 +202,10 @@ def machine_file(cluster: Cluster, case: Case) -> str:
             and (crowded := cache.crowded_bytes_per_s or alone)
         ),
     ]
-    for key, quantity in (("sharpness", node.sharpness), ("smt_gain", node.smt_gain)):
+    if node.caches and not max(node.caches, key=lambda cache: cache.level).inclusive:
+        lines.append("beside")
+    for key in ("sharpness", "knee", "smt_gain"):
+        quantity: Quantity | None = getattr(node, key)
         if quantity is not None:
             lines.append(f"{key} {quantity.value!r}")
     if case.layout.bind == "close":  # ranks fill one socket before the next
@@ -209,10 +214,15 @@ def machine_file(cluster: Cluster, case: Case) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _spread(node: Node, seed: int | None) -> str:
-    if node.spread is None or seed is None:
+def _spread(node: Node, seed: int | None, nodes: int) -> str:
+    """How far the nodes of a replicate lie apart; of a job that is none, what its slowest takes."""
+    if node.spread is None:
         return ""
-    return "spread {!r} {!r} {}\n".format(*node.spread.deviations, seed)
+    if seed is not None:
+        return "spread {!r} {!r} {}\n".format(*node.spread.deviations, seed)
+    if not node.spread.slowest or nodes == 1:
+        return ""
+    return f"slowest {expected_slowest(node.spread.deviations[0], nodes)!r}\n"
 
 
 def _core_rates(node: Node, case: Case) -> tuple[float, float]:

@@ -271,6 +271,8 @@ def _spread(apart: NodeSpread) -> Iterator[tuple[str, str, str]]:
     for name, one in (("node variability", apart.nodes), ("phase variability", apart.phases)):
         if one:
             yield name, f"{percent(one.value)} (standard deviation of times)", one.source
+    if apart.slowest and apart.nodes:
+        yield "", "all nodes of a job: expected time of the slowest", apart.nodes.source
 
 
 def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
@@ -293,7 +295,8 @@ def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
             yield "", f"{size(usable.value)} effective", usable.source
         yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
         yield from _rate("", cache.crowded_bytes_per_s, " per core of a full socket")
-    for name, factor in (("sharpness", node.sharpness), ("SMT gain", node.smt_gain)):
+    factors = (("sharpness", node.sharpness), ("knee", node.knee), ("SMT gain", node.smt_gain))
+    for name, factor in factors:
         if factor:
             yield name, f"{factor.value:g}", factor.source
 
