@@ -84,6 +84,26 @@ def golden() -> dict[str, Times]:
     return cases
 
 
+def test_an_unbound_rank_goes_on_later_after_each_communication(smpi: None, tmp_path: Path) -> None:
+    resume_s = 1e-3
+    machine = (GOLDEN / "machine.txt").read_text(encoding="utf-8")
+
+    def record(more: str) -> dict[str, Any]:
+        (tmp_path / "machine").write_text(machine + more, encoding="utf-8")
+        out = tmp_path / "record.json"
+        where = ["--out", str(out), "--machine", str(tmp_path / "machine"), "--execute", "no"]
+        words = ["poisson_cg", "n=64", "variant=textbook", "iterations=10"]
+        smpirun(program_of(words, SMPI), [*where, *words])
+        found: dict[str, Any] = json.loads(out.read_text())
+        return found
+
+    bound, unbound = record(""), record(f"resume {resume_s}\n")
+    calls = sum(phase["calls"] for phase in bound["phases"] if phase["model_s"] is None)
+    later_s = unbound["times_s"][0] - bound["times_s"][0]
+    assert calls >= 40  # a halo, begun and finished, and two sums
+    assert later_s == pytest.approx(calls * resume_s, rel=0.02)
+
+
 @pytest.mark.parametrize("execute", ["yes", "no"])
 @pytest.mark.parametrize("command", golden())
 def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: str) -> None:

@@ -91,6 +91,7 @@ class Meter {
     const Inside inside(*this, phase.name.c_str());
     const double start = MPI_Wtime();
     body();
+    if (simulated()) go_on();
     const double end = MPI_Wtime();
     add(phase, end - start, {}, 0.0);
     if (tracing_) inside.keep(start, end);
@@ -198,6 +199,12 @@ class Meter {
     due_.seconds += cost.seconds;
     due_.memory_bytes += cost.memory_bytes;
     if (phase != nullptr && cost.memory_bytes > 0) owed_.push_back({phase, cost.memory_bytes});
+  }
+
+  /// An unbound rank's way back to a processor, once it has what it waited for.
+  void go_on() const {
+    const double resume_s = setting_.model ? setting_.model->resume_s() : 0.0;
+    if (resume_s > 0) pass_time(resume_s);
   }
 
   /// By itself, and kept for the trace as long as it took.

@@ -95,12 +95,14 @@ NodeModel NodeModel::read(const std::string& path) {
       read_spread(model.spread_, line, where);
     } else if (key == "slowest") {
       model.spread_.slowest = next();
+    } else if (key == "resume") {
+      model.resume_s_ = next();
     } else if (key == "device") {
       model.device_ = device_of(line, where);
     } else {
       throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, socket, " +
                        "stores, region, cache, beside, sharpness, knee, smt_gain, packed, " +
-                       "spread, slowest, device");
+                       "spread, slowest, resume, device");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }

@@ -88,6 +88,7 @@ class NodeModel {
   ///   slowest FACTOR                 what its slowest node is expected to take, over the one in
   ///   the
   ///                                  middle, where all ranks wait for that; else 1
+  ///   resume SECONDS                 of a rank that goes on after a communication; else 0
   ///   device MEMORY COPY LAUNCH LATENCY STREAM_SYNC DEVICE_SYNC QUERY OPERATION RANKS
   ///                                  as a DeviceModel has them; else there is none
   /// Throws UsageError naming file, line and key.
@@ -100,6 +101,9 @@ class NodeModel {
 
   /// How far nodes lie apart: `cost` is that of the one in the middle.
   const Spread& spread() const { return spread_; }
+
+  /// What a rank takes to go on after each communication, beside that: none where it is bound.
+  double resume_s() const { return resume_s_; }
 
   /// The device of each rank; none where nodes have none.
   const std::optional<DeviceModel>& device() const { return device_; }
@@ -140,6 +144,7 @@ class NodeModel {
   bool beside_ = false;  ///< the last cache and the level below: do they hold different data?
   double smt_gain_ = 1;
   double packed_ = 0;  ///< threads on each core of a socket that is filled; 0 where spread
+  double resume_s_ = 0;
   Spread spread_;
   OverCores memory_;   ///< bytes a second
   OverCores socket_;   ///< of one's memory; empty where the node has one for all

@@ -282,6 +282,8 @@ void a_file_says_how_far_nodes_lie_apart() {
   expect::is_true(of("spread 0 0.01 18446744073709551615\n").seed == ~std::uint64_t{0}, "the seed");
   expect::equal(of("").slowest, 1.0);
   expect::equal(of("slowest 1.02\n").slowest, 1.02);
+  expect::equal(read(machine).resume_s(), 0.0);
+  expect::equal(read(std::string(machine) + "resume 1e-4\n").resume_s(), 1e-4);
 }
 
 void a_bad_file_is_refused() {

@@ -223,7 +223,7 @@ def without_source(table: Any, where: str = "") -> Iterator[str]:
         for key, value in table.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    if counted - {"cores", "first_bytes", "last_bytes"} and "source" not in table:
+    if counted - {"cores", "processes", "first_bytes", "last_bytes"} and "source" not in table:
         yield where
     for key, part in table.items():
         if key not in ("levels", "set_by"):

@@ -22,6 +22,7 @@ from haloscope.clusters.schema import (
     NodeSpread,
     ParallelRegion,
     Quantity,
+    Unbound,
 )
 from haloscope.clusters.sketch import drawing
 from haloscope.clusters.slowest import expected_slowest
@@ -200,6 +201,24 @@ def test_all_nodes_are_the_slowest_where_the_file_says_so_and_nothing_is_drawn()
     assert schema.state(described().model_copy(update={"node": middle})) != schema.state(
         described().model_copy(update={"node": slow})
     )
+
+
+def test_unbound_ranks_are_slower_and_resume_later() -> None:
+    costs = Unbound(
+        processes=1,
+        slower=Quantity(value=1.5, source="a test"),
+        resume_s=Quantity(value=1e-4, source="a test"),
+    )
+    share = Quantity(value=1.0, source="a test")
+    node = described().node.model_copy(update={"unbound": (costs,), "unbound_share": share})
+    one = described().model_copy(update={"node": node})
+
+    def machine(bind: str) -> list[str]:
+        asked = Case("stream", {}, {}, Layout(2, 1, bind=bind), "simgrid", 0, 1, 1.0, 0)
+        return simgrid_files.files(one, asked)["machine"].splitlines()
+
+    assert machine("none") == [*machine("spread"), "resume 0.0001", "slowest 1.5"]
+    assert schema.state(one) != schema.state(described())
 
 
 def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:

@@ -6,8 +6,10 @@ from __future__ import annotations
 from math import log
 
 import pytest
+from cluster_files import described
 
-from haloscope.clusters.slowest import expected_slowest
+from haloscope.clusters.schema import Node, Quantity, Unbound
+from haloscope.clusters.slowest import expected_slowest, unbound
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,37 @@ def test_one_node_is_the_one_in_the_middle() -> None:
 
 def test_the_mean_is_of_times_not_of_their_logarithms() -> None:
     assert expected_slowest(0.3, 2) > 1 + 0.3 * 0.5642
+
+
+def of(value: float) -> Quantity:
+    return Quantity(value=value, source="a test")
+
+
+def with_costs(share: float = 0.25) -> Node:
+    """Of one process and of four."""
+    costs = (
+        Unbound(processes=4, slower=of(1.0)),
+        Unbound(processes=1, slower=of(1.6), resume_s=of(3e-4)),
+    )
+    return described().node.model_copy(update={"unbound": costs, "unbound_share": of(share)})
+
+
+def test_unbound_processes_hold_up_all_while_one_node_is_badly_placed() -> None:
+    for nodes in (1, 2, 64):
+        held_up = 1 - 0.75**nodes
+        found = unbound(with_costs(), 1, nodes)
+        assert found == pytest.approx((1 + 0.6 * held_up, 3e-4 * held_up))
+    assert unbound(with_costs(share=1.0), 1, 1) == pytest.approx((1.6, 3e-4))
+
+
+@pytest.mark.parametrize(
+    ("processes", "costs"), [(2, (1.4, 2e-4)), (4, (1.0, 0.0)), (9, (1.0, 0.0))]
+)
+def test_between_two_numbers_of_processes_costs_lie_on_a_line(
+    processes: int, costs: tuple[float, float]
+) -> None:
+    assert unbound(with_costs(share=1.0), processes, 1) == pytest.approx(costs)
+
+
+def test_where_a_file_says_nothing_not_binding_costs_nothing() -> None:
+    assert unbound(described().node, 1, 64) == (1.0, 0.0)

@@ -28,13 +28,26 @@ def unpredicted(table: PaperTable) -> list[Unpredicted]:
     return list(_unpredicted(table, there))
 
 
-def test_wall_times_of_one_node_set_parameters() -> None:
+def test_wall_times_of_one_node_set_parameters_and_few_of_several() -> None:
     """And those of less than 5 s say too little."""
     cells = [one.cell for one in unpredicted(tables_of("hpcf-2018-10", ["4.1"])[0])]
     assert {cell.fitted for cell in cells if cell.keys["nodes"] == 1} == {True}
-    assert {cell.fitted for cell in cells if cell.keys["nodes"] != 1} == {False}
+    several = [cell.keys for cell in cells if cell.fitted and cell.keys["nodes"] != 1]
+    assert {(keys["n"], keys["nodes"]) for keys in several} == {(8192, 8), (8192, 16)}
     assert {cell.telling for cell in cells} == {True, False}
     assert all(cell.telling == (cell.published >= 5) for cell in cells)
+
+
+def test_solves_on_several_nodes_are_unbound_where_the_file_has_what_that_costs() -> None:
+    def binds(paper: str) -> dict[object, set[str]]:
+        (table,) = tables_of(paper, ["4.1"])
+        found: dict[object, set[str]] = {}
+        for one in unpredicted(table):
+            found.setdefault(one.layout.nodes == 1, set()).add(one.layout.bind)
+        return found
+
+    assert binds("hpcf-2010-6") == {True: {"spread"}, False: {"none"}}
+    assert binds("hpcf-2018-10") == {True: {"spread"}, False: {"spread"}}
 
 
 def test_jobs_that_keep_all_cores_of_their_nodes_busy_are_known() -> None:

@@ -21,6 +21,7 @@ def rank(number: int, *threads: list[int], host: str = "a") -> dict[str, Any]:
         (Layout(ppn=2, threads=2), 1, [rank(0, [0], [1]), rank(1, [2], [3])]),
         (Layout(nodes=2), 1, [rank(0, [0]), rank(1, [0], host="b")]),
         (Layout(threads=2, places="sockets"), 1, [rank(0, [0, 1], [0, 1])]),
+        (Layout(ppn=2, bind="none"), 1, [rank(0, [0, 1]), rank(1, [0, 1])]),
     ],
 )
 def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]) -> None:

@@ -102,6 +102,7 @@ def test_openmpi_may_run_as_root() -> None:
         (1, 2, "spread", [(4, 8)]),
         (3, 1, "spread", [(4,), (6,), (9,)]),
         (4, 2, "spread", [(4, 5), (6, 7), (8, 9), (10, 11)]),
+        (2, 2, "none", [(4, 5, 6, 7, 8, 9, 10, 11)] * 2),
     ],
 )
 def test_close_fills_the_first_cores_and_spread_uses_all(
@@ -120,6 +121,12 @@ def test_openmp_is_told_how_many_threads_and_where() -> None:
         "OMP_PLACES": "sockets",
         "OMP_PROC_BIND": "spread",
     }
+
+
+def test_unbound_threads_are_left_to_the_operating_system() -> None:
+    env = environment("mpich", Job(1, 2, bind="none", cpus=FOUR))
+    words = {name: value for name, value in env.items() if name.startswith("OMP_")}
+    assert words == {"OMP_NUM_THREADS": "2", "OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
 
 
 def test_oversubscribed_ranks_share_all_processors_unbound_and_yield() -> None:

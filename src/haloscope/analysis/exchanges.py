@@ -80,7 +80,9 @@ LINES = Ways(
     idle=("transpose", "chunks"),
 )
 OPERATORS = Ways("fe_heat", "operator", ("csr", "matrix_free"), "Operators compared", least=1)
-BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
+BINDINGS = Ways(
+    "poisson_cg", "bind", ("close", "spread", "none"), "Bindings compared", of_threads=True
+)
 
 VARIANTS = Ways(
     "poisson_cg",

@@ -79,7 +79,13 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
     node = cluster.node
     found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
-    found += [*_regions(node), *_spread(node), *_socket(node), *_socket_link(cluster)]
+    found += [
+        *_regions(node),
+        *_spread(node),
+        *_unbound(node),
+        *_socket(node),
+        *_socket_link(cluster),
+    ]
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     found += _others(cluster)
@@ -265,6 +271,24 @@ def _spread(node: Node) -> _Found:
         if one and one.value > FARTHEST_APART:
             mend = f"give a share of 1, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
             yield f"node.spread.{key}", f"{one.value:g} can't be", mend
+
+
+def _unbound(node: Node) -> _Found:
+    if bool(node.unbound) != (node.unbound_share is not None):
+        missing = "unbound_share" if node.unbound else "unbound"
+        mend = "give both, or neither: how long processes lie badly, and what that costs"
+        yield f"node.{missing}", "is missing", mend
+    if node.unbound_share and node.unbound_share.value > 1:
+        what = f"{node.unbound_share.value:g} can't be"
+        yield "node.unbound_share", what, "give a share of the time: 1 at most"
+    numbers = Counter(one.processes for one in node.unbound)
+    for index, one in enumerate(node.unbound):
+        key = dotted(("node", "unbound", index))
+        if numbers[one.processes] > 1:
+            yield f"{key}.processes", f"{one.processes} is there twice", "give one entry for each"
+        if one.slower.value < 1:
+            what, mend = f"{one.slower.value:g} can't be", "give a ratio from 1"
+            yield f"{key}.slower", what, mend
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}

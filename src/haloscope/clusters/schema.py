@@ -285,6 +285,24 @@ class NodeSpread(_Part):
         return nodes, phases
 
 
+class Unbound(_Part):
+    """Unbound processes of a node that lie badly: away from their memory, or too many together.
+
+    Such nodes hold up all others. Where a node has another number of processes than any entry, the
+    costs lie on the line between those of two entries.
+    """
+
+    processes: PositiveCount = Field(description="processes of a node")
+    slower: Quantity = Field(
+        description="ratio of the time of computation to that of bound processes, from 1"
+    )
+    resume_s: Quantity | None = Field(
+        None,
+        description="time that a process needs to go on after each communication, beyond bound "
+        "ones; none if not given",
+    )
+
+
 class Node(_Part):
     """A node."""
 
@@ -328,6 +346,15 @@ class Node(_Part):
     )
     spread: NodeSpread | None = Field(
         None, description="how far nodes lie apart; all else describes the one in the middle"
+    )
+    unbound: tuple[Unbound, ...] = Field(
+        (),
+        description="an entry per number of processes; not binding them costs nothing if not given",
+    )
+    unbound_share: Quantity | None = Field(
+        None,
+        description="share of the time in which the unbound processes of a node lie badly, each "
+        "node independently",
     )
 
     @property
@@ -577,7 +604,11 @@ def state(cluster: Cluster) -> str:
     node = cluster.node
     later: dict[str, Any] = {  # keys that there were not always: as before, where they say nothing
         "node": {
-            **{key: True for key in ("socket", "gpu", "knee") if getattr(node, key) is None},
+            **{
+                key: True
+                for key in ("socket", "gpu", "knee", "unbound", "unbound_share")
+                if not getattr(node, key)
+            },
             **({"spread": {"slowest"}} if node.spread and not node.spread.slowest else {}),
             "caches": {i: {"inclusive"} for i, cache in enumerate(node.caches) if cache.inclusive},
         }

@@ -29,9 +29,9 @@ from haloscope.clusters.schema import (
     within_socket,
 )
 from haloscope.clusters.seats import sockets_of_ranks
-from haloscope.clusters.slowest import expected_slowest
+from haloscope.clusters.slowest import expected_slowest, unbound
 from haloscope.clusters.smpi_collectives import SELECTOR
-from haloscope.study.case import Case, ranks_sharing_a_gpu
+from haloscope.study.case import Case, Layout, ranks_sharing_a_gpu
 
 Row = tuple[int, float, float]
 """For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
@@ -61,7 +61,7 @@ def files(cluster: Cluster, case: Case, seed: int | None = None, launch: int = 0
     return {
         "platform": platform(cluster, nodes, sockets, given.others),
         "hosts": hosts(nodes, sockets),
-        "machine": machine_file(cluster, case) + _spread(cluster.node, seed, len({*nodes})),
+        "machine": machine_file(cluster, case) + _slowest(cluster.node, case.layout, seed),
     }
 
 
@@ -77,7 +77,7 @@ def _files_on_gpus(
     seats = gpus.gpus_of_ranks(cluster.node, nodes, case.layout, shared)
     assert gpu is not None  # ranks sit there
     device = gpus.machine_line(gpu, seats, nodes)
-    machine = machine_file(cluster, case) + _spread(cluster.node, seed, len({*nodes})) + device
+    machine = machine_file(cluster, case) + _slowest(cluster.node, case.layout, seed) + device
     if gpus.sends_from_gpus(case.params):
         if not gpu.messages:
             raise ValueError("GPUs without messages of their own: node.gpu.messages")
@@ -214,15 +214,18 @@ def machine_file(cluster: Cluster, case: Case) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _spread(node: Node, seed: int | None, nodes: int) -> str:
-    """How far the nodes of a replicate lie apart; of a job that is none, what its slowest takes."""
-    if node.spread is None:
-        return ""
-    if seed is not None:
-        return "spread {!r} {!r} {}\n".format(*node.spread.deviations, seed)
-    if not node.spread.slowest or nodes == 1:
-        return ""
-    return f"slowest {expected_slowest(node.spread.deviations[0], nodes)!r}\n"
+def _slowest(node: Node, layout: Layout, seed: int | None) -> str:
+    """How far the nodes of a replicate lie apart, and what the slowest of a job's nodes takes."""
+    lines, slowest = "", 1.0
+    if node.spread is not None and seed is not None:
+        lines = "spread {!r} {!r} {}\n".format(*node.spread.deviations, seed)
+    elif node.spread is not None and node.spread.slowest:
+        slowest = expected_slowest(node.spread.deviations[0], layout.nodes)
+    if layout.bind == "none":
+        slower, resume_s = unbound(node, max(layout.ranks_of_nodes), layout.nodes)
+        slowest *= slower
+        lines += f"resume {resume_s!r}\n" if resume_s > 0 else ""
+    return lines + (f"slowest {slowest!r}\n" if slowest != 1 else "")
 
 
 def _core_rates(node: Node, case: Case) -> tuple[float, float]:

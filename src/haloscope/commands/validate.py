@@ -59,8 +59,9 @@ the rate of one rank times the ranks; or, for GPU messages, the paper's latency 
 skill = 1 - error / naive error.
 
 The placement of processes on a node is not published for wall times: they are assumed to be spread
-over its sockets. Filling one socket first (bind = "close") would predict up to 2.2 times the
-published time for partly filled nodes (table 4.1 of hpcf-2018-10, one node).
+over its sockets, or unbound where the cluster file has the costs (tara, several nodes). Filling
+one socket first (bind = "close") would predict up to 2.2 times the published time for partly filled
+nodes (table 4.1 of hpcf-2018-10, one node).
 
 One choice was made with cells of several nodes in sight: sums over all ranks use a tree
 (collectives in the cluster files), as no source names the algorithm. Table 4.1 of hpcf-2018-10

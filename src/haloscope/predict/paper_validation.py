@@ -210,7 +210,9 @@ def _solve(
     """The published program's variant and exchange are facts of the table.
 
     Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
-    as by ready studies. OMP_PROC_BIND, which some tables name, places the threads of one process.
+    as by ready studies. Where the cluster file has the costs of unbound processes, those of several
+    nodes are taken to be unbound; cells of one node set the memory's numbers. OMP_PROC_BIND,
+    which some tables name, places the threads of one process.
     """
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
     published = exact.time_s if exact else float(said["time_s"])
@@ -228,7 +230,8 @@ def _solve(
         "exchange": said.get("exchange", _EXCHANGE),
     }
     alone = keys["ppn"] == 1 and keys["threads"] != 1  # one process, with threads to be placed
-    bind = str(said.get("omp_proc_bind", "spread")) if alone else "spread"
+    usual = "none" if there.cluster.node.unbound and keys["nodes"] > 1 else "spread"
+    bind = str(said.get("omp_proc_bind", usual)) if alone else usual
     layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind=bind)
     return Unpredicted(
         *(cell, "poisson_cg", given, layout), lambda record: float(record["times_s"][0])

@@ -80,7 +80,7 @@ class LayoutAsked(TypedDict):
     places: Annotated[str, Key("what each thread is bound to: cores, threads, sockets")]
     bind: Annotated[
         str,
-        Key("order of binding: close, spread", values=("close", "spread")),
+        Key("order of binding: close, spread, none", values=("close", "spread", "none")),
     ]
 
 

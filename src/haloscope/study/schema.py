@@ -150,7 +150,7 @@ Positives = AxisOf[Positive]
 Launches = Annotated[int, Field(ge=1, le=LAUNCHES_LIMIT)]
 Seconds = Annotated[float, Field(gt=0, le=TIME_LIMIT_S, allow_inf_nan=False)]
 ThreadPlaces = Literal["cores", "threads", "sockets"]
-Bind = Literal["close", "spread"]
+Bind = Literal["close", "spread", "none"]
 Places = AxisOf[ThreadPlaces]
 Binds = AxisOf[Bind]
 MAPPINGS = ("block", "round_robin", "random")
@@ -209,7 +209,8 @@ class LayoutAxes(_Model):
     )
     bind: Binds = Field(
         ["close"],
-        description="'close' to fill one socket before the next, or 'spread' to distribute evenly "
+        description="'close' to fill one socket before the next, 'none' to leave processes and "
+        "threads to the operating system, or 'spread' to distribute evenly "
         "over sockets (OMP_PROC_BIND)",
     )
     placement: Placements | None = Field(

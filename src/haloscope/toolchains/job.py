@@ -10,7 +10,7 @@ from haloscope.errors import Problem, nearest
 from haloscope.host import machine
 
 PLACES = ("cores", "threads", "sockets")
-BINDS = ("close", "spread")
+BINDS = ("close", "spread", "none")
 
 
 def shares(ranks: int, hosts: int) -> list[int]:
@@ -24,7 +24,8 @@ class Job:
     """How many ranks and threads to start, and on which processors.
 
     places, bind:  OpenMP's words: what one thread is bound to, and whether ranks and threads sit
-                   side by side on the first processors or spread over all of them.
+                   side by side on the first processors or spread over all of them; bind = none
+                   leaves all of them to each rank.
     oversubscribe: more ranks x threads than processors were asked for: they then share them all.
     transport:     one of `launch.transports(toolchain)`; None leaves the choice to the library.
     placement:     how two ranks lie to each other, one of machine.PLACEMENTS that are here.
@@ -92,7 +93,7 @@ class Job:
     def cpus_of_ranks(self) -> list[tuple[int, ...]]:
         """The processors of each rank of a host: `threads` of its own, or all where shared."""
         cpus, ranks = self.processors, self.ranks_of_a_host
-        if self.oversubscribed:
+        if self.oversubscribed or self.bind == "none":
             return [cpus] * ranks
         used = ranks * self.threads
         if self.bind == "spread":
@@ -116,6 +117,6 @@ class Job:
     def openmp(self) -> dict[str, str]:
         """OpenMP's variables for its threads."""
         env = {"OMP_NUM_THREADS": str(self.threads), "OMP_DYNAMIC": "false"}
-        if self.oversubscribed:  # bound threads would all sit on the first processor
+        if self.oversubscribed or self.bind == "none":  # bound ones would share one processor
             return env | {"OMP_PROC_BIND": "false"}
         return env | {"OMP_PLACES": self.places, "OMP_PROC_BIND": self.bind}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bindings of processes and threads compared: close or spread."""
+"""Bindings of processes and threads compared: close, spread, or none."""
 
 from __future__ import annotations
 

@@ -26,11 +26,12 @@ def misplaced(
     asked: the processors that each rank was to be bound to, where the runner chose them.
     threads: whether ranks say where their threads are, as programs that are not ours do not.
     """
+    bound = layout.bind != "none"
     return (
         wrong_hosts(layout, seen)
         or (_wrong_threads(layout, seen) if threads else None)
-        or _unbound(layout, seen, threads_per_core)
-        or _shared(layout, seen)
+        or (_unbound(layout, seen, threads_per_core) if bound else None)
+        or (_shared(layout, seen) if bound else None)
         or (_elsewhere(seen, asked) if asked is not None else None)
     )
 
