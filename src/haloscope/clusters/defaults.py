@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from haloscope.clusters.schema import Cache, Cluster, Mpi, Node, SetBy, within_node
+from haloscope.clusters.schema import (
+    Cache,
+    Cluster,
+    Mpi,
+    Node,
+    SetBy,
+    between_nodes,
+    within_node,
+)
 
 Keys = tuple[int | str, ...]
 """The keys that lead to a place in a cluster file; a list's are left out where all its entries are
@@ -64,7 +72,7 @@ def defaults(cluster: Cluster) -> Iterator[Default]:
         why = "assumed: jobs send for a tenth of their time, as no source says otherwise"
         yield Default(("others", "traffic"), TRAFFIC, why)
     if cluster.mpi is not None:
-        yield from _of_mpi(cluster.mpi, cluster.node)
+        yield from _of_mpi(cluster.mpi, cluster)
     within = within_node(cluster)
     if cluster.node.cores > 1 and within is not None and within.memory_bytes_per_byte is None:
         place = ("messages", cluster.messages.index(within), "memory_bytes_per_byte")
@@ -99,7 +107,7 @@ def _of_node(node: Node) -> Iterator[Default]:
         yield Default(("node", "spread", "nodes"), 0.0, why, scalable=False)
 
 
-def _of_mpi(mpi: Mpi, node: Node) -> Iterator[Default]:
+def _of_mpi(mpi: Mpi, cluster: Cluster) -> Iterator[Default]:
     for key, given, who in (
         ("send_overhead_s", mpi.send_overhead_s, "sends"),
         ("receive_overhead_s", mpi.receive_overhead_s, "receives"),
@@ -108,9 +116,10 @@ def _of_mpi(mpi: Mpi, node: Node) -> Iterator[Default]:
             why = f"assumed: a message takes the core that {who} it no time beside its latency, as "
             why += "no source has how many small ones it sends a second (calibrate measures it)"
             yield Default(("mpi", key), 0.0, why, scalable=False)
-    if mpi.rendezvous_latencies is None:
+    described = (within_node(cluster), between_nodes(cluster))
+    if mpi.rendezvous_latencies is None and not all(one and one.protocols for one in described):
         why = "assumed: a request, its answer, and the data"
         yield Default(("mpi", "rendezvous_latencies"), RENDEZVOUS_LATENCIES, why)
-    if mpi.cached_bytes is None and (found := cached_bytes(node)):
+    if mpi.cached_bytes is None and (found := cached_bytes(cluster.node)):
         why = "assumed: half of a core's part of the last cache, as both ends have the message"
         yield Default(("mpi", "cached_bytes"), found, why)
