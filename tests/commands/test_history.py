@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,17 @@ from haloscope.paths import cache_path
 from haloscope.stats.change_points import change_points
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
-needs_ruptures = pytest.mark.skipif(
-    sys.version_info >= (3, 14), reason="ruptures 1.1 needs Python before 3.14"
-)
+
+
+def needs_ruptures(test: Callable[..., None]) -> Callable[..., None]:
+    """The test; with a Python that ruptures is not for, that change points are refused."""
+
+    def refused() -> None:
+        with pytest.raises(UserError, match="ruptures"):
+            change_points([1.0, 1.0, 2.0, 2.0])
+
+    refused.__name__ = test.__name__
+    return test if sys.version_info < (3, 14) else refused
 
 
 @pytest.fixture(autouse=True)
@@ -85,11 +93,16 @@ def test_one_outlier_and_equal_times_are_no_change() -> None:
     assert change_points([1.0, 1.0, 2.0]) == []
 
 
-def test_without_ruptures_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ruptures_the_reason_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "ruptures", None)
+    days(tmp_path / "r", [1.0, 1.0, 2.0, 2.0], 9)
 
-    with pytest.raises(UserError, match="ruptures is not installed"):
+    with pytest.raises(UserError, match="is not installed"):
         change_points([1.0, 1.0, 2.0, 2.0])
+    assert main(["history", "--in", str(tmp_path / "r")]) == 0
+    assert "No search for change points: ruptures" in capsys.readouterr().out
 
 
 def test_the_index_follows_the_records(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from haloscope.errors import Problem, UserError, nearest
 from haloscope.history import index
 from haloscope.history.series import Series, series
 from haloscope.quantities import SECONDS, count, number, quantity
-from haloscope.stats.change_points import FEWEST
+from haloscope.stats.change_points import FEWEST, lacking
 
 _DESCRIPTION = """\
 Show the times of each case over all result folders of a machine, and where they changed.
@@ -148,6 +148,9 @@ def _folders(one: Series) -> Table:
 
 def _changes(chosen: Sequence[Series]) -> Iterator[Text]:
     """A line per change point, and what changed beside it; or why there is none."""
+    if problem := lacking():
+        yield Text(f"No search for change points: {problem}")
+        return
     long = [one for one in chosen if len(one.measured) >= 2 * FEWEST]
     found = [(one, change) for one in long for change in one.changes]
     for one, change in found:

@@ -15,6 +15,7 @@ from haloscope.report.figures import Figure
 from haloscope.report.figures.model import Axis, Curve, Lines, Mark
 from haloscope.report.tables import Table
 from haloscope.report.tables.model import Cell, Column, label, plain
+from haloscope.stats.change_points import lacking
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
 
@@ -50,6 +51,7 @@ def _document(chosen: Sequence[Series]) -> Document:
         method=(
             "The time of a case in a folder is the median over launches. Change points are found "
             "in the logarithms of these medians by PELT (ruptures).",
+            *([f"No search for change points: {problem}"] if (problem := lacking()) else []),
         ),
         provenance=tuple((str(k), str(path)) for k, path in enumerate(sorted(folders), start=1)),
     )

@@ -11,7 +11,7 @@ from statistics import median
 
 from haloscope.history.index import IndexedLaunch
 from haloscope.quantities import number
-from haloscope.stats.change_points import change_points
+from haloscope.stats.change_points import change_points, lacking
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.settings import Settings, describe, order, varying
 
@@ -57,7 +57,9 @@ class Series:
 
     @property
     def changes(self) -> tuple[ChangePoint, ...]:
-        """Its change points, in order. UserError where they can't be looked for."""
+        """Its change points, in order; () where they can't be looked for, see `lacking`."""
+        if lacking():
+            return ()
         medians = [one.time.value for one in self.measured]
         starts = [0, *change_points(medians), len(medians)]
         found = []

@@ -9,6 +9,7 @@ offline change point detection methods (Signal Processing 167, 2020).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -25,6 +26,13 @@ _LEAST_NOISE = 1e-3
 """_LEAST_NOISE is the smallest relative noise of times: smaller changes are of no use."""
 
 
+def lacking() -> Problem | None:
+    """Why change points can't be looked for; None where they can."""
+    if find_spec("ruptures"):
+        return None
+    return Problem("ruptures", "is not installed", "install it; it needs Python before 3.14")
+
+
 def change_points(values: Sequence[float]) -> list[int]:
     """The index of the first value of each new level; [] for values of one level, or too few.
 
@@ -34,11 +42,10 @@ def change_points(values: Sequence[float]) -> list[int]:
     """
     if len(values) < 2 * FEWEST:
         return []
-    try:
-        import ruptures
-    except ImportError as error:
-        mend = "install ruptures, which needs Python before 3.14"
-        raise UserError(Problem("change points", "ruptures is not installed", mend)) from error
+    if problem := lacking():
+        raise UserError(problem)
+    import ruptures
+
     logs = np.log(np.asarray(values, dtype=float))
     steps = np.abs(np.diff(logs))
     noise = max(float(np.median(steps)) / (0.6745 * 2**0.5), _LEAST_NOISE)
