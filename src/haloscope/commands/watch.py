@@ -11,7 +11,6 @@ from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -83,7 +82,8 @@ def _head(now: Watched, at: datetime) -> Iterator[RenderableType]:
     if now.planned is not None:
         done, rounds = now.rounds
         launches = f"{now.done} of {now.planned} launches, {done} of {rounds} rounds"
-        yield ProgressBar(total=max(1, now.planned), completed=now.done, width=_WIDTH)
+        filled = _WIDTH * now.done // max(1, now.planned)
+        yield _line(f"{'━' * filled}{'╌' * (_WIDTH - filled)}")
     left = "" if not now.left_s else f"about {duration(now.left_s)} left"
     yield _line(", ".join(filter(None, (launches, left))))
     if now.not_good:
