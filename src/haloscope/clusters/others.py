@@ -103,13 +103,13 @@ def told(cluster: Cluster) -> tuple[str, ...]:
         return ()
     others = cluster.others
     sends = others.traffic.value if others.traffic else TRAFFIC
+    source = others.traffic.source if others.traffic else "assumed: no source says"
     return (
         f"Other jobs are drawn at random, assumed of {cluster.name}: with the simulated job they "
         f"hold {others.occupancy.value:.0%} of the nodes ({others.occupancy.source}). Sizes of "
         f"jobs are uniform in the logarithm, up to {LARGEST:.0%} of the nodes; jobs get free nodes "
-        f"by best fit, as from Slurm's topology plugin. _Nodes of other jobs send {sends:.0%} "
-        "of what they could to nodes of their job "
-        f"({others.traffic.source if others.traffic else 'assumed'}).",
+        f"by best fit, as from Slurm's topology plugin. On average, nodes of other jobs send "
+        f"{sends:.0%} of what they could, to nodes and file servers anywhere ({source}).",
     )
 
 
