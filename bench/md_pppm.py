@@ -33,13 +33,13 @@ from built import built
 from external import Subject, subject
 from turns import in_turn, kept, taken, write_page
 
-from haloscope.analysis.sections import NAMES, PHASES
 from haloscope.predict.node_calibration import ARITHMETIC
 from haloscope.profiling import counter, traffic
 from haloscope.profiling.traffic import Sent, Traffic
 from haloscope.run.runners.external import ExternalLaunch
 from haloscope.study.case import Launch, Layout
 from haloscope.toolchains import library
+from haloscope.topics.phases.analysis import NAMES, PHASES
 
 MPI = "mpich"
 STEPS, OWN_STEPS = 100, 99

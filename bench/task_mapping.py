@@ -21,10 +21,10 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.findings.sentences import sentence
 from haloscope.predict import paper_validation
-from haloscope.report import tables
 from haloscope.report.draw.markdown import pipes
 from haloscope.run.progress import Teller
-from haloscope.topics import mapping
+from haloscope.topics import tables
+from haloscope.topics.mapping import findings as mapping
 
 
 def table(title: str, told: str, cells: list[PredictedCell]) -> list[str]:

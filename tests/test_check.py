@@ -106,7 +106,7 @@ def test_each_level_has_those_before_it(check: Any) -> None:
 def test_what_a_change_can_not_reach_is_not_run(
     check: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = json.dumps([["src/haloscope/report/words.py"], ["tests/report"]])
+    answer = json.dumps([["src/haloscope/topics/common/words.py"], ["tests/report"]])
     done = subprocess.CompletedProcess([], 0, answer, "")
     monkeypatch.setattr(check.subprocess, "run", lambda *_, **__: done)
     steps = {step.name: step for step in check.since(check.STEPS, "HEAD")}

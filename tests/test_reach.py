@@ -14,14 +14,14 @@ def test_a_room_reaches_those_that_know_it_directly_or_not() -> None:
 
 
 def test_a_changed_room_has_its_tests_run_and_theirs() -> None:
-    found = files_reached(["src/haloscope/report/words.py"])
+    found = files_reached(["src/haloscope/topics/common/words.py"])
     assert {"tests/report", "tests/commands", "tests/test_rooms.py"} <= {*found}
     assert "tests/stats" not in found
 
 
 def test_a_test_is_reached_by_what_it_and_its_support_import() -> None:
     by_itself, by_support = "tests/analysis/test_comparison.py", "tests/models/test_jacobi.py"
-    assert by_itself in files_reached(["src/haloscope/report/words.py"])
+    assert by_itself in files_reached(["src/haloscope/topics/common/words.py"])
     assert by_support in files_reached(["src/haloscope/toml.py"])
 
 

@@ -54,8 +54,8 @@ def test_what_anyone_may_import_imports_no_room(module: str) -> None:
     assert rooms_known_to(SOURCE / f"{module}.py") <= ANYONE
 
 
-BY_NAME = {"cli.py", *(f"report/{data}/__init__.py" for data in ("tables", "figures"))}
-"""The files that import modules by name, each those of one package: commands and kinds."""
+BY_NAME = {"cli.py"}
+"""The file that imports modules by name: those of commands."""
 
 
 def test_modules_are_imported_by_name_where_a_list_has_them_alone() -> None:
@@ -122,7 +122,7 @@ def test_imports_stand_at_the_top_but_of_what_is_heavy_and_seldom_needed() -> No
     assert {path: " ".join(sorted(names)) for path, names in late.items()} == LATE
 
 
-PURE = ("stats", "models", "analysis", "findings", "topics", "report/tables", "report/figures")
+PURE = ("stats", "models", "analysis", "findings", "topics")
 EXCEPT = {"analysis/dossier.py"}  #: reads a result folder for all that stands after it
 
 
@@ -163,24 +163,19 @@ def test_what_draws_computes_nothing() -> None:
     assert not computing
 
 
-REPORT = "haloscope.report"
-BESIDE = {
-    "tables": ("figures", "draw"),
-    "figures": ("tables", "draw"),
-}
-"""What each of the two knows nothing of: they share analysis, and stand side by side."""
+BESIDE = {"tables": ("figures", "figure"), "figures": ("tables", "table", "notebook")}
+"""Modules that tables and figures know nothing of: they share analysis, and stand side by side."""
 
 
 @pytest.mark.parametrize("kind", sorted(BESIDE))
 def test_tables_and_figures_know_nothing_of_each_other(kind: str) -> None:
-    modules = sorted((SOURCE / "report" / kind).glob("*.py"))
-    others = tuple(f"{REPORT}.{other}" for other in BESIDE[kind])
+    modules = sorted((SOURCE / "topics").glob(f"**/{kind}.py"))
 
     knowing = {
-        f"{path.name}: {name}"
+        f"{path.relative_to(SOURCE)}: {name}"
         for path in modules
         for name in imported(path)
-        if name.startswith(others)
+        if name.startswith("haloscope.topics.") and {*name.split(".")} & {*BESIDE[kind]}
     }
 
     assert modules

@@ -24,7 +24,6 @@ from cluster_files import emptied
 from kernel_programs import ROOT, SMPI, program, program_of
 from simulated_build import build_it
 
-from haloscope.analysis import sections
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster, Quantity, Socket, SocketLink, SocketMemory
@@ -33,6 +32,7 @@ from haloscope.run import halobench
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as smpi_programs
+from haloscope.topics.phases import analysis as sections
 
 GOLDEN = ROOT / "tests" / "golden"
 TIMES = GOLDEN / "times.json"

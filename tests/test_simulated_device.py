@@ -19,8 +19,6 @@ from recorded import cases
 from recorded_devices import parted_forest
 from test_simulated import GOLDEN, smpirun
 
-from haloscope.analysis.device_kernels import FIGURE_15
-from haloscope.analysis.split_phase import split_phase_model
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster
@@ -29,6 +27,7 @@ from haloscope.papers import tables as papers
 from haloscope.predict import gpu_tables
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
+from haloscope.topics.star_forests.parts import FIGURE_15, split_phase_model
 
 LAUNCH, LATENCY, STREAM, DEVICE, QUERY, OPERATION = 10e-6, 1e-6, 4e-6, 6e-6, 0.5e-6, 1e-6
 MEMORY, COPY = 1e11, 1e10

@@ -11,7 +11,7 @@ from haloscope.analysis.comparison import UNTESTABLE
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
 from haloscope.report import comparing
-from haloscope.report.tables.compared import Compared, compare_cases
+from haloscope.report.compared import Compared, compare_cases
 
 
 def launches(times: list[float], n: int = 64, **settings: object) -> list[Raw]:

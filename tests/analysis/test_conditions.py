@@ -11,8 +11,8 @@ from recorded import cases, poisson
 from haloscope.analysis.conditions import mixed
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
-from haloscope.report.tables.notebook import Notebook
 from haloscope.topics import findings
+from haloscope.topics.common.notebook import Notebook
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from made import build
 from recorded import Raw, cases, poisson
 
 from haloscope.analysis.comparison import UNDECIDED
-from haloscope.analysis.scaling import times_as_fast
+from haloscope.report.compared import compare_cases
 from haloscope.report.method import method
-from haloscope.report.tables.compared import compare_cases
+from haloscope.topics.scaling.analysis import times_as_fast
 
 
 def of_jobs(jobs: dict[int, list[float]], restarts: int = 0, **settings: object) -> list[Raw]:

@@ -18,7 +18,7 @@ from haloscope.analysis.residuals import (
     outstanding,
     varied,
 )
-from haloscope.report.tables.residuals import residual_tables
+from haloscope.report.residuals import residual_tables
 from haloscope.stats.estimates import Estimate
 
 

@@ -7,7 +7,7 @@ from haloscope.analysis.predictions import RELATIVE, WALL_TIME, PredictedCell
 from haloscope.analysis.statements import Scored, counts, scored
 from haloscope.papers.exact import exact_times
 from haloscope.papers.tables import load
-from haloscope.report.tables import statements as tables
+from haloscope.report import statements as tables
 
 TARA = "hpcf-2010-6"
 

@@ -13,9 +13,9 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.report import comparing
+from haloscope.report.compared import compare_cases
 from haloscope.report.document import LONG
-from haloscope.report.figures.model import Lines
-from haloscope.report.tables.compared import compare_cases
+from haloscope.topics.common.figure import Lines
 
 SLOW = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]
 FAST = [1.0, 1.05, 1.1, 1.15, 1.2, 1.25]

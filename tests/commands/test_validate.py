@@ -23,9 +23,8 @@ from haloscope.clusters.assumed import numbers
 from haloscope.predict.local_validation import Validation
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import Moved
-from haloscope.report import validating
+from haloscope.report import predicted, validating
 from haloscope.report.draw import csv_files
-from haloscope.report.tables import predicted
 from haloscope.stats.estimates import Estimate
 
 SETS = ("node.memory",)

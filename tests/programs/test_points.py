@@ -27,7 +27,7 @@ from haloscope.programs.output import Answer, Asked, answer
 from haloscope.programs.schema import ProgramFile
 from haloscope.records.checked import wrong
 from haloscope.records.record import Record
-from haloscope.report.tables.compared import compare_cases
+from haloscope.report.compared import compare_cases
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
 from haloscope.study.suited import unsuited

@@ -22,15 +22,16 @@ from any_study import AnyStudy, Made, slower, studies
 from hypothesis import HealthCheck, given, settings
 from recorded import Raw, cases, poisson, spmv, star_forest, write_folder
 
+from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.quantities import SECONDS
 from haloscope.records.record import read
-from haloscope.report import figures, tables
 from haloscope.report.document import Document
-from haloscope.report.figures.model import Bars, Figure, Lines
-from haloscope.report.tables import Column, Context, Table
 from haloscope.report.writing import composed
+from haloscope.topics import figures, tables
+from haloscope.topics.common.figure import Bars, Figure, Lines
+from haloscope.topics.common.table import Column, Table
 
 SQUARE_AND_CUBES = [
     *(poisson(64, ranks=ranks, variant="textbook") for ranks in (1, 2)),

@@ -14,9 +14,9 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
 from haloscope.findings.caveats import Caveat
 from haloscope.records.folder import SavedPlan
-from haloscope.report import tables
 from haloscope.report.document import LONG, Document, compose
 from haloscope.study.case import Case, Layout
+from haloscope.topics import tables
 
 STUDY = """
 title = "Two exchanges"

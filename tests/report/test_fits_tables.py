@@ -9,8 +9,7 @@ import pytest
 from made import build, column, draw, panels
 from recorded import Raw, cases, changed, overheads, pingpong
 
-from haloscope.analysis.fits import loggp_by_launch
-from haloscope.analysis.rendezvous import rendezvous_bytes
+from haloscope.analysis.fits import loggp_by_launch, rendezvous_bytes
 from haloscope.report.draw.csv_files import lines
 
 
@@ -94,14 +93,14 @@ def test_an_extrapolation_from_other_sizes_than_the_reports_says_so_everywhere()
 
     said = (
         "Hockney, extrapolated: The bandwidth is the mean over 1 MiB to 4 MiB: the report's sizes, "
-        "32 MiB to 256 MiB, are not all in this sweep."
+        "32 MiB to 256 MiB, are not all in this."
     )
     assert said in parameters.notes
     for panel in panels(figure):
         assert "Hockney, extrapolated: B from 1 MiB to 4 MiB" in [c.label for c in panel.curves]
     whole = [pingpong(launch=k, sizes=[0, *(2**k for k in range(29))]) for k in range(6)]
     parameters, _ = build("fits", whole)
-    assert not any("not all in this sweep" in note for note in parameters.notes)
+    assert not any("not all in this" in note for note in parameters.notes)
 
 
 def test_a_model_that_does_not_suit_the_data_is_named_with_the_reason() -> None:

@@ -9,10 +9,10 @@ import pytest
 from recorded import MACHINE, Raw, cases, record, star_forest
 
 from haloscope.analysis.context import Context
-from haloscope.analysis.star_forests import gpu_messages, placement_of
 from haloscope.findings.finding import Finding
 from haloscope.papers import tables as papers
-from haloscope.topics import star_forests as topic
+from haloscope.topics.star_forests import findings as topic
+from haloscope.topics.star_forests.analysis import gpu_messages, placement_of
 
 SIMULATED = {"device": "simulated", "clock": "simulated", "toolchain": "simgrid"}
 SUMMIT = {"simulation": {"cluster": "summit", "verified": False}}

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from haloscope.analysis.predictions import LATENCY, WALL_TIME, PredictedCell
-from haloscope.report.tables import Table
-from haloscope.report.tables.predicted import beside_guesses, errors, null_model, structure
+from haloscope.report.predicted import beside_guesses, errors, null_model, structure
+from haloscope.topics.common.table import Table
 
 
 def solve(

@@ -12,7 +12,7 @@ from made import build, column, texts
 from recorded import Raw, record
 
 from haloscope.findings.finding import Verdict
-from haloscope.topics.contrast import ways
+from haloscope.topics.contrast.findings import ways
 
 STEP_S = 1e-3
 

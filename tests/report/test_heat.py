@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from recorded import MACHINE, Raw, bad, cases, heat
 
-from haloscope.report import tables
-from haloscope.report.tables import Context, Table
+from haloscope.analysis.context import Context
+from haloscope.topics import tables
+from haloscope.topics.common.table import Table
 
 CONTEXT = Context(machine=MACHINE)
 

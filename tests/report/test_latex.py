@@ -16,8 +16,8 @@ from haloscope.report.document import Document, Section
 from haloscope.report.draw import markdown
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.latex import LINES_A_PAGE, escape, lists, pages, tabulars, write
-from haloscope.report.tables.model import Cell, Column, Table, label
-from haloscope.topics.common import warning
+from haloscope.topics.common.making import warning
+from haloscope.topics.common.table import Cell, Column, Table, label
 
 NAME = "2 processes, chunks = 8, layout = strided, topology = 2x1, transpose = pipelined"
 

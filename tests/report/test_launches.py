@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import pytest
 from made import build
+from noted import noted
 from recorded import Raw, bad, cases
 from recorded_devices import US, launches
 
 from haloscope.analysis.context import Context
-from haloscope.analysis.device_kernels import FIGURE_15
-from haloscope.report import figures
+from haloscope.topics import figures
+from haloscope.topics.star_forests.parts import FIGURE_15
 
 
 def test_what_waiting_for_the_first_device_kernel_adds_stands_beside_both_times() -> None:
@@ -63,5 +64,5 @@ def test_timelines_of_both_ways_have_their_names_and_say_what_device_it_was() ->
     )
 
     assert [panel.title for panel in emulated.panels] == ["pipelined, 4 KiB", "synchronised, 4 KiB"]
-    assert "On an emulated device: times say nothing of a real one." in emulated.notes
+    assert noted(emulated, "emulated device")
     assert not any("emulated" in note for note in real.notes)

@@ -11,11 +11,11 @@ from pytest import approx
 from recorded import bad, cases, poisson
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
-from haloscope.report import figures, tables
-from haloscope.report.figures.model import Lines
-from haloscope.report.tables import Context
-from haloscope.topics.mapping import mappings
+from haloscope.topics import figures, tables
+from haloscope.topics.common.figure import Lines
+from haloscope.topics.mapping.findings import mappings
 
 PAPER = papers.load("task-mapping-drop")
 
@@ -88,7 +88,7 @@ def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like
     def curves(host: str) -> dict[str, list[tuple[float, float]]]:
         (figure,) = figures.build("mapping", cases(transposes()), context(host))
         (panel,) = panels(figure)
-        assert ("over the fewest nodes of those runs" in figure.notes[0]) == (host == "eagle")
+        assert ("over the fewest nodes" in figure.notes[0]) == (host == "eagle")
         return {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
 
     own = curves("eagle")
@@ -110,7 +110,7 @@ def test_a_published_percentage_stands_at_the_nodes_that_the_paper_planned() -> 
     (minife,) = (one for one in panel.curves if one.label == "2,048 tasks, minife, published")
     assert [(mark.x, mark.y) for mark in minife.marks] == [(512, 3.5)]
     assert minife.published
-    assert any("as of the shorter time" in note for note in figure.notes)
+    assert any("of the shorter time" in note for note in figure.notes)
 
 
 def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
@@ -124,8 +124,8 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     assert shown["2048", "167, 12 or 13 each"][-2:] == ["1982 s", "1.41 ×"]
     told = ["–", "–", "–", "bigfft", "–", "more than about 2.40 ×"]
     assert shown["more than 256", "the most"] == told
-    assert any("taken as of the shorter time" in note for note in table.notes)
-    assert any("over the fewest nodes of the published runs" in note for note in table.notes)
+    assert any("of the shorter time" in note for note in table.notes)
+    assert any("of the published runs" in note for note in table.notes)
     assert not any("of the published runs" in note for note in halos.notes)
     assert [cell.text for cell in halos.rows[-1]] == [
         *("2048", "the most", "–", "–", "–", "minife", "–", "3.50 ×")

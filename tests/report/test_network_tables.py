@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from made import build, column, draw, panels
+from noted import noted
 from recorded import Raw, cases, changed, pingpong, record
 
 from haloscope.report.method import method
@@ -101,7 +102,7 @@ def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
 
     assert [c.title for c in table.columns] == ["message", "barrier", "bcast"]
     assert [row[0].text for row in table.rows] == ["none", "8 B", "64 B"]
-    assert "Processes start together by round time." in table.notes
+    assert noted(table, "by round time")
     assert [panel.title for panel in panels(figure)] == ["bcast"]
 
 

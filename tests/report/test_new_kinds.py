@@ -1,33 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A kind of table or figure is one line of the registry and one file of its name."""
+"""A kind of table or figure is a line of the list of kinds, and one of the lists of builders."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from recorded import poisson, write_folder
 
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
-from haloscope.report import figures, tables
 from haloscope.report.document import compose
 from haloscope.study import kinds
 from haloscope.study.file import load
 from haloscope.study.kinds import Kind
+from haloscope.topics import figures, tables
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
+from haloscope.topics.common.table import Column, Table, label
 
 
-def test_every_kind_has_its_modules() -> None:
-    assert all(callable(tables.builder(kind)) for kind in kinds.tables())
-    assert all(callable(figures.builder(kind)) for kind in kinds.figures())
+def test_every_kind_has_what_makes_it() -> None:
+    assert tuple(tables.TABLES) == kinds.tables()
+    assert tuple(figures.FIGURES) == kinds.figures()
 
 
-@pytest.mark.parametrize("what", [tables, figures])
-@pytest.mark.parametrize("kind", ["weather", "model"])
-def test_what_is_no_kind_is_refused_though_a_module_has_its_name(what: object, kind: str) -> None:
+@pytest.mark.parametrize("build", [tables.build, figures.build])
+def test_what_is_no_kind_is_refused(build: Callable[..., object]) -> None:
     with pytest.raises(KeyError):
-        what.builder(kind)  # type: ignore[attr-defined]
+        build("weather", [], Context())
 
 
 STUDY = """
@@ -35,35 +38,25 @@ title = "The weather"
 [[runs]]
 kernel = "poisson_cg"
 """
-TABLE = """
-from haloscope.report.tables.model import Column, Table, label
 
-def build(cases, context):
+
+def table_of(cases: Sequence[MeasuredCase], _: Context) -> list[Table]:
     rows = tuple((label(case.kernel),) for case in cases)
     return [Table("weather", "weather", "Weather", (Column("kernel", "kernel"),), rows)]
-"""
-FIGURE = """
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 
-def build(cases, context):
+
+def figure_of(_: Sequence[MeasuredCase], __: Context) -> list[Figure]:
     curve = Curve("", (Mark(1, 1), Mark(2, 1)))
     panel = Lines("weather", "", Axis("x"), Axis("y"), (curve,))
     return [Figure("weather", "weather", "Weather", (panel,), "")]
-"""
 
 
 @pytest.fixture
-def weather(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A further kind: its one line, and a file for its table and one for its figure."""
+def weather(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A further kind: its line, and what makes its table and its figure."""
     monkeypatch.setattr(kinds, "KINDS", (*kinds.KINDS, Kind("weather", "ring", True, True)))
-    for package, text in ((tables, TABLE), (figures, FIGURE)):
-        folder = tmp_path / package.__name__
-        folder.mkdir()
-        (folder / "weather.py").write_text(text)
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-        monkeypatch.setattr(package, "weather", None, raising=False)
-        monkeypatch.setitem(sys.modules, f"{package.__name__}.weather", None)
-        monkeypatch.delitem(sys.modules, f"{package.__name__}.weather")
+    monkeypatch.setattr(tables, "TABLES", {**tables.TABLES, "weather": table_of})
+    monkeypatch.setattr(figures, "FIGURES", {**figures.FIGURES, "weather": figure_of})
 
 
 ASKED = '[[tables]]\nkind = "weather"\n[[figures]]\nkind = "weather"'
@@ -71,7 +64,7 @@ ASKED = '[[tables]]\nkind = "weather"\n[[figures]]\nkind = "weather"'
 
 @pytest.mark.usefixtures("weather")
 @pytest.mark.parametrize("asked", ["", ASKED])
-def test_a_line_and_a_file_are_all_that_a_new_kind_takes(tmp_path: Path, asked: str) -> None:
+def test_two_lines_are_all_that_a_new_kind_takes(tmp_path: Path, asked: str) -> None:
     folder = write_folder(tmp_path / "results", [poisson(64)], f"{STUDY}\n{asked}")
 
     report = compose(open_folder(folder))

@@ -7,7 +7,7 @@ import pytest
 from made import build
 from recorded import Raw, fft, poisson, spmv
 
-from haloscope.analysis.exchanges import alike
+from haloscope.topics.contrast.analysis import alike
 
 
 def products(ranks: int, ways: tuple[str, ...] = ("none", "split")) -> list[Raw]:

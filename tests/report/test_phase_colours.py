@@ -8,7 +8,7 @@ from recorded import heat
 
 from haloscope.report.draw.palette import INK, MUTED, SERIES
 from haloscope.report.draw.phase_colours import hatches_of, phase_colours
-from haloscope.report.figures.model import Bar, Bars, Figure, Gantt
+from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
 
 
 def bars(*names: str) -> Figure:

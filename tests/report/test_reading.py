@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from made import launches
+from noted import noted
 from recorded import Raw, pingpong, poisson, quick, write_folder
 
 from haloscope.report import writing
 from haloscope.report.document import NOTES, Document
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.breadth import print_zoom
-from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Lines, Mark
-from haloscope.report.tables.model import Cell, Column, Table, label
+from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Lines, Mark
+from haloscope.topics.common.table import Cell, Column, Table, label
 
 STUDY = """
 title = "Scaling"
@@ -81,7 +82,7 @@ def test_scaling_over_two_numbers_of_processes_is_no_figure_and_that_is_said(
 
     assert (len(two.figures), len(three.figures)) == (0, 1)
     (line,) = two.not_drawn
-    assert line.startswith("Not drawn, with fewer than 3 points along its axis: Speedup")
+    assert line.startswith("fewer than 3 points")
     assert not two.left_out and not three.not_drawn
     for name in ("report.html", "report.md", "report.tex"):
         assert line[:20] in (tmp_path / "two" / name).read_text(encoding="utf-8"), name
@@ -188,7 +189,7 @@ def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
     (table,) = (t for t in writing.composed(folder).tables if t.kind == "summary")
 
     assert table.rows[0][2].text == "–"
-    assert "A case of several points has a time for each, and no step of them all." in table.notes
+    assert noted(table, "no step")
 
 
 def test_few_columns_of_long_titles_are_printed_smaller_too() -> None:

@@ -54,7 +54,7 @@ def test_the_law_is_drawn_beside_the_points_with_its_band() -> None:
     assert [curve.label for curve in band] == ["95 % band"] * 2
     assert all(low.y <= at.y <= high.y for low, at, high in zip(
         band[0].marks, law.marks, band[1].marks, strict=True))  # fmt: skip
-    assert figure.notes[-1].endswith("over launches drawn again, its terms kept.")
+    assert figure.notes[-1].endswith("its terms kept.")
 
 
 def test_a_simulated_law_has_no_band() -> None:

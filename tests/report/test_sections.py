@@ -7,13 +7,12 @@ from pytest import approx
 from recorded import cases, of_phases, poisson
 
 from haloscope.analysis.context import Context
-from haloscope.analysis.phases import REST, shares
-from haloscope.analysis.sections import NAMES, PHASES, in_sections
 from haloscope.paths import share
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
-from haloscope.report import figures, tables
-from haloscope.report.figures.model import Bars
+from haloscope.topics import figures, tables
+from haloscope.topics.common.figure import Bars
+from haloscope.topics.phases.analysis import NAMES, PHASES, REST, in_sections, shares
 
 OWN = {name: 0.1 for names in PHASES["md_pppm"].values() for name in names}
 

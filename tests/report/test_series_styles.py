@@ -7,13 +7,13 @@ from made import panels as lines_of
 from matplotlib.container import ErrorbarContainer
 from recorded import MACHINE, cases, pingpong, poisson
 
+from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
-from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of
 from haloscope.report.draw.palette import BLUES, SERIES
 from haloscope.report.draw.series_styles import series_styles
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
-from haloscope.report.tables import Context
+from haloscope.topics import figures
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 
 
 def figure(*names: str, style: int | None = None) -> Figure:

@@ -8,7 +8,7 @@ from made import build
 from recorded import cases
 from recorded_devices import parted_forest
 
-from haloscope.analysis.split_phase import (
+from haloscope.topics.star_forests.parts import (
     STARTING,
     dominant,
     split_phase_model,

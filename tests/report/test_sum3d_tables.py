@@ -7,7 +7,7 @@ import pytest
 from made import build
 from recorded import Raw, record
 
-from haloscope.report.tables.sum3d import shared_out
+from haloscope.topics.grids import shared_out
 
 REPORT = "orfeo-mpi-report"
 

@@ -169,7 +169,7 @@ def test_a_solve_that_moves_more_than_the_triad_is_not_bounded_by_it() -> None:
         "16 MiB",
         "no bound",
     ]
-    assert any(note.startswith("no bound: the solver moved more") for note in table.notes)
+    assert any(note.startswith("no bound") for note in table.notes)
 
 
 def test_bandwidth_where_some_have_a_triad_is_of_these() -> None:

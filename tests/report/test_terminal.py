@@ -7,15 +7,15 @@ import pytest
 from recorded import MACHINE, cases, quick
 from rich.console import Console
 
+from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
-from haloscope.report import tables as made
 from haloscope.report.document import Document
 from haloscope.report.draw.terminal import everything, summary, tables
-from haloscope.report.tables import Context
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
-from haloscope.topics.common import warning
+from haloscope.topics import tables as made
+from haloscope.topics.common.making import warning
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

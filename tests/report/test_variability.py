@@ -10,9 +10,9 @@ from pytest import approx
 from recorded import cases, poisson
 
 from haloscope.analysis.context import Context
-from haloscope.analysis.variability import variabilities
 from haloscope.papers import tables as papers
-from haloscope.report import figures, tables
+from haloscope.topics import figures, tables
+from haloscope.topics.variability import variabilities
 
 TIMES = [1.2, 0.8, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
 

@@ -12,17 +12,6 @@ from kernel_programs import halobench
 
 from haloscope.analysis.cases import MeasuredCase, facets, select
 from haloscope.analysis.comparison import launches_needed
-from haloscope.analysis.exchanges import (
-    BINDINGS,
-    EXCHANGES,
-    FACES,
-    LINES,
-    OPERATORS,
-    OVERLAPS,
-    TRANSPOSES,
-    VARIANTS,
-    groups,
-)
 from haloscope.host.machine import PLACEMENTS
 from haloscope.papers import tables as papers
 from haloscope.records.kernels import declared
@@ -35,6 +24,17 @@ from haloscope.study.schema import FigureElement, Study, TableElement
 from haloscope.study.settings import settings_of
 from haloscope.study.suited import empty, unsuited
 from haloscope.toolchains.simgrid import SIMGRID
+from haloscope.topics.contrast.analysis import (
+    BINDINGS,
+    EXCHANGES,
+    FACES,
+    LINES,
+    OPERATORS,
+    OVERLAPS,
+    TRANSPOSES,
+    VARIANTS,
+    groups,
+)
 
 LARGE = Site(
     nodes=2, cores=24, hardware_threads=48, memory_bytes=2**40, placements=tuple(PLACEMENTS)

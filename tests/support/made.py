@@ -8,12 +8,13 @@ from typing import Any
 
 from recorded import MACHINE, Raw, cases, poisson
 
+from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
-from haloscope.report import figures, tables
-from haloscope.report.figures.model import Figure, Lines
-from haloscope.report.tables import Context, Table
 from haloscope.study.wishes import Options
+from haloscope.topics import figures, tables
+from haloscope.topics.common.figure import Figure, Lines
+from haloscope.topics.common.table import Table
 
 
 def build(

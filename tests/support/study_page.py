@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 from keys_page import HEAD, rows
@@ -14,6 +13,7 @@ from haloscope.study import kinds
 from haloscope.study.kinds import Kind
 from haloscope.study.schema import LayoutAxes, Run, Study, TableElement
 from haloscope.study.settings import SETTINGS
+from haloscope.topics import figures, tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
 START = """\
@@ -52,9 +52,8 @@ _KIND = "| `kind` | a kind of the list below | must be given |"
 
 def shows(kind: Kind) -> str:
     """The first line of the docstring of its table, or else of its figure."""
-    where = "tables" if kind.table else "figures"
-    told = import_module(f"haloscope.report.{where}.{kind.name}").__doc__ or ""
-    return told.split("\n")[0].rstrip(".")
+    builder = tables.TABLES[kind.name] if kind.table else figures.FIGURES[kind.name]
+    return (builder.__doc__ or "").split("\n")[0].rstrip(".")
 
 
 def row_of(kind: Kind) -> str:

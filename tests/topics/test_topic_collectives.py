@@ -12,7 +12,7 @@ from recorded import Raw, collectives, record
 
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, Verdict
-from haloscope.topics import collectives as topic
+from haloscope.topics.collectives import findings as topic
 
 SIZES = [2**k for k in range(3, 12)]
 

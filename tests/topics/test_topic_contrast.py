@@ -11,7 +11,7 @@ from recorded import Raw, fft, heat, poisson, spmv
 
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
-from haloscope.topics import contrast
+from haloscope.topics.contrast import findings as contrast
 
 
 def solves(time_s: float, n: int = 512, number: int = 7, **settings: Any) -> list[Raw]:

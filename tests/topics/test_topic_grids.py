@@ -9,10 +9,11 @@ import pytest
 from found import found, ratio, value
 from recorded import Raw, fft, heat, of_phases, poisson, record
 
-from haloscope.analysis.sections import NAMES
 from haloscope.findings.finding import Finding, FindingShape, Verdict
 from haloscope.papers import tables as papers
-from haloscope.topics import grids, phases
+from haloscope.topics import grids
+from haloscope.topics.phases import findings as phases
+from haloscope.topics.phases.analysis import NAMES
 
 
 def launches(**settings: Any) -> list[Raw]:

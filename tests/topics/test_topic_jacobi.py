@@ -11,7 +11,7 @@ from recorded import Raw, quick, record
 
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding
-from haloscope.topics import jacobi as topic
+from haloscope.topics.jacobi import findings as topic
 
 
 def sweeps(grid: tuple[int, int, int], mlups: float, ghosts: float = 0.0, **params: Any) -> Raw:

@@ -12,7 +12,7 @@ from recorded import Raw, bad, poisson
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Verdict
 from haloscope.papers import tables as papers
-from haloscope.topics import mapping as topic
+from haloscope.topics.mapping import findings as topic
 
 PAPER = papers.load("task-mapping-drop")
 

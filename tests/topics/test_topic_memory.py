@@ -9,7 +9,7 @@ from recorded import poisson, record, stream
 
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
-from haloscope.topics import memory
+from haloscope.topics.memory import findings as memory
 
 
 def test_bandwidth_on_the_most_cores_is_set_against_the_fewest() -> None:

@@ -10,8 +10,8 @@ from recorded import Raw, cases, pingpong
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
-from haloscope.report import tables
-from haloscope.topics import messages
+from haloscope.topics import tables
+from haloscope.topics.messages import findings as messages
 
 SIZES = [8, 64, 512, 4096, 32768]
 

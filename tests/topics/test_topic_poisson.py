@@ -12,8 +12,8 @@ from recorded import Raw, of_case, poisson
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Verdict
 from haloscope.papers import tables as papers
-from haloscope.topics import contrast
-from haloscope.topics import poisson as topic
+from haloscope.topics.contrast import findings as contrast
+from haloscope.topics.poisson import findings as topic
 
 THREE = [1.0, 1.5, 3.0]
 SHELF = papers.list_papers()

@@ -12,7 +12,7 @@ from recorded_devices import launches
 
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, Verdict
-from haloscope.topics import star_forests as topic
+from haloscope.topics.star_forests import findings as topic
 
 SMALL, LARGE = (8, 64), (512, 4096, 32768)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models fitted to measured cases: what tables of fits show, and what figures draw."""
+"""Models of messages fitted to measured times, and where messages begin to wait."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import lru_cache, partial
 from itertools import groupby
 from math import inf
 from operator import itemgetter
+from statistics import median
 
 import numpy as np
 
 from haloscope.analysis import distance
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.rendezvous import rendezvous_bytes
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
@@ -22,6 +22,29 @@ from haloscope.models.intervals import Intervals
 from haloscope.models.model import Model
 from haloscope.models.sweep import Sweep
 from haloscope.models.sweep import sweep as sweep_of
+
+
+def rendezvous_bytes(case: MeasuredCase) -> int | None:
+    """The smallest message of a loggp case whose send took as long as its receive came late.
+
+    None where no size waited: all are eager. ValueError where that was not measured.
+    """
+    sizes = sweep(case)
+    if not sizes or not all({"send_s", "wait_s"} <= point.result.keys() for point in sizes):
+        raise ValueError("no send was timed whose receive came late")
+    return min((point.size_bytes for point in sizes if _waits(case, point)), default=None)
+
+
+def _waits(case: MeasuredCase, point: Swept) -> bool:
+    """Whether the send took most of the wait, over the launches."""
+    own = [
+        one["result"]
+        for record in case.launches
+        for one in record.points
+        if one["size_bytes"] == point.size_bytes
+    ]
+    return bool(median(one["send_s"] / one["wait_s"] for one in own) > 0.5)
+
 
 ROUND_TRIPS = ("imb", "osu")
 """Modes of pingpong whose step is a message there and one back."""

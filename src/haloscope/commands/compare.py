@@ -13,18 +13,18 @@ from statistics import median
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
-from haloscope.analysis.results import ResultContrast, number_of, scale
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.findings.finding import Finding
 from haloscope.history.index import last_before
 from haloscope.quantities import count, quantity
 from haloscope.report import comparing, writing
+from haloscope.report.compared import Compared, compare_cases
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, json_document, junit, markdown, terminal
-from haloscope.report.tables.compared import Compared, compare_cases
 from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES
 from haloscope.toolchains.tuning import in_words
+from haloscope.topics.programs import ResultContrast, number_of, scale
 
 _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, one MPI library and another.

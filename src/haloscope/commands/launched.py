@@ -15,8 +15,8 @@ from haloscope.analysis.context import Context
 from haloscope.paths import write_whole
 from haloscope.quantities import count, seconds
 from haloscope.records.record import Record
-from haloscope.report import figures
 from haloscope.report.draw.figures import Drawing, draw_all
+from haloscope.topics import figures
 
 
 def show(records: Sequence[Record], out: Console) -> None:

@@ -18,8 +18,8 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, printable
 from haloscope.papers.statements import assessed, published_cells, statements
 from haloscope.papers.tables import Grid, Paper, PaperTable, list_papers, load
+from haloscope.report import statements as statement_tables
 from haloscope.report.draw import csv_files, terminal
-from haloscope.report.tables import statements as statement_tables
 
 _DESCRIPTION = """\
 Show published performance tables. If a study names a paper, its report compares your measurements

@@ -12,7 +12,7 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.report.document import compose
 from haloscope.report.draw import json_document, terminal
-from haloscope.report.tables import Table
+from haloscope.topics.common.table import Table
 
 _DESCRIPTION = """\
 Show the tables of a result folder in the terminal: what was found and every table of its report

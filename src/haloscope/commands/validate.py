@@ -31,15 +31,15 @@ from haloscope.predict import local_validation, paper_validation
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.quantities import error
-from haloscope.report import validating, writing
+from haloscope.report import predicted, validating, writing
+from haloscope.report import statements as statement_tables
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
-from haloscope.report.tables import Table, predicted
-from haloscope.report.tables import statements as statement_tables
-from haloscope.report.tables.residuals import residual_tables
+from haloscope.report.residuals import residual_tables
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
 from haloscope.study.schema import LAUNCHES_LIMIT
+from haloscope.topics.common.table import Table
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables on the cluster file of its machine, and report the

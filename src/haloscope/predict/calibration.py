@@ -9,8 +9,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.fits import exchanges, message_models
-from haloscope.analysis.rendezvous import rendezvous_bytes
+from haloscope.analysis.fits import exchanges, message_models, rendezvous_bytes
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.clusters.schema import (
     SAME_NODE,

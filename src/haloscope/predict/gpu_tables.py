@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from haloscope.analysis.device_kernels import FIGURE_15
-from haloscope.analysis.exchanges import PRINTED_OVERLAPS
 from haloscope.analysis.predictions import LATENCY, PredictedCell
-from haloscope.analysis.star_forests import OPTIONS
 from haloscope.clusters.schema import Cluster, Quantity, SetBy
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.study.case import Layout, Value
+from haloscope.topics.contrast.analysis import PRINTED_OVERLAPS
+from haloscope.topics.star_forests.analysis import OPTIONS
+from haloscope.topics.star_forests.parts import FIGURE_15
 
 _LAYOUTS = MappingProxyType(
     {

@@ -12,8 +12,11 @@ from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, listed, number, percent
+from haloscope.report.compared import Compared
 from haloscope.report.document import Document, Section
-from haloscope.report.figures.model import (
+from haloscope.report.method import machine_facts, toolchain_facts
+from haloscope.topics import arranged
+from haloscope.topics.common.figure import (
     Axis,
     Curve,
     Figure,
@@ -22,11 +25,8 @@ from haloscope.report.figures.model import (
     around_one,
     second_ticks,
 )
-from haloscope.report.method import machine_facts, toolchain_facts
-from haloscope.report.tables.compared import Compared
-from haloscope.report.words import tests_of
-from haloscope.topics import arranged
-from haloscope.topics.common import VERDICTS, extreme, ratio_of, warning
+from haloscope.topics.common.making import VERDICTS, extreme, ratio_of, warning
+from haloscope.topics.common.words import tests_of
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier

@@ -12,21 +12,21 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
 from haloscope.errors import nearest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, Prominence
 from haloscope.findings.sentences import KeyFigure, Legend, key_figure, legend, sentence
 from haloscope.quantities import count, listed
-from haloscope.report import figures, tables
-from haloscope.report.figures import Figure
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
-from haloscope.report.tables import Context, Table
-from haloscope.report.tables.notebook import explains_marks, left_out
 from haloscope.study import kinds
 from haloscope.study.settings import Settings
 from haloscope.study.wishes import Wish
-from haloscope.topics import findings
-from haloscope.topics.common import warning
+from haloscope.topics import figures, findings, tables
+from haloscope.topics.common.figure import Figure
+from haloscope.topics.common.making import warning
+from haloscope.topics.common.notebook import explains_marks, left_out
+from haloscope.topics.common.table import Table
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier

@@ -18,12 +18,12 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document, Section
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, second_ticks
-from haloscope.report.tables import Table
-from haloscope.report.tables.notebook import REPLICATES
-from haloscope.report.tables.predicted import FITTED, ONLY_PREDICTED
+from haloscope.report.predicted import FITTED, ONLY_PREDICTED
 from haloscope.topics import arranged
-from haloscope.topics.common import warning
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks
+from haloscope.topics.common.making import warning
+from haloscope.topics.common.notebook import REPLICATES
+from haloscope.topics.common.table import Table
 
 BAND = 0.1
 """BAND is the error that the band of a figure ends at, on either side."""

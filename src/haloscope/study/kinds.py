@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kinds of tables and figures that a study can request: one line per kind.
 
-To add one, add its line here and one file of its name, with a function `build(cases, context)`, to
-report/tables, to report/figures, or to both. A report without requests has all kinds in this order.
+To add one, add its line here, write a function of cases and context in the folder of its topic,
+and add it to `topics/tables.py`, to `topics/figures.py`, or to both. A report without requests has
+all kinds in this order.
 """
 
 from __future__ import annotations

@@ -17,21 +17,16 @@ from dataclasses import dataclass, replace
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.findings.finding import Finding, FindingShape, Prominence, Verdict
-from haloscope.topics import (
-    collectives,
-    contrast,
-    grids,
-    jacobi,
-    mapping,
-    memory,
-    messages,
-    phases,
-    poisson,
-    quality,
-    ring,
-    spmv,
-    star_forests,
-)
+from haloscope.topics import grids, quality, ring, spmv
+from haloscope.topics.collectives import findings as collectives
+from haloscope.topics.contrast import findings as contrast
+from haloscope.topics.jacobi import findings as jacobi
+from haloscope.topics.mapping import findings as mapping
+from haloscope.topics.memory import findings as memory
+from haloscope.topics.messages import findings as messages
+from haloscope.topics.phases import findings as phases
+from haloscope.topics.poisson import findings as poisson
+from haloscope.topics.star_forests import findings as star_forests
 
 KEY_FIGURES = 4
 """KEY_FIGURES is the largest number of them at the top of a report."""

@@ -1,20 +1,249 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fastest grid of processes: of Fourier transforms, and of sums of arrays."""
+"""Kernels on three-dimensional grids (Fourier transforms, heat, sums): tables and findings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from math import log2
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
 from haloscope.analysis.comparison import step
 from haloscope.analysis.context import Context
+from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.races import races
-from haloscope.analysis.sums import published_sum
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict
-from haloscope.quantities import count
+from haloscope.host.cpulist import cpu_list
+from haloscope.quantities import (
+    FLOPS,
+    SECONDS,
+    count,
+    number,
+    percent,
+    quantity,
+    rate,
+    seconds,
+    size,
+)
 from haloscope.study.settings import Settings
-from haloscope.topics.common import made, winners
+from haloscope.topics.common.making import made, winners
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
+from haloscope.topics.phases.analysis import REST, shares
+
+_SPLITS = {"balanced": "even", "topology": "topology"}
+"""Our distributions by the report's: a = 0 and a != 0."""
+
+
+def published_sum(case: MeasuredCase, library: Library) -> Reference | None:
+    """The published interval of a sum's size, ranks, topology and split; None where there is none.
+
+    value: the middle of it.
+    """
+    size = str(case.settings["size"]).split("x")
+    shape = str(case.settings["topology"]).split("x")
+    split = _SPLITS.get(str(case.settings["distribution"]))
+    for table in library.tables(("matrix_sum",)):
+        facts = [str(table.facts.get(key)) for key in ("nx", "ny", "nz", "ranks")]
+        for row in table.rows if facts == [*size, str(case.ranks)] else ():
+            if [str(row[key]) for key in ("px", "py", "pz")] == shape and row["split"] == split:
+                low, high = (float(str(row[key])) for key in ("time_low_s", "time_high_s"))
+                text = f"[{number(low)}, {number(high)}] s"
+                return Reference((low + high) / 2, text, low, high, source(table))
+    return None
+
+
+_FFT_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("time_s", "there and back"),
+    Column("flops_per_s", "rate"),
+    Column("transposes", "in transposes"),
+    Column("bytes_sent", "sent"),
+)
+
+
+def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Three-dimensional Fourier transforms: rate, and share of the step spent in transposes.
+
+    One row a case of fft_pencil.
+    """
+    own = [case for case in cases if case.kernel == "fft_pencil"]
+    if not own:
+        return []
+    notebook = Notebook(own, context.all_cases)
+    rows = tuple(_fft_row(case, own, notebook) for case in own)
+    notebook.note(
+        "rate: the field's count, 2.5 N log2 N operations a real transform of N points, of which a "
+        "step has two; FFTW does fewer. in transposes: the share of a step, mean over processes, "
+        "in which nothing is transformed; where transposes are pipelined, this is only what "
+        "transforms do not hide. sent: by all processes in a step."
+    )
+    return [
+        Table(
+            id="fft",
+            kind="fft",
+            title=context.title("Fourier transforms over pencils"),
+            columns=_FFT_COLUMNS,
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _fft_row(
+    case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook
+) -> tuple[Cell, ...]:
+    head = (label(label_of(case, among)), notebook.time(case))
+    points, sent = case.result("points"), case.result("bytes_sent")
+    if points is None or case.time is None:
+        return (*head, *(missing() for _ in _FFT_COLUMNS[2:]))
+    flops = 2 * 2.5 * points * log2(points)
+    several = case.ranks > 1
+    waiting = sum(one.share.value for one in shares(case) if one.name.startswith("transpose_"))
+    return (
+        *head,
+        notebook.estimate(case.time.rate(flops), case, FLOPS),
+        notebook.derived(plain(waiting, percent(waiting)), case) if several else missing(),
+        notebook.derived(plain(sent, size(sent)), case) if several else missing(),
+    )
+
+
+_MATRIX = ("generate", "assemble")
+_HEAT_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("time_s", "a solve"),
+    Column("matrix_s", "matrix made"),
+    Column("iterations", "iterations"),
+    Column("iteration_s", "an iteration"),
+    Column("bytes_per_s", "memory"),
+    Column("imbalance", "most / mean"),
+    Column("error_max", "error"),
+)
+
+
+def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Heat conduction by finite elements: parts of a solve, memory traffic, and error.
+
+    One row a case of fe_heat.
+    """
+    own = [case for case in cases if case.kernel == "fe_heat"]
+    if not own:
+        return []
+    notebook = Notebook(own, context.all_cases)
+    rows = tuple(_heat_row(case, own, notebook) for case in own)
+    notebook.note(
+        "matrix made: in phases generate and assemble; without a matrix, the right-hand side "
+        "alone. an iteration: all other phases, mean over processes, over the count. memory: "
+        "declared bytes of an iteration over that. most / mean: elements of the process with the "
+        "most, over the mean of all. error: largest difference to the series of the cube at nodes "
+        "with x up to 1/2."
+    )
+    return [
+        Table(
+            id="heat",
+            kind="heat",
+            title=context.title("Heat conduction by finite elements"),
+            columns=_HEAT_COLUMNS,
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _heat_row(
+    case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook
+) -> tuple[Cell, ...]:
+    head = (label(label_of(case, among)), notebook.time(case))
+    iterations = case.result("iterations")
+    phases = {one.name: one.seconds for one in shares(case)}
+    if not iterations or not phases:
+        return (*head, *(missing() for _ in _HEAT_COLUMNS[2:]))
+    matrix = sum(phases.get(name, 0.0) for name in _MATRIX)
+    iterating = sum(time for name, time in phases.items() if name not in (*_MATRIX, REST))
+    iteration = iterating / iterations
+    bytes_ = case.result("bytes_per_row_iteration") * case.result("rows")
+    error, imbalance = case.result("error_max"), case.result("imbalance")
+    derived = (
+        plain(matrix, seconds(matrix)),
+        plain(iterations, f"{iterations:,.0f}"),
+        plain(iteration, seconds(iteration)),
+        plain(bytes_ / iteration, rate(bytes_ / iteration)) if iteration > 0 else missing(),
+        plain(imbalance, percent(imbalance)),
+        missing() if error is None else plain(error, quantity(error)),
+    )
+    return (*head, *(notebook.derived(cell, case) for cell in derived))
+
+
+def sum3d_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Sums of 3-D arrays by topology and distribution (tables I to III of the ORFEO report).
+
+    One table for each size of the arrays, the longest first; a row for each other setting.
+    """
+    own = [case for case in cases if case.kernel == "sum3d"]
+    parts = facets(own, ("topology", "distribution"))
+    longest_first = sorted(parts, key=lambda part: [-extent for extent in _extents(part)])
+    return lettered([_table(part, context) for part in longest_first])
+
+
+def _extents(part: Facet) -> list[int]:
+    return [int(extent) for extent in str(part.settings["size"]).split("x")]
+
+
+def _table(part: Facet, context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    size = part.settings["size"]
+    rows = tuple(_sum_row(case, notebook, context) for case in part.cases)
+    return Table(
+        id="sum3d",
+        kind="sum3d",
+        title=context.title("Sum of two arrays", part.label or f"size = {size}"),
+        columns=(
+            Column("topology", "topology", align="left"),
+            Column("distribution", "distribution", align="left"),
+            Column("elements", "elements of each process", align="left"),
+            Column("time_s", "time"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _sum_row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
+    counts = case.result("elements_per_rank")
+    elements = plain(shared_out(counts)) if counts else missing()
+    cell = notebook.estimate(case.time, case, SECONDS)
+    if published := published_sum(case, context.library):
+        cell = replace(cell, published=published.text)
+    return (
+        label(str(case.settings["topology"])),
+        label(str(case.settings["distribution"])),
+        elements,
+        cell,
+    )
+
+
+def shared_out(counts: Sequence[int]) -> str:
+    """How many elements every rank has: "16 × 1,005,000; 8 × 990,000 (2, 5 … 23)".
+
+    Counts are those of most ranks first, whose ranks are all that are not named.
+    """
+    ranks: dict[int, list[int]] = {}
+    for rank, one in enumerate(counts):
+        ranks.setdefault(one, []).append(rank)
+    first, *others = sorted(ranks, key=lambda one: -len(ranks[one]))
+    named = [f"{len(ranks[one])} × {one:,} ({_listed(ranks[one])})" for one in others]
+    return "; ".join([f"{len(ranks[first])} × {first:,}", *named])
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    """Ranks in equal steps by their first two and last; others as runs."""
+    steps = {later - earlier for earlier, later in pairwise(ranks)}
+    if len(ranks) > 3 and len(steps) == 1 and steps != {1}:
+        return f"{ranks[0]}, {ranks[1]} … {ranks[-1]}"
+    return cpu_list(ranks).replace(",", ", ")
+
 
 FAR = 2
 """FAR is how far off a published time, as a ratio, a simulated one disagrees with it."""

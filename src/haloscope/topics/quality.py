@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any
 from haloscope.analysis.cases import MeasuredCase, label_of, name_of
 from haloscope.analysis.conditions import changes, differences
 from haloscope.analysis.context import Context
-from haloscope.analysis.disturbance import busy_processors, uneven
 from haloscope.analysis.fits import exchanges
-from haloscope.analysis.memory_use import memory_triads
-from haloscope.analysis.model_steps import step_near
 from haloscope.analysis.published import Reference, called
 from haloscope.analysis.sweeps import Swept, capacities, sweep
 from haloscope.findings.caveats import Caveat
@@ -35,7 +32,8 @@ from haloscope.host.cpulist import parse_cpu_list
 from haloscope.papers.validated import Validated, validated
 from haloscope.quantities import listed, rate, seconds, size
 from haloscope.stats.estimates import Estimate
-from haloscope.topics.common import warning
+from haloscope.topics.common.making import warning
+from haloscope.topics.memory.analysis import memory_triads, step_near
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -307,3 +305,21 @@ def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
         yield _counted(
             Caveat.NEAR_CACHE_SIZE, own, len(own), len(simulated), "simulated cases", parts
         )
+
+
+BUSY = 0.5
+"""BUSY is the largest load beforehand, in processors, that is not worth a word."""
+UNEVEN = 1.3
+"""UNEVEN is the largest slowest over fastest launch of a case that is not worth a word."""
+
+
+def busy_processors(machine: Mapping[str, Any] | None) -> float:
+    """How many processors other programs kept busy when the run began; 0 of too few to matter."""
+    busy = float((machine or {}).get("busy_processors") or 0.0)
+    return busy if busy > BUSY else 0.0
+
+
+def uneven(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """The cases whose slowest launch took much longer than the fastest."""
+    several = [case for case in cases if len(case.times_s) > 1]
+    return [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]

@@ -1,18 +1,211 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages round a ring of processes: from the fewest to the most, and the latency by level."""
+"""Messages round a ring: published values, table, figure and findings.
+
+The form of figure 1 and formula (1) of the ORFEO report, with medians as all other tables have.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import MeasuredCase, facets
+import numpy as np
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.context import Context
-from haloscope.analysis.fits import ring_model
-from haloscope.analysis.rings import published_latency
+from haloscope.analysis.fits import no_ring, ring_model
+from haloscope.analysis.published import Library, Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import LATENCY, Claim, Finding, FindingShape, Metric, Verdict
-from haloscope.models.ring import Ring
-from haloscope.topics.common import made
+from haloscope.models.ring import Ring, RingLevel, RingPiece
+from haloscope.quantities import SECONDS, listed, printed_seconds, seconds, unit_of
+from haloscope.topics.common.figure import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    bars,
+    counts,
+    mark,
+)
+from haloscope.topics.common.making import made
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Column, Table, label
+from haloscope.topics.common.words import clock
+
+_PLACEMENTS = {
+    "same-socket": "intra_socket",
+    "other-socket": "inter_socket",
+    "other-node": "inter_node",
+}
+"""Our levels by the report's."""
+
+
+def published_latency(cluster: str | None, level: RingLevel, library: Library) -> Reference | None:
+    """What was published of a level of the cluster that is simulated; None where nothing was.
+
+    Of as many processes, as the report's level goes on to hardware threads where ours does not.
+    """
+    nodes = {
+        table.facts.get("node")
+        for paper in library.papers
+        for table in paper.tables.values()
+        if cluster is not None and table.facts.get("cluster_file") == cluster
+    }
+    for table in library.tables(("ring",)):
+        for row in table.rows:
+            first, last = int(str(row["ranks_from"])), int(str(row["ranks_to"]))
+            alike = row["placement"] == _PLACEMENTS.get(level.name) and row["node"] in nodes
+            if alike and first <= level.last_ranks and level.first_ranks <= last:
+                value, half = float(str(row["latency_s"])), (table.resolution_s or 0.0) / 2
+                text = printed_seconds(value, 2 * half)
+                ends = value - half, value + half
+                return Reference(value, text, *ends, f"{table.paper}, formula 1")
+    return None
+
+
+def ring_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Ring: time per cycle by number of processes, and message latency at each level.
+
+    For every combination of the other settings: cycles by ranks, and the fitted latencies.
+    """
+    own = [case for case in cases if case.kernel == "ring"]
+    found = []
+    for part in facets(own, ("nodes", "ppn")):
+        found.append(_cycles(part, context))
+        found += _latencies(part, context)
+    return found
+
+
+def _cycles(part: Facet, context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    rows = []
+    for case in sorted(part.cases, key=lambda case: case.ranks):
+        each = case.time.times(1 / (2 * case.ranks)) if case.time else None
+        rows.append((
+            label(str(case.ranks), case.ranks),
+            notebook.estimate(case.time, case, SECONDS),
+            notebook.estimate(each, case, SECONDS),
+        ))  # fmt: skip
+    notebook.note("a message: the cycle over the 2 N messages that follow one another in it.")
+    if reason := no_ring(part.cases):
+        notebook.note(f"No latency by level: {reason}.")
+    return Table(
+        id="ring",
+        kind="ring",
+        title=context.title("Time of a cycle round the ring", part.label),
+        columns=(
+            Column("ranks", "processes N", align="left"),
+            Column("cycle_s", "cycle"),
+            Column("message_s", "a message"),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+    )
+
+
+def _latencies(part: Facet, context: Context) -> list[Table]:
+    model = ring_model(part.cases)
+    if model is None:
+        return []
+    notebook = Notebook(part.cases, context.all_cases)
+    largest = max(part.cases, key=lambda case: case.ranks)
+    known = [published_latency(largest.cluster, p.level, context.library) for p in model.pieces]
+    rows = tuple(
+        (
+            label(piece.level.name.replace("-", " "), piece.level.name),
+            label(f"{piece.level.first_ranks} to {piece.level.last_ranks}"),
+            notebook.beside(notebook.estimate(piece.latency_s, largest, SECONDS), beside),
+            notebook.estimate(piece.intercept_s, largest, SECONDS),
+        )
+        for piece, beside in zip(model.pieces, known, strict=True)
+    )
+    notebook.note(f"T = a + 2 Tₗ N, line by line: {model.source}.")
+    told_by = "as each was asked to" if part.cases[0].simulated else "as each said of itself"
+    notebook.note(
+        f"level: the farthest that a process lies from the next, {told_by}. One process alone, "
+        "which passes messages to itself, is in none."
+    )
+    for warning in model.warnings:
+        notebook.note(warning)
+    published = [table for table in context.library.tables(("ring",))]
+    told = [
+        f"{str(row['placement']).replace('_', ' ')} {row['latency_us']} µs ({row['node']})"
+        for table in published
+        for row in table.rows
+    ]
+    if told and not any(known):
+        notebook.note(f"Published of ORFEO ({published[0].paper}, formula 1): {listed(told)}.")
+    return [
+        Table(
+            id="ring_latency",
+            kind="ring",
+            title=context.title(
+                "Latency of a message, from the ring's straight pieces", part.label
+            ),
+            columns=(
+                Column("level", "level", align="left"),
+                Column("ranks", "processes", align="left"),
+                Column("latency_s", "latency Tₗ"),
+                Column("intercept_s", "intercept a"),
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+            stub=2,
+        )
+    ]
+
+
+def ring_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Time per cycle round the ring by number of processes, with piecewise linear fits (Figure 1).
+
+    A figure for every combination of the other settings.
+    """
+    own = [case for case in cases if case.kernel == "ring" and case.launches]
+    return [_figure(part, context) for part in facets(own, ("nodes", "ppn"))]
+
+
+def _figure(part: Facet, context: Context) -> Figure:
+    own = sorted(part.cases, key=lambda case: case.ranks)
+    factor, unit = unit_of(max(case.time_s for case in own), SECONDS)
+    measured = Curve(
+        clock(own),
+        tuple(mark(case.ranks, case.time.times(1 / factor)) for case in own if case.time),
+        joined=False,
+    )
+    model = ring_model(own)
+    panel = Lines(
+        "cycle",
+        "A cycle by processes",
+        Axis("processes N", ticks=counts([case.ranks for case in own], "linear")),
+        Axis(f"cycle ({unit})"),
+        (measured, *(_line(piece, factor) for piece in (model.pieces if model else ()))),
+    )
+    fitted = ("Lines: T = a + 2 Tₗ N, fitted level by level.",) if model else ()
+    return Figure(
+        id="ring",
+        kind="ring",
+        title=context.title("Time of a cycle round the ring", part.label),
+        panels=(panel,),
+        fewest=OVER_PROCESSES,
+        alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
+        notes=(*bars(own, [panel]), *fitted, *(model.doubts if model else ())),
+    )
+
+
+def _line(piece: RingPiece, factor: float) -> Curve:
+    """The line of one level, over its numbers of ranks, in a unit of so many seconds."""
+    ends = np.array([piece.level.first_ranks, piece.level.last_ranks], float)
+    return Curve(
+        f"{piece.level.name.replace('-', ' ')}: {seconds(piece.latency_s.value)} a message",
+        tuple(
+            Mark(float(ranks), float(time) / factor)
+            for ranks, time in zip(ends, piece.predict(ends), strict=True)
+        ),
+        model=True,
+    )
+
 
 FAR = 1.2
 """FAR is how many times as long as simulated a published latency may be, or the other way round,

@@ -1,17 +1,162 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speedup of sparse products on the most processes, matrix by matrix."""
+"""Sparse matrix times vector: table, figure and findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
 from haloscope.analysis.context import Context
-from haloscope.analysis.scaling import Ladder, scalings
 from haloscope.analysis.sweeps import level_of
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
-from haloscope.topics.common import made, verdict_of
-from haloscope.topics.poisson import efficiency_caveats
+from haloscope.quantities import BYTES_PER_SECOND, FLOPS, flops, percent
+from haloscope.study.settings import describe, varying
+from haloscope.topics.common.figure import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    bars,
+    counts,
+    mark,
+)
+from haloscope.topics.common.making import made, verdict_of
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.words import clock
+from haloscope.topics.poisson.findings import efficiency_caveats
+from haloscope.topics.scaling.analysis import Ladder, scalings
+
+_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("time_s", "a product"),
+    Column("flops_per_s", "rate"),
+    Column("bytes_per_s", "memory"),
+    Column("nonzeros", "nonzeros"),
+    Column("ghosts_of_a_rank", "ghosts of a rank"),
+    Column("uneven", "most / mean"),
+)
+
+
+def spmv_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Sparse matrix-vector product: rate per core, memory bandwidth, and values from other ranks.
+
+    One row a case of spmv.
+    """
+    own = [case for case in cases if case.kernel == "spmv"]
+    if not own:
+        return []
+    notebook = Notebook(own, context.all_cases)
+    rows = tuple(_row(case, own, notebook) for case in own)
+    notebook.note(
+        "rate: two operations a nonzero. memory: declared bytes (12 a nonzero, and vectors) over "
+        "time. ghosts: values of x that the rank with the most gets from others. most / mean: "
+        "nonzeros of the rank with the most, over the mean of all ranks."
+    )
+    if any(_waits_in_a_thread(case) for case in own if case.simulated):
+        notebook.note(
+            "split_temporary, simulated: messages travel by themselves, so no thread waits for "
+            "them; it is split with one addition more."
+        )
+    return [
+        Table(
+            id="spmv",
+            kind="spmv",
+            title=context.title("Sparse matrix times vector"),
+            columns=_COLUMNS,
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _waits_in_a_thread(case: MeasuredCase) -> bool:
+    return case.settings["overlap"] == "split_temporary" and case.number("threads") > 1
+
+
+def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
+    head = (label(label_of(case, among)), notebook.time(case))
+    nonzeros, most = case.result("nonzeros"), case.result("nonzeros_of_a_rank")
+    if not nonzeros or case.time is None:
+        return (*head, *(missing() for _ in _COLUMNS[2:]))
+    ghosts = case.result("ghosts_of_a_rank")
+    uneven = most * case.ranks / nonzeros
+    return (
+        *head,
+        notebook.estimate(case.time.rate(2 * nonzeros), case, FLOPS),
+        _memory(case, notebook),
+        plain(nonzeros, f"{nonzeros:,}"),
+        plain(ghosts, f"{ghosts:,.0f}"),
+        plain(uneven, percent(uneven)),
+    )
+
+
+def _memory(case: MeasuredCase, notebook: Notebook) -> Cell:
+    bytes_ = (case.result("bytes_per_nonzero") or 0) * case.result("nonzeros")
+    return notebook.estimate(case.time.rate(bytes_) if case.time else None, case, BYTES_PER_SECOND)
+
+
+_CORES = ("nodes", "ppn", "threads")
+
+
+def spmv_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Rate of the sparse matrix-vector product by cores, with perfect scaling.
+
+    A figure for each matrix run on several numbers of cores, a curve for each way to run it.
+    """
+    own = [case for case in cases if case.kernel == "spmv" and case.launches]
+    found = (_figure(part, context) for part in facets(own, ("overlap", "partition", *_CORES)))
+    return [figure for figure in found if figure is not None]
+
+
+def _figure(matrix: Facet, context: Context) -> Figure | None:
+    ways = facets(matrix.cases, _CORES)
+    apart = varying([way.settings for way in ways])
+    curves = [
+        Curve(describe(way.settings, apart) or clock(way.cases), _marks(way.cases), joined=False)
+        for way in ways
+    ]
+    cores = sorted({case.cores for case in matrix.cases})
+    if len(cores) < 2:
+        return None
+    base = max(curve.marks[0].y / cores[0] for curve in curves if curve.marks[0].x == cores[0])
+    ideal = tuple(Mark(p, base * p) for p in cores)
+    best = max((one for curve in curves for one in curve.marks), key=lambda one: one.y)
+    panel = Lines(
+        "rate",
+        "",
+        Axis("cores", "log2", counts(cores)),
+        Axis("GFLOP/s", "log"),
+        (Curve("ideal", ideal, bound=True), *curves),
+    )
+    return Figure(
+        id="spmv",
+        kind="spmv",
+        title=context.title("Sparse matrix times vector", matrix.label),
+        panels=(panel,),
+        fewest=OVER_PROCESSES,
+        alt=f"Rate over {cores[0]} to {cores[-1]} cores. Highest: {flops(1e9 * best.y)} on "
+        f"{best.x:.0f} cores.",
+        notes=(
+            "ideal: the fastest on the fewest cores, in proportion.",
+            *bars(matrix.cases, [panel]),
+        ),
+    )
+
+
+def _marks(cases: Sequence[MeasuredCase]) -> tuple[Mark, ...]:
+    """By cores; of several layouts with as many, the fastest."""
+    best: dict[int, Mark] = {}
+    for case in cases:
+        if case.time is not None:
+            rate = case.time.rate(2e-9 * case.result("nonzeros"))
+            one = mark(case.cores, rate)
+            known = best.get(case.cores)
+            best[case.cores] = one if known is None or known.y < one.y else known
+    return tuple(best[cores] for cores in sorted(best))
+
 
 SHOWN = 6
 """SHOWN is the largest number of settings that have a finding each; of more, the ends."""

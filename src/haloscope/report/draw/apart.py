@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from haloscope.report.tables import Cell, Column, Table
-from haloscope.report.tables.model import label
+from haloscope.topics.common.table import Cell, Column, Table, label
 
 PUBLISHED, OVER = "published", "ratio"
 """What rows and columns of published values are called, and those of ours over them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import inf
 
-from haloscope.report.tables import Table
+from haloscope.topics.common.table import Table
 
 PRINTED = 128
 """PRINTED is the number of characters of a printed page's small type that stand side by side,

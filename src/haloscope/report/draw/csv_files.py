@@ -19,8 +19,8 @@ from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.figures import Drawing
-from haloscope.report.tables import Cell, Table
 from haloscope.study.settings import Setting, Settings
+from haloscope.topics.common.table import Cell, Table
 
 
 def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:

@@ -28,7 +28,7 @@ from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, d
 from haloscope.report.draw.phase_colours import hatches_of, phase_colours
 from haloscope.report.draw.series_styles import name_of, series_styles
 from haloscope.report.draw.surface import draw_surface
-from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
+from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
 
 WIDTH_IN = 4.6
 """Narrow, so that ten-point text stays readable on a phone."""

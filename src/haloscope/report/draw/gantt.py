@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from haloscope.report.draw.palette import INK, MUTED, ON_COLOUR
 from haloscope.report.draw.phase_colours import hatches_of
-from haloscope.report.figures.model import Gantt
+from haloscope.topics.common.figure import Gantt
 
 ROW_IN = 0.36
 MOST_COLUMNS = 3

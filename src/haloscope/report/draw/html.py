@@ -26,7 +26,7 @@ from haloscope.report.draw.apart import apart
 from haloscope.report.draw.breadth import print_zoom
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.palette import dark_style
-from haloscope.report.tables import Column, Table
+from haloscope.topics.common.table import Column, Table
 
 
 @dataclass(frozen=True)

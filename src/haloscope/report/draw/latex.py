@@ -17,7 +17,7 @@ from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.breadth import width
 from haloscope.report.draw.figures import Drawing
-from haloscope.report.tables import Cell, Column, Table
+from haloscope.topics.common.table import Cell, Column, Table
 
 LINES_A_PAGE = 46
 """LINES_A_PAGE is how many lines of a table a page has room for below a heading and a caption;

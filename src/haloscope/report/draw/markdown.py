@@ -12,7 +12,7 @@ from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
-from haloscope.report.tables import Cell, Table
+from haloscope.topics.common.table import Cell, Table
 
 
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from haloscope.report.draw.palette import INK, MUTED, SERIES
-from haloscope.report.figures.model import Bars, Figure, Gantt
+from haloscope.topics.common.figure import Bars, Figure, Gantt
 
 
 def phase_colours(figures: Sequence[Figure], curves: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from haloscope.report.draw.palette import BLUES, SERIES
-from haloscope.report.figures.model import Curve, Figure, Lines
+from haloscope.topics.common.figure import Curve, Figure, Lines
 
 
 def series_styles(figures: Sequence[Figure]) -> dict[str, int]:

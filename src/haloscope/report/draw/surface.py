@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from haloscope.report.draw.palette import GRID, INK
-from haloscope.report.figures.model import Surface
+from haloscope.topics.common.figure import Surface
 
 
 def draw_surface(canvas: Canvas, panel: Surface) -> None:

@@ -16,7 +16,7 @@ from haloscope.findings.finding import Prominence
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
-from haloscope.report.tables import Cell, Table
+from haloscope.topics.common.table import Cell, Table
 
 _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
 _WIDEST_NAME = 30

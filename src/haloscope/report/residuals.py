@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors of predictions by what they depend on, and what stands out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.residuals import (
+    NODES,
+    PROCESSES,
+    Group,
+    Residual,
+    grouped,
+    outstanding,
+    varied,
+)
+from haloscope.quantities import error, seconds, signed
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+
+MEANING = (
+    "error: predicted over known, less one; below 0 is too fast. missing: known less predicted, of "
+    "one iteration, or of one message, at the median. Cells that set numbers do not count."
+)
+"""MEANING is what the columns of residuals are."""
+
+
+def residual_tables(residuals: Sequence[Residual], of: str) -> list[Table]:
+    """What stands out, then all residuals by each setting that they differ in, then by two."""
+    tables = [_outstanding(residuals, of)] if residuals else []
+    for group in varied(residuals):
+        parts = grouped(residuals, group)
+        name = f"residuals-{of}-{group.replace(' ', '-')}"
+        columns = (Column("group", group, align="left"), *_COLUMNS)
+        rows = tuple((label(one.names[0][1]), *_cells(one)) for one in parts)
+        title = f"Residuals by {group}"
+        tables.append(Table(name, "predicted", title, columns, rows, stub=1))
+    if {NODES, PROCESSES} <= set(varied(residuals)):
+        tables.append(_grid(residuals, of))
+    return tables
+
+
+_COLUMNS = (
+    Column("number", "number"),
+    Column("median", "median error"),
+    Column("low", "lowest"),
+    Column("high", "highest"),
+    Column("missing_s", "missing"),
+)
+
+
+def _lost(one: Group) -> str:
+    """The missing time with its sign; "" where there is none."""
+    if one.missing_s is None:
+        return ""
+    return signed(f"{'-' if one.missing_s < 0 else '+'}{seconds(abs(one.missing_s))}")
+
+
+def _cells(one: Group) -> tuple[Cell, ...]:
+    errors = (plain(value, error(value, "+")) for value in (one.median, one.low, one.high))
+    lost = missing() if one.missing_s is None else plain(one.missing_s, _lost(one))
+    return (plain(one.number), *errors, lost)
+
+
+def _outstanding(residuals: Sequence[Residual], of: str) -> Table:
+    found = outstanding(residuals)
+    notes = [MEANING]
+    if not found:
+        notes.append("Nothing stands out: no group's errors are large and on one side.")
+    return Table(
+        id=f"residuals-{of}",
+        kind="predicted",
+        title="What stands out of the residuals",
+        columns=(Column("where", "where", align="left"), *_COLUMNS),
+        rows=tuple(
+            (label(", ".join(f"{group}: {name}" for group, name in one.names)), *_cells(one))
+            for one in found
+        ),
+        notes=tuple(notes),
+        stub=1,
+    )
+
+
+def _grid(residuals: Sequence[Residual], of: str) -> Table:
+    """Median error and missing time by processes per node down and nodes across."""
+    across = [one.names[0][1] for one in grouped(residuals, NODES)]
+    down = [one.names[0][1] for one in grouped(residuals, PROCESSES)]
+    found = {
+        (one.names[0][1], one.names[1][1]): one for one in grouped(residuals, PROCESSES, NODES)
+    }
+    return Table(
+        id=f"residuals-{of}-grid",
+        kind="predicted",
+        title="Median error, and missing time, by processes per node and nodes",
+        columns=(
+            Column("processes", "processes per node", align="left"),
+            *(Column(f"error_{name.replace(' ', '_')}", name) for name in across),
+        ),
+        rows=tuple(
+            (label(name), *(_both(found.get((name, nodes))) for nodes in across)) for name in down
+        ),
+        stub=1,
+    )
+
+
+def _both(one: Group | None) -> Cell:
+    if one is None:
+        return missing("")
+    lost = f" ({_lost(one)})" if one.missing_s is not None else ""
+    return plain(one.median, f"{error(one.median)}{lost}")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What papers say of their figures, beside their own cells and beside simulated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.statements import WRONG, Scored, counts
+from haloscope.papers.statements import Assessment, Statement
+from haloscope.topics.common.table import Cell, Column, Table, label, plain
+
+VERDICTS = (
+    "yes: the comparisons hold, as many as the words ask for; no: fewer than half hold; mixed: "
+    "between; no cells: none were published. Comparisons that printed digits leave open do not "
+    "count."
+)
+"""VERDICTS is what is said of a statement's comparisons."""
+
+
+def own_cells(checked: Sequence[tuple[Statement, Assessment]], paper: str) -> list[Table]:
+    """A paper's statements against its own tables, and how many of each verdict there are."""
+    columns = (
+        *(Column("statement", "statement", align="left"), Column("place", "place", align="left")),
+        *(Column("cells", "own cells", align="left"), Column("holds", "hold")),
+        *(Column("fails", "fail"), Column("open", "open")),
+        Column("example", "first that fails", align="left"),
+    )
+    rows = tuple(
+        (
+            *(label(one.says), label(one.place), _verdict(found)),
+            *(plain(found.holds), plain(found.fails), plain(found.open)),
+            label(found.examples[0] if found.examples else ""),
+        )
+        for one, found in checked
+    )
+    names = ("yes", "no", "mixed", "no cells")
+    numbers = {name: sum(found.verdict == name for _, found in checked) for name in names}
+    summary = Table(
+        id="statements-count",
+        kind="statements",
+        title=f"{len(checked)} statements of {paper}, by its own cells",
+        columns=tuple(Column(name.replace(" ", "_"), name) for name in numbers),
+        rows=(tuple(plain(number) for number in numbers.values()),),
+        notes=(VERDICTS,),
+    )
+    return [Table("statements", "statements", "Statements", columns, rows, stub=1), summary]
+
+
+def simulated(scored: Sequence[Scored]) -> list[Table]:
+    """Statements that the simulation has wrong, or whose table differs, and the score of all."""
+    shown = [one for one in scored if one.by_sentence == WRONG or one.by_table is not None]
+    columns = (
+        *(Column("statement", "statement", align="left"), Column("place", "place", align="left")),
+        *(
+            Column("cells", "own cells", align="left"),
+            Column("simulated", "simulated", align="left"),
+        ),
+        *(Column("sentence", "by the sentence", align="left"),),
+        Column("table", "by its own cells", align="left"),
+        Column("example", "simulated: first that fails", align="left"),
+    )
+    rows = tuple(
+        (
+            *(label(one.statement.says), label(one.statement.place), _verdict(one.published)),
+            label(one.simulated.verdict if one.simulated else ""),
+            *(label(one.by_sentence), label(one.by_table or "")),
+            label(one.simulated.examples[0] if one.simulated and one.simulated.examples else ""),
+        )
+        for one in shown
+    )
+    numbers = counts(scored)
+    names = list(next(iter(numbers.values())))
+    summary = Table(
+        id="statements-score",
+        kind="statements",
+        title=f"{len(scored)} statements, simulated",
+        columns=(
+            Column("scored", "scored", align="left"),
+            *(Column(name.replace(" ", "_"), name) for name in names),
+        ),
+        rows=tuple(
+            (label(side), *(plain(told[name]) for name in names)) for side, told in numbers.items()
+        ),
+        notes=(
+            "not decided: no published table that is simulated has its cells, or both are mixed. "
+            "circular: its cells, or its number, set numbers of the cluster file.",
+        ),
+        stub=1,
+    )
+    title = (
+        "Statements that the simulation has wrong, or that the paper's own cells do not bear out"
+    )
+    found = Table("statements-wrong", "statements", title, columns, rows, stub=1)
+    return [*([found] if rows else []), summary]
+
+
+def _verdict(found: Assessment) -> Cell:
+    told = found.holds + found.fails
+    return label(found.verdict if not told else f"{found.verdict} ({found.holds} of {told})")

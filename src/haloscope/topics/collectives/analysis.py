@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collective operations: algorithms against each other, and performance guidelines.
+
+A library picks an algorithm by size and by ranks. Where it changes from one to another, the time of
+a longer message may leap, or be less than that of a shorter one: no one algorithm does either.
+
+Sources: Träff, Gropp and Thakur, Self-consistent MPI performance guidelines (IEEE TPDS 21, 2010);
+Hunold, Carpen-Amarie, Lübbe and Träff, Automatic verification of self-consistent MPI performance
+guidelines (PGMPI; Euro-Par 2016). Of their guidelines those whose operations `collectives` has.
+
+A stand-in's time is the sum of its operations' times, each by itself, launch by launch.
+
+As Träff, Gropp and Thakur have it (IEEE TPDS 21, 2010), a call that is made for a task should take
+no longer than others that do it: MPI_Neighbor_alltoallw no longer than MPI_Irecv and MPI_Isend for
+every neighbour. Of jacobi3d, in which both exchange the same buffers. Not of poisson_cg, which
+computes while single messages travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import log, log2
+from typing import TYPE_CHECKING, Literal
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.stats.estimates import Estimate
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+AXES = ("nodes", "ppn", "threads", "bind", "sizes")
+FLAT = 2.0
+"""FLAT is the largest time over the shortest message's that is called flat."""
+LEAP = 1.3
+"""LEAP is the smallest factor worth a word: by which a longer message is faster, or slower than in
+proportion to its size."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """An operation on the fewest ranks and on the most: how many times as long it takes there.
+
+    law: what that is nearest to, see `order_of`; None where its interval, or the range of too few
+         launches for one, leaves that open.
+    """
+
+    operation: str
+    size_bytes: int
+    few: Swept
+    many: Swept
+    times: Estimate
+    law: str | None
+
+
+@dataclass(frozen=True)
+class Leap:
+    """Two neighbouring sizes of an operation. times: time of the larger over the smaller one's."""
+
+    operation: str
+    below_bytes: int
+    above_bytes: int
+    times: Estimate
+
+    @property
+    def factor(self) -> float:
+        """The estimate's value."""
+        return self.times.value
+
+
+def parts(cases: Sequence[MeasuredCase]) -> list[Facet]:
+    """Cases of collectives of several ranks that differ in processes and their places alone."""
+    own = [case for case in cases if case.kernel == "collectives" and case.launches]
+    found = facets([case for case in own if case.ranks > 1], AXES)
+    return [part for part in found if not any(case.settings.get("tasks") for case in part.cases)]
+
+
+def by_operation(case: MeasuredCase) -> dict[str, list[Swept]]:
+    """The points of each operation by size; of one that moves nothing (barrier) a single one."""
+    found: dict[str, list[Swept]] = {}
+    for point in sweep(case):
+        found.setdefault(str(point.operation), []).append(point)
+    return found
+
+
+def undisturbed(case: MeasuredCase) -> dict[str, list[Swept]]:
+    """The points of each operation that moves something.
+
+    Without the smallest where nothing was run before each repetition: that one comes after the
+    largest messages of another operation, and takes longer than the next ones do.
+    """
+    sized = {
+        operation: points
+        for operation, every in by_operation(case).items()
+        if (points := [point for point in every if point.size_bytes])
+    }
+    if case.simulated or warmed_up(case):
+        return sized
+    return {name: points[1:] for name, points in sized.items()}
+
+
+def warmed_up(case: MeasuredCase) -> bool:
+    """Whether every repetition of a case came after steps of its own that do not count."""
+    return all(record.raw.get("warmup") for record in case.launches)
+
+
+def flat_to(points: Sequence[Swept]) -> int:
+    """The largest size up to which no message takes FLAT times as long as the shortest."""
+    last = points[0]
+    for point in points:
+        if point.time.value > FLAT * points[0].time.value:
+            break
+        last = point
+    return last.size_bytes
+
+
+def growth(few: MeasuredCase, many: MeasuredCase, seed: int = 0) -> list[Growth]:
+    """Every operation at its smallest and largest size that both have."""
+    ends = list(_ends(few, many))
+    pairs = [
+        (Measure(few, "", o.sample, o.time), Measure(many, "", m.sample, m.time))
+        for _, o, m in ends
+    ]
+    found = []
+    for (name, own, other), contrast in zip(ends, contrasts(pairs, seed), strict=True):
+        assert contrast.ratio is not None
+        times = contrast.ratio.rate(1.0)
+        reach = [times.value, *(end for end in (times.low, times.high) if end is not None)]
+        laws = {order_of(end, few.ranks, many.ranks) for end in reach}
+        law = laws.pop() if len(laws) == 1 else None
+        found.append(Growth(name, own.size_bytes, own, other, times, law))
+    return found
+
+
+def _ends(few: MeasuredCase, many: MeasuredCase) -> Iterator[tuple[str, Swept, Swept]]:
+    """The smallest and the largest size of each operation that two cases have, in both."""
+    least, most = ({**by_operation(case), **undisturbed(case)} for case in (few, many))
+    for operation in [name for name in least if name in most]:
+        there = {point.size_bytes: point for point in most[operation]}
+        both = [point for point in least[operation] if point.size_bytes in there]
+        for point in both[:1] + both[1:][-1:]:
+            yield operation, point, there[point.size_bytes]
+
+
+def ladders(part: Facet) -> list[list[MeasuredCase]]:
+    """Cases by rising ranks: those of one node, and those of several with as many on each.
+
+    Of several nodes those with the most ranks a node: what leaves a node is no growth with ranks.
+    """
+    within = [case for case in part.cases if case.number("nodes") == 1]
+    across = [case for case in part.cases if case.number("nodes") > 1]
+    most = max((case.number("ppn") for case in across), default=0)
+    full = [case for case in across if case.number("ppn") == most]
+    ordered = [sorted(own, key=lambda case: case.ranks) for own in (within, full)]
+    return [own for own in ordered if len({case.ranks for case in own}) > 1]
+
+
+def order_of(times: float, few: int, many: int) -> str:
+    """What a growth is nearest to: "1", "log2 p", "p", or "beyond p" by half and more.
+
+    "" where these can't be told apart.
+    """
+    laws = {"1": 1.0, "log2 p": log2(many) / log2(few), "p": many / few}
+    if laws["p"] < 1.5 * laws["log2 p"] or laws["log2 p"] < 1.5:
+        return ""
+    if times > 1.5 * laws["p"]:
+        return "beyond p"
+    return min(laws, key=lambda name: abs(log(times / laws[name])))
+
+
+def law_named(one: Growth) -> str:
+    """What a growth is nearest to, in words; "" where processes are too few to tell laws apart."""
+    if one.law is None:
+        return "no law shown"
+    return {
+        "1": "nearest to no growth",
+        "log2 p": "nearest to log₂ p",
+        "p": "nearest to p",
+        "beyond p": "more than in proportion to p",
+    }.get(one.law, "")
+
+
+def leaps(case: MeasuredCase, seed: int = 0) -> list[Leap]:
+    """Where a longer message is faster, or slower than in proportion, by a test where measured.
+
+    Those that differ by less than LEAP are passed over; the others stand in the order of sizes.
+    """
+    pairs = [(*pair, *_measures(case, *pair)) for pair in _neighbours(case)]
+    tests = contrasts([pair for *_, down, up in pairs for pair in (down, up)], seed)
+    found = []
+    for (below, above, _, _), falls, jumps in zip(pairs, tests[::2], tests[1::2], strict=True):
+        factor = above.time.value / below.time.value
+        stretch = above.size_bytes / below.size_bytes
+        fell = falls.verdict == "faster" and factor <= 1 / LEAP
+        jumped = jumps.verdict == "slower" and factor >= LEAP * stretch
+        if fell or jumped:
+            assert falls.ratio is not None
+            times = falls.ratio.rate(1.0)
+            found.append(Leap(str(below.operation), below.size_bytes, above.size_bytes, times))
+    return found
+
+
+def _neighbours(case: MeasuredCase) -> Iterator[tuple[Swept, Swept]]:
+    """Neighbouring sizes of each operation."""
+    for points in undisturbed(case).values():
+        yield from pairwise(points)
+
+
+def _measures(
+    case: MeasuredCase, below: Swept, above: Swept
+) -> tuple[tuple[Measure, Measure], tuple[Measure, Measure]]:
+    """The longer against the shorter, and against the shorter in proportion to the size."""
+    stretch = above.size_bytes / below.size_bytes
+    longer = Measure(case, "", above.sample, above.time)
+    shorter = Measure(case, "", below.sample, below.time)
+    sample = tuple(stretch * time for time in below.sample)
+    stretched = Measure(case, "", sample, below.time.times(stretch))
+    return (shorter, longer), (stretched, longer)
+
+
+WORTH = 1.05
+"""WORTH is the smallest factor by which an operation that is slower breaks a guideline, because
+nobody would look for a stand-in to save less."""
+
+Sized = Literal["alike", "by ranks", "of ranks"]
+"""A stand-in's message beside the operation's: as long, a p-th of it, or p times as long."""
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """An operation, and the operations that can stand in for it, each with its message's size."""
+
+    operation: str
+    stand_in: tuple[tuple[str, Sized], ...]
+
+    @property
+    def text(self) -> str:
+        """ "bcast no slower than scatter and allgather"."""
+        others = " and ".join(name for name, _ in self.stand_in)
+        return f"{self.operation} no slower than {others}"
+
+
+GUIDELINES = (
+    Guideline("allreduce", (("reduce", "alike"), ("bcast", "alike"))),
+    Guideline("reduce", (("allreduce", "alike"),)),
+    Guideline("bcast", (("scatter", "by ranks"), ("allgather", "by ranks"))),
+    Guideline("allgather", (("gather", "alike"), ("bcast", "of ranks"))),
+    Guideline("allgather", (("alltoall", "alike"),)),
+    Guideline("allgather", (("allreduce", "of ranks"),)),
+    Guideline("gather", (("allgather", "alike"),)),
+    Guideline("gather", (("reduce", "of ranks"),)),
+    Guideline("scatter", (("bcast", "of ranks"),)),
+)
+"""GUIDELINES hold for any MPI library. Sizes are messages of bcast, reduce and allreduce, and one
+rank's block of the others: scatter and allgather of a p-th each do what a bcast does."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A guideline on one case, at every size that was measured of all its operations.
+
+    at: by size, the operation against its stand-in: "slower" where the guideline is broken.
+    """
+
+    guideline: Guideline
+    case: MeasuredCase
+    at: Mapping[int, Contrast]
+
+    @property
+    def broken(self) -> dict[int, Contrast]:
+        """Where the operation is shown to be slower, and by a factor that is worth a word."""
+        return {
+            size: one
+            for size, one in self.at.items()
+            if one.verdict == "slower" and over(one) >= WORTH
+        }
+
+    @property
+    def too_few(self) -> bool:
+        """Whether launches are too few to tell, at some size."""
+        return any(one.verdict == "too few launches to tell" for one in self.at.values())
+
+    @property
+    def worst(self) -> tuple[int, Contrast] | None:
+        """The size at which the operation takes longest against its stand-in, of those broken."""
+        broken = self.broken
+        at = max(broken, key=lambda size: over(broken[size]), default=None)
+        return None if at is None else (at, broken[at])
+
+
+def over(contrast: Contrast) -> float:
+    """How many times as long as its stand-in the operation takes."""
+    assert contrast.ratio is not None
+    return 1 / contrast.ratio.value
+
+
+def guideline_followed(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Followed]:
+    """All guidelines on all cases of collectives, corrected for the tests of all of them."""
+    own = [case for case in cases if case.kernel == "collectives" and case.launches]
+    pairs: dict[tuple[MeasuredCase, Guideline], dict[int, tuple[Measure, Measure]]] = {}
+    for case in own:
+        if case.ranks > 1:
+            points = {(str(one.operation), Fraction(one.size_bytes)): one for one in sweep(case)}
+            for guideline in GUIDELINES:
+                if found := _pairs(case, guideline, points):
+                    pairs[case, guideline] = found
+    tests = iter(contrasts([pair for found in pairs.values() for pair in found.values()], seed))
+    return [
+        Followed(guideline, case, {size: next(tests) for size in found})
+        for (case, guideline), found in pairs.items()
+    ]
+
+
+def _pairs(
+    case: MeasuredCase, guideline: Guideline, points: Mapping[tuple[str, Fraction], Swept]
+) -> dict[int, tuple[Measure, Measure]]:
+    """By size: the stand-in, and the operation. Not at sizes that were measured disturbed."""
+    found = {}
+    factors = {"alike": Fraction(1), "by ranks": Fraction(1, case.ranks)}
+    factors["of ranks"] = Fraction(case.ranks)
+    for point in undisturbed(case).get(guideline.operation, ()):
+        size = point.size_bytes
+        others = [points.get((name, size * factors[how])) for name, how in guideline.stand_in]
+        there = [one for one in others if one is not None]
+        if len(there) == len(others) and len({len(one.sample) for one in (point, *there)}) == 1:
+            sample = tuple(map(sum, zip(*(one.sample for one in there), strict=True)))
+            stand_in = Measure(case, "", sample, case.estimate(sample))
+            found[size] = (stand_in, Measure(case, "", point.sample, point.time))
+    return found
+
+
+COLLECTIVE, SINGLE = "neighbor", "nonblocking"
+"""The values of `exchange` that are set against each other."""
+PHASE = "exchange"
+"""PHASE is what is compared of a step, because sweeps take the same time either way."""
+
+
+def halo_followed(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Contrast]:
+    """The collective against single messages, for each setting that was run with both.
+
+    By the time of the phase in a step, of the slowest rank; corrected for the number of settings.
+    """
+    alike = [
+        case
+        for case in cases
+        if case.kernel == "jacobi3d"
+        and case.launches
+        and case.ranks > 1
+        and case.settings["overlap"] == "no"
+    ]
+    pairs = []
+    for part in facets(alike, ("exchange",)):
+        by = {str(case.settings.get("exchange")): case for case in part.cases}
+        if {COLLECTIVE, SINGLE} <= by.keys():
+            pairs.append((_exchange(by[SINGLE]), _exchange(by[COLLECTIVE])))
+    return contrasts(pairs, seed)
+
+
+def is_broken(one: Contrast) -> bool:
+    """Whether the collective is shown to be slower, and by a factor that is worth a word."""
+    return one.verdict == "slower" and over(one) >= WORTH
+
+
+def _exchange(case: MeasuredCase) -> Measure:
+    sample = case.sample(_exchange_s)
+    return Measure(case, PHASE, tuple(sample), case.estimate(sample))
+
+
+def _exchange_s(record: Record) -> float | None:
+    """Seconds of the phase in a step, median over repetitions; in older records the mean."""
+    own = [phase for phase in record.phases if phase["name"] == PHASE]
+    return float(own[0].get("median_s", own[0]["time_s"])["max"]) if own else None

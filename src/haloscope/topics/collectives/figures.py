@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collective operations: time by message size, one panel per operation, one curve per case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.quantities import seconds, size
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
+from haloscope.topics.common.words import clock
+
+
+def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Collective operations: time by message size, one panel per operation, one curve per case.
+
+    One figure; operations without data (barrier) have no sizes and are in the table alone.
+    """
+    own = [case for case in cases if case.kernel == "collectives" and case.launches]
+    parts = facets(own, ())
+    points = {part.label: [p for p in sweep(part.cases[0]) if p.size_bytes] for part in parts}
+    operations = list(dict.fromkeys(p.operation for each in points.values() for p in each))
+    if not operations:
+        return []
+    sizes = [float(point.size_bytes) for each in points.values() for point in each]
+    panels = tuple(
+        Lines(
+            str(operation),
+            str(operation),
+            Axis("message", "log2", size_ticks(sizes)),
+            Axis("time (µs)", "log"),
+            tuple(
+                Curve(
+                    name or clock(own),
+                    tuple(
+                        mark(point.size_bytes, point.time.times(1e6))
+                        for point in each
+                        if point.operation == operation
+                    ),
+                )
+                for name, each in points.items()
+            ),
+            alt=f"Time over message size. {_longest(points, operation)}",
+        )
+        for operation in operations
+    )
+    return [
+        Figure(
+            id="collectives",
+            kind="collectives",
+            title=context.title("Collective operations by message size"),
+            panels=panels,
+            alt=f"Time over message size of {', '.join(map(str, operations))}.",
+            notes=bars(cases, panels),
+        )
+    ]
+
+
+def _longest(points: Mapping[str, Sequence[Swept]], operation: str | None) -> str:
+    """The longest time of an operation, with its message and case."""
+    every = [(name, p) for name, own in points.items() for p in own if p.operation == operation]
+    name, most = max(every, key=lambda pair: pair[1].time.value)
+    of = f", {name}" if name else ""
+    return f"Longest: {size(most.size_bytes)} take {seconds(most.time.value)}{of}."

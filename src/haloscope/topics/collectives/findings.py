@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collective operations: by size, from few processes to many, where times leap, and guidelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.quantities import listed
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Bytes, Settings, varying
+from haloscope.topics.collectives import analysis as guidelines
+from haloscope.topics.collectives import analysis as halo_guideline
+from haloscope.topics.collectives.analysis import (
+    FLAT,
+    Followed,
+    Guideline,
+    Leap,
+    flat_to,
+    growth,
+    ladders,
+    law_named,
+    leaps,
+    over,
+    parts,
+    undisturbed,
+)
+from haloscope.topics.common.making import made, needed_of, ratio_of
+
+LEAPS = 6
+"""LEAPS is the largest number of leaps that are listed: of more, the greatest."""
+OPERATION = Metric("time of an operation")
+
+
+def collectives(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of the most processes by size, then from the fewest to the most, then the leaps."""
+    for part in parts(cases):
+        many = max(part.cases, key=lambda case: (case.ranks, case.number("nodes")))
+        yield from _by_size(many, context)
+        for few, *_, most in ladders(part):
+            yield from _by_ranks(few, most, context)
+        for case in _tops(part):
+            if found := leaps(case, context.seed):
+                yield _leaping(found, case, context)
+
+
+def _tops(part: Facet) -> list[MeasuredCase]:
+    """The most processes on one node, and on several."""
+    nodes = [[c for c in part.cases if (c.number("nodes") > 1) == several] for several in (0, 1)]
+    return [max(own, key=lambda case: (case.ranks, case.number("nodes"))) for own in nodes if own]
+
+
+def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
+    """The fastest and the slowest operation at both ends, and how far each is flat.
+
+    Without the first size where that takes longer than the second: it was not warm yet.
+    """
+    sized = {name: points for name, points in undisturbed(case).items() if len(points) > 1}
+    falls = {(o.operation, o.below_bytes) for o in leaps(case, context.seed) if o.factor < 1}
+    cold = any((name, points[0].size_bytes) in falls for name, points in sized.items())
+    first = int(cold and not case.simulated)
+    swept = {name: points[first:] for name, points in sized.items() if len(points) > 1 + first}
+    if not swept:
+        return
+    found = []
+    for at in (0, -1):
+        ordered = sorted(swept.items(), key=lambda item: item[1][at].time.value)
+        found += [
+            Claim(
+                {"operation": name, "size": Bytes(points[at].size_bytes)},
+                estimate=points[at].time,
+            )
+            for name, points in dict((ordered[0], ordered[-1])).items()
+        ]
+    yield made(
+        context, [case], "Collectives, fastest and slowest operation", FindingShape.VALUE, found,
+        topic="collectives", metric=OPERATION, but=("sizes",),
+    )  # fmt: skip
+    flat: dict[int, list[str]] = {}
+    for name, points in swept.items():
+        flat.setdefault(flat_to(points), []).append(name)
+    yield made(
+        context,
+        [case],
+        f"Collectives, largest size within {FLAT:.0f}x of the smallest",
+        FindingShape.VALUE,
+        [
+            Claim({"operation": listed(names)}, estimate=Estimate(float(at), None, None, 1, "none"))
+            for at, names in sorted(flat.items())
+        ],
+        topic="collectives",
+        metric=Metric("size", "B", "higher"),
+        but=("sizes",),
+    )
+
+
+def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterator[Finding]:
+    """Growth at the smallest and at the largest size: operations by the law they are nearest to."""
+    found = growth(few, many, context.seed)
+    sizes = sorted({one.size_bytes for one in found if one.size_bytes})
+    nodes = many.number("nodes")
+    least: Settings = {"ranks": few.ranks}
+    most: Settings = {"ranks": many.ranks}
+    if nodes > 1:
+        least, most = {**least, "nodes": few.number("nodes")}, {**most, "nodes": nodes}
+    for at in sizes[:1] + sizes[1:][-1:]:
+        by_law: dict[str, list[Estimate]] = {}
+        names: dict[str, list[str]] = {}
+        for one in sorted((o for o in found if o.size_bytes == at), key=lambda o: o.times.value):
+            law = law_named(one)
+            by_law.setdefault(law, []).append(one.times.rate(1.0))
+            names.setdefault(law, []).append(one.operation)
+        grown = []
+        for law, own in by_law.items():
+            values = [one.value for one in own]
+            widest = max(own, key=lambda one: one.relative_half_width)
+            named = f"{listed(names[law])}{f', {law}' if law else ''}"
+            grown.append(
+                Claim(
+                    {"operation": named, "size": Bytes(at), **most},
+                    least,
+                    ratio=Ratio(widest, min(values), max(values), values[len(values) // 2]),
+                )
+            )
+        yield made(
+            context, [few, many], "Collectives, growth with processes", FindingShape.TREND, grown,
+            topic="collectives", metric=OPERATION, but=("nodes", "ppn", "sizes"),
+        )  # fmt: skip
+
+
+def _leaping(found: Sequence[Leap], case: MeasuredCase, context: Context) -> Finding:
+    """The leaps, of many the greatest, the greatest first."""
+    greatest = sorted(found, key=lambda one: -max(one.factor, 1 / one.factor))[:LEAPS]
+    sizes = [points[0].size_bytes for points in undisturbed(case).values() if points]
+    cold = any(one.factor < 1 and one.below_bytes == min(sizes) for one in greatest)
+    return made(
+        context,
+        [case],
+        "Collectives, sizes at which the algorithm or protocol probably changes",
+        FindingShape.TREND,
+        [
+            Claim(
+                {"operation": one.operation, "size": Bytes(one.above_bytes)},
+                {"size": Bytes(one.below_bytes)},
+                ratio=Ratio.of(one.times.rate(1.0)),
+            )
+            for one in greatest
+        ],
+        topic="collectives",
+        metric=OPERATION,
+        of=len(found),
+        caveats=[Caveat.COLD] * (cold and not case.simulated)
+        + [Caveat.OF_THE_SIMULATOR] * case.simulated,
+        but=("sizes",),
+    )
+
+
+def pgmpi(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of all cases with the operations of a guideline: those that are violated, and where."""
+    found = guidelines.guideline_followed(cases, context.seed)
+    if not found:
+        return
+    settings = list(dict.fromkeys(one.case for one in found))
+    by: dict[Guideline, list[Followed]] = {}
+    for one in found:
+        by.setdefault(one.guideline, []).append(one)
+    broken = [part for own in by.values() if (part := _violated(own, settings))]
+    too_few = all(one.too_few for one in found)
+    rest = len(by) - len(broken)
+    found_of = [*broken]
+    if rest:
+        found_of.append(
+            Claim(
+                {"name": f"{rest} of {len(by)} guidelines"},
+                verdict=Verdict.UNDECIDED if too_few else Verdict.HOLDS,
+                needed=needed_of([one for each in found for one in each.at.values()]),
+            )
+        )
+    simulated = all(case.simulated for case in settings)
+    yield made(
+        context,
+        settings,
+        "Performance guidelines (PGMPI)",
+        FindingShape.BOUND,
+        found_of,
+        topic="collectives",
+        metric=OPERATION,
+        axis="size",
+        points=sorted({at for one in found for at in one.at}),
+        of=len(settings),
+        caveats=[Caveat.OF_THE_SIMULATOR] * simulated
+        + [Caveat.TOO_FEW] * any(one.too_few for one in found),
+        but=("sizes",),
+    )
+
+
+def _violated(own: Sequence[Followed], settings: Sequence[MeasuredCase]) -> Claim | None:
+    """Where a guideline is violated, by how much, and by what test; None for nowhere."""
+    broken = [one for one in own if one.broken]
+    if not broken:
+        return None
+    every = [(one, at, contrast) for one in broken for at, contrast in one.broken.items()]
+    one, at, _ = max(every, key=lambda each: over(each[2]))
+    where: Settings = {}
+    if len(settings) > 1:
+        where = {"size": Bytes(at), "name": one.case.processes}
+    contrasts = [contrast for *_, contrast in every]
+    return Claim(
+        {"operation": own[0].guideline.operation},
+        {"operation": listed([name for name, _ in own[0].guideline.stand_in])},
+        at=tuple(sorted({at for _, at, _ in every})) if len(settings) == 1 else (),
+        count=len(broken) if len(settings) > 1 else None,
+        ratio=ratio_of(contrasts, where),
+        verdict=Verdict.VIOLATED,
+        p_value=max((c.adjusted for c in contrasts if c.adjusted is not None), default=None),
+    )
+
+
+def halos(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Whether a neighbourhood collective is slower than single messages, over all settings."""
+    found = [one for one in halo_guideline.halo_followed(cases, context.seed) if one.ratio]
+    if not found:
+        return
+    broken = [one for one in found if halo_guideline.is_broken(one)]
+    names = [
+        name for name in varying([one.second.case.settings for one in found]) if name != "exchange"
+    ]
+    most = max(broken or found, key=over)
+    where = {name: most.second.case.settings.get(name) for name in (*names, "nodes")}
+    part = Claim(
+        {"operation": "MPI_Neighbor_alltoallw"},
+        {"operation": "MPI_Irecv and MPI_Isend"},
+        count=len(broken) if broken else len(found),
+        ratio=ratio_of(broken or found, where if len(found) > 1 else {}),
+        verdict=Verdict.VIOLATED if broken else Verdict.HOLDS,
+        p_value=max((c.adjusted for c in broken if c.adjusted is not None), default=None),
+        needed=needed_of(found),
+    )
+    few = any(one.verdict == "too few launches to tell" for one in found)
+    yield made(
+        context,
+        [measure.case for one in found for measure in (one.first, one.second)],
+        "Guideline for halos (one collective, not slower than single messages)",
+        FindingShape.BOUND,
+        [part],
+        topic="collectives",
+        metric=Metric("time of an exchange"),
+        of=len(found),
+        caveats=[Caveat.TOO_FEW] if few else [],
+        but=("exchange",),
+    )

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of collective operations and of the guidelines that they keep or break."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import sweep
+from haloscope.findings.sentences import spans
+from haloscope.quantities import SECONDS, count, number, probability, size
+from haloscope.study.settings import common, describe, varying
+from haloscope.topics.collectives import analysis as halo_guideline
+from haloscope.topics.collectives.analysis import (
+    WORTH,
+    Followed,
+    growth,
+    ladders,
+    law_named,
+    over,
+    parts,
+    warmed_up,
+)
+from haloscope.topics.collectives.analysis import guideline_followed as followed
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.words import tests_of
+from haloscope.topics.contrast.tables import COLUMNS, cells, explain
+
+
+def collectives_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Collective operations: growth with processes, and time by message size.
+
+    Growth with processes, then one table a case: calls, ranks and libraries apart.
+    """
+    own = [case for case in cases if case.kernel == "collectives" and case.launches]
+    grown = [
+        _growth(least, most, part.label, context)
+        for part in parts(own)
+        for least, *_, most in ladders(part)
+    ]
+    return [*grown, *(_table(part, context) for part in facets(own, ()))]
+
+
+def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context) -> Table:
+    """A row for each operation at its smallest and its largest message."""
+    notebook = Notebook([few, many], context.all_cases)
+    rows = tuple(
+        (
+            label(one.operation),
+            plain(one.size_bytes, size(one.size_bytes) if one.size_bytes else "none"),
+            notebook.estimate(one.few.time, few, SECONDS),
+            notebook.estimate(one.many.time, many, SECONDS),
+            notebook.estimate(one.times, many),
+            plain(law_named(one).removeprefix("nearest to ") or "–"),
+        )
+        for one in growth(few, many, context.seed)
+    )
+    notebook.note(
+        "nearest to: of no growth, log₂ p and p, in all of the interval; a dash where so few "
+        "processes tell none apart."
+    )
+    first, last = (case.number("nodes") for case in (few, many))
+    where = f"from {few.ranks} to {many.processes} on one node"
+    if last > 1:
+        where = f"from {few.processes} on {count(first, 'node')} to {many.ranks} on {last}"
+    return Table(
+        id="collectives_growth",
+        kind="collectives",
+        title=context.title(f"Growth of collective operations {where}", label_),
+        columns=(
+            Column("operation", "operation", align="left"),
+            Column("size_bytes", "message"),
+            Column("few_s", few.processes),
+            Column("many_s", many.processes),
+            Column("times", "times as long"),
+            Column("law", "nearest to", align="left"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _table(part: Facet, context: Context) -> Table:
+    (case,) = part.cases
+    notebook = Notebook(part.cases, context.all_cases)
+    at = {(point.operation, point.size_bytes): point.time for point in sweep(case)}
+    operations = list(dict.fromkeys(operation for operation, _ in at))
+    rows = tuple(
+        (
+            label(size(bytes_) if bytes_ else "none", bytes_),
+            *(
+                notebook.estimate(at[operation, bytes_], case, SECONDS)
+                if (operation, bytes_) in at
+                else missing("")
+                for operation in operations
+            ),
+        )
+        for bytes_ in sorted({bytes_ for _, bytes_ in at})
+    )
+    how = case.settings["synchronisation"]
+    for absent in dict.fromkeys(record.result.get("absent") for record in case.launches):
+        if absent:
+            notebook.note(f"Absent: {absent}.")
+    notebook.note(f"Processes start together by {str(how).replace('_', ' ')}.")
+    return Table(
+        id="collectives",
+        kind="collectives",
+        title=context.title("Collective operations by message size", part.label),
+        columns=(
+            Column("size_bytes", "message", align="left"),
+            *(Column(f"{operation}_s", str(operation)) for operation in operations),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+FEW = 2
+"""FEW is the largest number of cases of which all guidelines are told."""
+
+
+def guidelines_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Performance guidelines of collective operations and halo exchanges, and their violations.
+
+    A table of collective operations, and one of halos; neither without its cases.
+    """
+    return [*_collectives(cases, context), *_halos(cases, context)]
+
+
+def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A row for each setting in which jacobi3d exchanged both ways."""
+    found = halo_guideline.halo_followed(cases, context.seed)
+    if not found:
+        return []
+    shown = [measure.case for one in found for measure in (one.first, one.second)]
+    notebook = Notebook(shown, context.all_cases)
+    names = [name for name in varying([case.settings for case in shown]) if name != "exchange"]
+    rows = tuple(
+        (
+            label(describe(one.second.case.settings, names) or one.second.case.processes),
+            notebook.estimate(one.first.time, one.first.case, SECONDS),
+            notebook.estimate(one.second.time, one.second.case, SECONDS),
+            *cells(one, notebook),
+        )
+        for one in found
+    )
+    explain(found, notebook)
+    notebook.note(
+        "The phase exchange of a step, on the slowest rank. A call made for a task should take no "
+        "longer than others that do it: Träff, Gropp and Thakur 2010."
+    )
+    same = common([case.settings for case in shown])
+    return [
+        Table(
+            id="halo_guideline",
+            kind="guidelines",
+            title=context.title("Halos by a neighbourhood collective and by single messages", same),
+            columns=(
+                Column("setting", "setting", align="left"),
+                Column("single_s", "MPI_Irecv and MPI_Isend"),
+                Column("collective_s", "MPI_Neighbor_alltoallw"),
+                *COLUMNS,
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A row for each guideline on each case that has its operations.
+
+    Of more than FEW cases those that are broken alone, if any is.
+    """
+    found = followed(cases, context.seed)
+    if not found:
+        return []
+    shown = list(dict.fromkeys(one.case for one in found))
+    notebook = Notebook(shown, context.all_cases)
+    told = [one for one in found if one.broken] if len(shown) > FEW else []
+    if told and len(told) < len(found):
+        notebook.note(f"Without {len(found) - len(told)} rows that are not shown to be broken.")
+    tests = tests_of([contrast for one in found for contrast in one.at.values()])
+    notebook.note(
+        f"broken: slower by a factor of {WORTH} or more, and where measured by a test ({tests}), "
+        "corrected for all sizes, guidelines and cases (Holm). A stand-in's time is the sum of its "
+        "operations', each measured by itself."
+    )
+    notebook.note(
+        "Guidelines: Träff, Gropp and Thakur 2010; Hunold and others 2016 (PGMPI). Bcast, reduce "
+        "and allreduce stand in with a message of all ranks' blocks, and are stood in for by a "
+        "p-th of it."
+    )
+    if any(one.too_few for one in found):
+        notebook.note("too few: even the clearest difference of so many launches shows nothing.")
+    if not all(case.simulated or warmed_up(case) for case in shown):
+        notebook.note(
+            "Without the smallest size where no warm-up came before it: it is measured after "
+            "another operation's largest."
+        )
+    return [
+        Table(
+            id="guidelines",
+            kind="guidelines",
+            title=context.title("Guidelines for collective operations"),
+            columns=(
+                Column("setting", "setting", align="left"),
+                Column("guideline", "guideline", align="left"),
+                Column("sizes", "sizes"),
+                Column("broken_at", "broken at", align="left"),
+                Column("worst_factor", "takes at worst"),
+                Column("worst_bytes", "at"),
+                Column("p_value", "p"),
+            ),
+            rows=tuple(_row(one, shown, cases) for one in told or found),
+            notes=notebook.notes(),
+            stub=2,
+        )
+    ]
+
+
+def _row(
+    one: Followed, shown: Sequence[MeasuredCase], cases: Sequence[MeasuredCase]
+) -> tuple[Cell, ...]:
+    named = label_of(one.case, cases)
+    setting = one.case.processes if len(shown) == 1 or named == one.case.kernel else named
+    first = (label(setting, case=one.case.id), label(one.guideline.text), plain(len(one.at)))
+    if one.worst is None:
+        return (*first, missing("too few" if one.too_few else "–"), *(missing(),) * 3)
+    at, contrast = one.worst
+    where = spans(list(one.broken), list(one.at), size, "sizes")
+    return (
+        *first,
+        Cell(where, where, tone="bad"),
+        plain(over(contrast), f"{number(over(contrast))} ×"),
+        plain(at, size(at)),
+        missing()
+        if contrast.adjusted is None
+        else plain(contrast.adjusted, probability(contrast.adjusted)),
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What topics share: tables, figures and notes as values, and what makes findings."""

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What topics make findings with: settings in common, caveats of cases, contrasts and races."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import log
+from statistics import median
+from typing import Any, TypeVar
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast, launches_needed
+from haloscope.analysis.context import Context
+from haloscope.analysis.races import Race
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import (
+    TIME,
+    Claim,
+    Finding,
+    FindingShape,
+    Metric,
+    Prominence,
+    Ratio,
+    Verdict,
+)
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+from haloscope.study.settings import Setting, Settings, titled, varying
+from haloscope.topics.memory.analysis import step_near
+
+Name = TypeVar("Name")
+VERDICTS: Mapping[str, Verdict] = {
+    "faster": Verdict.FASTER,
+    "slower": Verdict.SLOWER,
+    "equal": Verdict.EQUAL,
+    "no difference shown": Verdict.NO_DIFFERENCE,
+    UNTESTABLE: Verdict.UNDECIDED,
+    UNDECIDED: Verdict.UNDECIDED,
+}
+"""Verdicts of comparisons; none of what was not measured."""
+_UNNAMED = ("clock", "runner", "threads", "places", "kernel")
+"""Settings that a finding names only where cases differ in them; the first two have caveats."""
+
+
+def made(
+    context: Context,
+    cases: Sequence[MeasuredCase],
+    question: str,
+    shape: FindingShape,
+    parts: Sequence[Claim],
+    *,
+    topic: str,
+    metric: Metric = TIME,
+    axis: str = "",
+    points: Sequence[Setting] = (),
+    of: int | None = None,
+    bound: str = "",
+    caveats: Sequence[Caveat] = (),
+    but: Sequence[str] = (),
+    near: Sequence[MeasuredCase] | None = None,
+) -> Finding:
+    """A finding about some cases, with their common settings and caveats.
+
+    but: settings that its parts name. near: the cases whose closeness to a cache size matters,
+    where these are not all.
+    """
+    own = list(dict.fromkeys(cases))
+    found = {*caveats, *caveats_of(own)}
+    if any(step_near(case, context.machine) for case in (own if near is None else near)):
+        found.add(Caveat.NEAR_CACHE_SIZE)
+    if any(part.verdict is Verdict.UNDECIDED for part in parts):
+        found.add(Caveat.TOO_FEW)
+    return Finding(
+        question=question,
+        shape=shape,
+        parts=tuple(parts),
+        metric=metric,
+        topic=topic,
+        common=in_common(own, context.all_cases, but),
+        axis=axis,
+        points=tuple(points),
+        of=of,
+        bound=bound,
+        caveats=tuple(one for one in Caveat if one in found),
+        cases=tuple(case.id for case in own),
+    )
+
+
+def warning(
+    caveat: Caveat,
+    cases: Sequence[MeasuredCase] = (),
+    parts: Sequence[Claim] = (),
+    *,
+    question: str = "",
+    metric: Metric = TIME,
+) -> Finding:
+    """A warning of what changes the answer, or what it is worth."""
+    return Finding(
+        question=question,
+        shape=FindingShape.WARNING,
+        parts=tuple(parts),
+        metric=metric,
+        caveats=(caveat,),
+        severity=Prominence.WARNING,
+        cases=tuple(case.id for case in cases),
+    )
+
+
+def in_common(
+    own: Sequence[MeasuredCase], among: Sequence[MeasuredCase], but: Sequence[str] = ()
+) -> dict[str, Setting]:
+    """The settings that some cases share and that are worth a name among others of the report."""
+    if not own:
+        return {}
+    kernels = {case.kernel for case in own}
+    settings = [case.settings for case in own]
+    differ = varying([case.settings for case in among if case.kernel in kernels] or settings)
+    names = dict.fromkeys((*titled(settings), *differ))
+    kept = {
+        name: settings[0].get(name)
+        for name in names
+        if name not in but
+        and (name in differ or name not in _UNNAMED)
+        and name not in ("clock", "runner", "kernel")
+        and all(one.get(name) == settings[0].get(name) for one in settings)
+        and settings[0].get(name) is not None
+    }
+    return {**({"kernel": own[0].kernel} if len(kernels) == 1 else {}), **kept}
+
+
+def caveats_of(cases: Sequence[MeasuredCase]) -> set[Caveat]:
+    """What the cases behind a finding have to be read with."""
+    found = set()
+    launches = [len(case.launches) for case in cases if case.launches and not case.alike]
+    least = min(launches, default=FEWEST_FOR_INTERVAL)
+    if least < FEWEST_FOR_INTERVAL:
+        found.add(Caveat.ONE_LAUNCH if least == 1 else Caveat.FEW_LAUNCHES)
+    for caveat, holds in (
+        (Caveat.SIMULATED, any(case.simulated for case in cases)),
+        (Caveat.REPLICATES, any(case.replicated for case in cases)),
+        (Caveat.EMULATED, any(case.emulated for case in cases)),
+        (Caveat.OVERSUBSCRIBED, any(case.oversubscribed for case in cases)),
+        (Caveat.UNVERIFIED, any(case.launches and not case.verified for case in cases)),
+        (Caveat.ONE_ALLOCATION, any(len({*(c.allocations or ())}) == 1 for c in cases)),
+    ):
+        if holds:
+            found.add(caveat)
+    return found
+
+
+def verdict_of(contrast: Contrast) -> Verdict | None:
+    """What came of a comparison; None of what was not measured."""
+    return VERDICTS.get(contrast.verdict)
+
+
+def ratio_of(contrasts: Sequence[Contrast], where: Settings | None = None) -> Ratio | None:
+    """The ratios of several contrasts of one verdict. where: the settings of the most extreme."""
+    known = [one.ratio for one in contrasts if one.ratio]
+    if not known:
+        return None
+    values = [one.value for one in known]
+    most = max(known, key=lambda one: abs(log(one.value)))
+    return Ratio(most, min(values), max(values), median(values), where or {})
+
+
+def needed_of(contrasts: Sequence[Contrast]) -> int | None:
+    """How many launches of each side would decide what too few leave open; None of all else."""
+    tests = [one.family for one in contrasts if one.verdict == UNTESTABLE]
+    return launches_needed(max(tests)) if tests else None
+
+
+def extreme(contrasts: Sequence[Contrast]) -> Contrast:
+    """The contrast whose ratio differs most from 1."""
+    return max(contrasts, key=lambda one: abs(log(one.ratio.value)) if one.ratio else 0.0)
+
+
+def by_points(found: Mapping[Any, Contrast], subject: Settings, reference: Settings) -> list[Claim]:
+    """Contrasts at several points of an axis, a part for each verdict."""
+    by_verdict: dict[Verdict | None, dict[Any, Contrast]] = {}
+    for at, contrast in found.items():
+        by_verdict.setdefault(verdict_of(contrast), {})[at] = contrast
+    return [
+        Claim(
+            subject,
+            reference,
+            at=tuple(own),
+            ratio=ratio_of(list(own.values())),
+            verdict=verdict,
+            needed=needed_of(list(own.values())),
+        )
+        for verdict, own in by_verdict.items()
+    ]
+
+
+def winners(
+    raced: Sequence[Race[Name]],
+    name: Callable[[Name], Settings],
+    at: Callable[[Race[Name]], Setting] | None = None,
+) -> list[Claim]:
+    """Who is fastest in some races: a part for each set of winners, with who is next.
+
+    at: the point of the axis that a race is at.
+    """
+    groups: dict[tuple[frozenset[Name], Name | None], list[Race[Name]]] = {}
+    for race in raced:
+        next_one = race.lead[0] if race.lead and len(race.against) == 1 else None
+        groups.setdefault((frozenset(race.first), next_one), []).append(race)
+    found = []
+    for races in groups.values():
+        head = races[0]
+        behind = {n: c for n, c in head.against.items() if c.verdict == "faster"}
+        overs = [
+            race.over(n) for race in races for n, c in race.against.items() if c.verdict == "faster"
+        ]
+        leads = [race.lead for race in races if race.lead]
+        reference: Settings = {}
+        if len(behind) == 1:
+            reference = name(next(iter(behind)))
+        elif behind:
+            reference = {"others": len(behind)}
+        ratio = None
+        if overs:
+            least = min((over for _, over in leads), default=overs[0])
+            ratio = Ratio(
+                Estimate(least, None, None, 0, "none"), min(overs), max(overs), median(overs)
+            )
+        also = [n for n in head.first if n != head.best]
+        verdict = Verdict.FASTER
+        if also:
+            tied = all(race.tied for race in races)
+            few = any(race.too_few for race in races)
+            verdict = Verdict.EQUAL if tied else Verdict.UNDECIDED if few else Verdict.NO_DIFFERENCE
+        found.append(
+            Claim(
+                name(head.best),
+                reference,
+                also=tuple(map(name, also)),
+                at=tuple(at(race) for race in races) if at else (),
+                ratio=ratio,
+                verdict=verdict,
+                needed=needed_of([c for race in races for c in race.against.values()])
+                if verdict is Verdict.UNDECIDED
+                else None,
+            )
+        )
+    return found

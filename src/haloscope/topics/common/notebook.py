@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cells with their spread and marks, and the notes that these need.
+
+A Notebook goes along while one table is made. It sees every estimate that goes into a cell, so its
+notes say what kinds of spread the table shows, which cases are marked, and which launches were left
+out: never silently.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.conditions import mixed, scatter
+from haloscope.analysis.published import Reference
+from haloscope.quantities import (
+    PLAIN,
+    SECONDS,
+    Scale,
+    clock,
+    count,
+    ends,
+    listed,
+    printed_seconds,
+    quantity,
+    signed,
+)
+from haloscope.stats.estimates import Estimate
+from haloscope.topics.common.table import Cell, missing
+from haloscope.topics.common.words import BECAME, RANGE, ratio_between
+from haloscope.topics.contrast.analysis import alike
+
+OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
+EMULATED = "‖"
+REPLICATES = (
+    "launches are simulated replicates, whose nodes differ by chance, as far as --spread or the "
+    "cluster file says; intervals are of these, not of measurements."
+)
+"""REPLICATES is what intervals of simulated times are."""
+ONE_ALLOCATION = (
+    "All launches ran in one allocation of the batch system: what they tell holds for its nodes, "
+    "not for those of the next one."
+)
+"""ONE_ALLOCATION is what intervals of launches leave out that shared their nodes."""
+MINUTE_S = 60
+"""MINUTE_S is the time from which seconds alone are hard to read."""
+NAMED_CASES = 3
+"""NAMED_CASES is the largest number of cases not run that a note names, because a study that was
+stopped early has hundreds."""
+
+
+class Notebook:
+    """Makes the cells of one table and keeps what its notes have to say."""
+
+    def __init__(self, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> None:
+        """For a table that shows (or leaves out) these cases, named as they differ among others."""
+        self._cases = list(cases)
+        self._among = [*cases, *among]
+        self._estimates: dict[str, list[Estimate]] = {}
+        self._marks: set[str] = set()
+        self._extra: dict[str, None] = {}
+        self._sources: dict[str, dict[str, None]] = {}
+
+    def note(self, text: str) -> None:
+        """A further note; the same one counts once."""
+        self._extra[text] = None
+
+    def estimate(
+        self,
+        estimate: Estimate | None,
+        case: MeasuredCase,
+        scale: Scale = PLAIN,
+    ) -> Cell:
+        """A cell for an estimate of one case, with its spread and marks."""
+        if estimate is None:
+            return self.absent(case)
+        if not case.alike:  # whose launches are all the same, however few
+            self._estimates.setdefault(estimate.method, []).append(estimate)
+        return Cell(
+            value=estimate.value,
+            text=quantity(estimate.value, scale),
+            low=estimate.low,
+            high=estimate.high,
+            spread=spread_text(estimate, scale),
+            marks=self._marks_of(case),
+            case=case.id,
+        )
+
+    def time(
+        self,
+        case: MeasuredCase | None,
+        published: Reference | None = None,
+        mesh: str = "",
+    ) -> Cell:
+        """A case's wall time, from a minute on as HH:MM:SS, too, and the published one.
+
+        mesh: of the published time, where its notes tell values apart by meshes.
+        """
+        if case is None:
+            return missing()
+        cell = self.estimate(case.time, case, SECONDS)
+        if case.time is None:
+            return cell
+        if case.time.value >= MINUTE_S:
+            cell = replace(cell, text=f"{cell.text} ({clock(case.time.value)})")
+        if published is None:
+            return cell
+        cell = self.beside(cell, _in_seconds(published), mesh)
+        if published.threads_bound and case.ranks > 1:
+            self.note(
+                f"Published with OMP_PROC_BIND={published.threads_bound}, which places the threads "
+                "of a process: how processes were bound is not told."
+            )
+        if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
+            self._marks.add(FITTED)
+            cell = replace(cell, marks=cell.marks + FITTED)
+        if published.low <= 0:
+            return cell
+        clock_of = "simulated" if case.simulated else "measured"
+        self.note(f"ratio: {clock_of} time over the published one.")
+        ratio = _over(published, case.time.value)
+        if RANGE in ratio:
+            self.note(f"a{RANGE}b: as far as the digits of the published time tell.")
+        return replace(cell, ratio=f"{ratio} ×")
+
+    def beside(self, cell: Cell, published: Reference | None, mesh: str = "") -> Cell:
+        """A cell with its published counterpart, and of which mesh that is, as in `time`."""
+        if published is None:
+            return cell
+        self._sources.setdefault(published.source, {})[mesh] = None
+        named = f" ({published.variant})" if published.variant else ""
+        text = f"{signed(published.text)}{named}"
+        return replace(cell, published=text, published_value=published.value)
+
+    def derived(self, cell: Cell, case: MeasuredCase) -> Cell:
+        """A cell without spread that was computed from a case's launches, with its marks."""
+        if cell.value is None:
+            return cell
+        return replace(cell, marks=self._marks_of(case), case=case.id)
+
+    def absent(self, case: MeasuredCase) -> Cell:
+        """A cell for a case without a good launch: what became of it."""
+        outcomes = Counter(record.outcome for record in case.excluded)
+        told = missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
+        return replace(told, case=case.id)
+
+    def _published(self) -> str:
+        """Where published values are from; of several places, of which meshes if that was said."""
+        meshes = [[mesh for mesh in own if mesh] for own in self._sources.values()]
+        if len(meshes) == 1 or not all(meshes):
+            return listed(list(self._sources))
+        told = zip(self._sources, meshes, strict=True)
+        return "; ".join(f"of N = {listed(own)} by {source}" for source, own in told)
+
+    def _marks_of(self, case: MeasuredCase) -> str:
+        marks = ""
+        if case.oversubscribed:
+            marks += OVERSUBSCRIBED
+        if case.emulated:
+            marks += EMULATED
+        if case.simulated:
+            marks += SIMULATED + (VERIFIED if case.verified else "")
+        if case.excluded or (case.planned or 0) > len(case.launches):
+            marks += LAUNCHES_MISSING
+        self._marks.update(marks)
+        return marks
+
+    def notes(self) -> tuple[str, ...]:
+        """All notes, most important first."""
+        published = [f"Published: {self._published()}."] if self._sources else []
+        differences = mixed(self._cases)
+        return (
+            *([differences] if differences else []),
+            *self._spread_notes(),
+            *self._mark_notes(),
+            *_one_program(self._cases),
+            *published,
+            *self._extra,
+            *self.left_out(),
+        )
+
+    def _spread_notes(self) -> list[str]:
+        nested = any(case.allocations for case in self._cases)
+        told = scatter(tuple(dict.fromkeys(self._among))) if nested else None
+        return [*spread_notes(self._estimates), *([told] if told else [])]
+
+    def _mark_notes(self) -> list[str]:
+        texts = {
+            OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
+            EMULATED: "on an emulated device, which is the host's memory and threads: shows that "
+            "answers are right; its times say nothing of a real device.",
+            SIMULATED: self._simulated_note(),
+            VERIFIED: "simulated with its arithmetic: the answer was computed and verified.",
+            FITTED: "one node: numbers of the cluster file may be from such published times.",
+            LAUNCHES_MISSING: "not all launches of this case are in the value: see below.",
+        }
+        return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
+
+    def _simulated_note(self) -> str:
+        """Whether simulated times have intervals, and what these are of."""
+        alike = "simulated clock: deterministic, so without an interval."
+        drawn = [case for case in self._cases if case.replicated]
+        if not drawn:
+            return alike
+        also = ""
+        if any(case.alike and case.launches for case in self._cases):
+            also = " Where there is none, nodes were all alike, and a launch is like any other."
+        return f"simulated clock: {REPLICATES}{also}"
+
+    def left_out(self) -> list[str]:
+        """What was left out of the cases in the table, and why."""
+        return left_out(self._cases, self._among)
+
+
+def _in_seconds(published: Reference) -> Reference:
+    """A time below a minute as finely as its paper has it, where a clock's text is coarser.
+
+    A ratio is of that time: 6.65 s, not 00:00:07.
+    """
+    resolution_s = 2 * (published.high - published.value)
+    if published.value >= MINUTE_S or resolution_s >= 1 or ":" not in published.text:
+        return published
+    return replace(published, text=printed_seconds(published.value, resolution_s))
+
+
+_MARKS = (OVERSUBSCRIBED, EMULATED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING)
+_SPREADS = ("[a, b]: ", "a … b: ", "(a … b): ", "A value without ", "A percentile without ")
+_RATIOS = ("ratio: ", f"a{RANGE}b: ")
+
+
+def explains_marks(note: str) -> bool:
+    """Whether a note says what marks, spreads or ratios are, as it does of any table."""
+    return note == ONE_ALLOCATION or note.startswith(
+        (*(f"{mark} " for mark in _MARKS), *_SPREADS, *_RATIOS)
+    )
+
+
+def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
+    """What the spreads of estimates are, by their methods, and over how many launches."""
+    texts = {
+        "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
+        "confidence {confidence} or more.",
+        "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
+        "interval over launches": "[a, b]: Student's interval over {launches} around the geometric "
+        "mean of the percentiles that each has of its own, {confidence}.",
+        "pooled": "A percentile without spread is of all repetitions of {launches} together: these "
+        "have too few of their own for an interval.",
+        "interval over allocations": "[a, b]: Student's interval over {allocations} of the "
+        "batch system, in which {launches} are nested, around the geometric mean of their "
+        "medians (Kalibera and Jones 2013), {confidence}.",
+        "range": "a … b: smallest and largest of {launches}: too few for an interval.",
+        "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
+        "no statement about other launches.",
+        "none": "A value without spread rests on {launches}: too few for an interval.",
+    }
+    notes = []
+    for method, text in texts.items():
+        if own := estimates.get(method):
+            launches = _counted([one.n for one in own], "launch", "launches")
+            over = _counted([one.allocations or 1 for one in own], "allocation", "allocations")
+            confidence = f"{100 * min(one.confidence or 0 for one in own):.1f} %"
+            notes.append(text.format(launches=launches, allocations=over, confidence=confidence))
+    if any(one.allocations == 1 for those in estimates.values() for one in those):
+        notes.append(ONE_ALLOCATION)
+    return notes
+
+
+def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
+    """That one process exchanges nothing, so that its ways to do it are one program."""
+    values: dict[str, dict[str, None]] = {}
+    for ways, part in alike(cases):
+        for case in part.cases:
+            values.setdefault(ways.setting, {})[str(case.settings[ways.setting])] = None
+    alike_ = all(case.alike for case in cases)
+    times = "simulated {} times." if alike_ else "measured {} times; how they differ is chance."
+    return [
+        f"One process exchanges nothing: {name} = {listed(list(own))} are one program there, "
+        f"{times.format(len(own))}"
+        for name, own in values.items()
+    ]
+
+
+def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
+    """A line for every reason to leave launches out; those not run case by case, or in one line."""
+    lines = _excluded(cases, among)
+    missing = {
+        name_of(case, among): (_total(case) - _seen(case), _total(case))
+        for case in cases
+        if _total(case) > _seen(case)
+    }
+    if len(missing) > NAMED_CASES:
+        not_run, total = (sum(each) for each in zip(*missing.values(), strict=True))
+        launches = count(total, "launch", "launches")
+        named = _named(list(missing))
+        lines.append(f"Not run: {not_run} of {launches} of {len(missing)} cases: {named}.")
+    else:
+        lines += [
+            f"Not run: {name}: {_of(not_run, total)}." for name, (not_run, total) in missing.items()
+        ]
+    return lines
+
+
+def _of(some: int, total: int) -> str:
+    """ "2 of 6 launches", "all 6 launches", "the only launch"."""
+    if total == 1:
+        return "the only launch"
+    if some == total:
+        return f"{'both' if total == 2 else f'all {total:,}'} launches"
+    return f"{some:,} of {count(total, 'launch', 'launches')}"
+
+
+def _seen(case: MeasuredCase) -> int:
+    return len(case.launches) + len(case.excluded)
+
+
+def _total(case: MeasuredCase) -> int:
+    return max(case.planned or 0, _seen(case))
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED_CASES
+    return "; ".join([*names[:NAMED_CASES], *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
+    """What was left out, by outcome and the first reason that a case has for it."""
+    alike: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+    for case in cases:
+        for outcome in dict.fromkeys(record.outcome for record in case.excluded):
+            own = [record for record in case.excluded if record.outcome == outcome]
+            reason = next((record.reason for record in own if record.reason), "no reason recorded")
+            one = (name_of(case, among), len(own), _total(case))
+            alike.setdefault((outcome, _shortened(reason)), []).append(one)
+    lines = []
+    for (outcome, reason), cases_told in alike.items():
+        names, left, totals = zip(*cases_told, strict=True)
+        launches = _of(sum(left), sum(totals))
+        lines.append(f"Left out: {_named(names)}: {launches} {BECAME[outcome]}: {reason}")
+    return lines
+
+
+def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
+    """The spread for people: [a, b] interval, a … b launches, (a … b) repetitions of one launch."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    low, high = ends(estimate.value, estimate.low, estimate.high, scale)
+    if estimate.method == "range":
+        return f"{low} … {high}"
+    return f"({low} … {high})" if estimate.method == "repetitions" else f"[{low}, {high}]"
+
+
+def _over(published: Reference, own: float) -> str:
+    """Own time over the published one to two digits."""
+    return ratio_between(own / published.value, own / published.high, own / published.low)
+
+
+def _counted(numbers: Sequence[int], what: str, several: str) -> str:
+    low, high = min(numbers), max(numbers)
+    return count(low, what, several) if low == high else f"{low} to {high} {several}"
+
+
+def _shortened(text: str, length: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"

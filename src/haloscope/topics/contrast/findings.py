@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ways to do the same against their reference: exchanges, overlaps, bindings, variants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.context import Context
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict
+from haloscope.study.settings import Settings, varying
+from haloscope.topics.common.making import extreme, made, needed_of, ratio_of, verdict_of
+from haloscope.topics.contrast.analysis import (
+    BINDINGS,
+    EXCHANGES,
+    FACES,
+    LINES,
+    OPERATORS,
+    OVERLAPS,
+    TRANSPOSES,
+    VARIANTS,
+    Ways,
+    groups,
+)
+from haloscope.topics.poisson.analysis import by_ranks
+
+_TOPICS = {
+    "exchange": ("exchange", "Halo exchange"),
+    "overlap": ("spmv", "Overlap"),
+    "transpose": ("fft", "Transpose"),
+    "layout": ("fft", "Layout of lines"),
+    "operator": ("heat", "Operator"),
+    "bind": ("walltime", "Binding"),
+    "variant": ("iterations", "Variant"),
+}
+"""The section and the question of each setting that has several ways."""
+
+
+def ways(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Every way against the reference of its kernel: where it is faster or slower, by how much."""
+    for own in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, OPERATORS, BINDINGS):
+        yield from compared(own, cases, context)
+
+
+def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Variants of the solver over all settings that have several; not of those told by ranks.
+
+    Nothing where launches are too few: a study may have two variants so that one is beside
+    published times, and ask nothing of the other.
+    """
+    told = {case for found, _ in by_ranks(cases, context.seed) for case in found.part.cases}
+    others = [case for case in cases if case not in told]
+    for finding in compared(VARIANTS, others, context):
+        if {part.verdict for part in finding.parts} != {Verdict.UNDECIDED}:
+            yield finding
+
+
+def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Ways against their reference over all settings that have both, a finding for each way."""
+    by_pair: dict[tuple[str, str], list[Contrast]] = {}
+    for _, found in groups(cases, context.seed, own):
+        for contrast in (one for one in found if one.verdict != "not measured"):
+            pair = [measure.case.settings for measure in (contrast.second, contrast.first)]
+            other, reference = (str(settings[own.setting]) for settings in pair)
+            by_pair.setdefault((other, reference), []).append(contrast)
+    topic, question = _TOPICS[own.setting]
+    for (other, reference), alike in by_pair.items():
+        by_verdict: dict[Verdict | None, list[Contrast]] = {}
+        for contrast in alike:
+            by_verdict.setdefault(verdict_of(contrast), []).append(contrast)
+        ordered = sorted(by_verdict.items(), key=lambda item: len(item[1]), reverse=True)
+        parts = [
+            Claim(
+                {own.setting: other},
+                {own.setting: reference},
+                count=len(these),
+                ratio=ratio_of(these, _where(extreme(these), alike, own)),
+                verdict=verdict,
+                needed=needed_of(these),
+            )
+            for verdict, these in ordered
+        ]
+        most = extreme(alike)
+        yield made(
+            context,
+            [measure.case for one in alike for measure in (one.first, one.second)],
+            question,
+            FindingShape.COMPARISON,
+            parts,
+            topic=topic,
+            metric=Metric("time of a step"),
+            of=len(alike),
+            but=(own.setting, *own.follows),
+            near=[most.first.case, most.second.case],
+        )
+
+
+def _where(one: Contrast, alike: Sequence[Contrast], own: Ways) -> Settings:
+    """What sets a setting apart from the others that have both ways."""
+    names = varying([contrast.second.case.settings for contrast in alike])
+    kept = [name for name in names if name not in (own.setting, *own.follows)]
+    more = ["nodes"] if "ppn" in kept else []
+    return {name: one.second.case.settings.get(name) for name in dict.fromkeys((*kept, *more))}

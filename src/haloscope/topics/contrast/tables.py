@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ways to do the same, set against each other: a row a way, with a test on launches.
+
+For every setting that was run with several: the time of each, how many times as fast it is as the
+reference (the first in the order of `EXCHANGES`), and a test on launches with Holm's correction for
+the number of comparisons in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import ALPHA, UNTESTABLE, Contrast, launches_needed
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import WALL_TIMES, source
+from haloscope.quantities import count, number, printed_seconds, probability
+from haloscope.study.settings import common
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, Tone, label, missing, plain
+from haloscope.topics.common.words import tests_of
+from haloscope.topics.contrast.analysis import (
+    BINDINGS,
+    EXCHANGES,
+    FACES,
+    LINES,
+    OPERATORS,
+    OVERLAPS,
+    PRINTED_OVERLAPS,
+    TRANSPOSES,
+    Ways,
+    groups,
+)
+
+if TYPE_CHECKING:
+    from haloscope.papers.file import PublishedValue
+    from haloscope.papers.tables import PaperTable
+
+COLUMNS = (
+    Column("times_as_fast", "times as fast"),
+    Column("p_adjusted", "p"),
+    Column("verdict", "verdict", align="left"),
+)
+ALONE = "nothing to compare with"
+"""ALONE is the verdict on what was measured, where that which it is set against was not."""
+_TONES: Mapping[str, Tone] = {"faster": "good", "slower": "bad", "not measured": "warning"}
+
+
+def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
+    """Ratio with its interval, corrected p-value where a test could tell anything, verdict."""
+    alone = contrast.verdict == "not measured" and contrast.second.time is not None
+    told = ALONE if alone else contrast.verdict
+    verdict = Cell(told, told, tone=_TONES.get(contrast.verdict, ""))
+    p = plain(contrast.adjusted, probability(contrast.adjusted))
+    if contrast.adjusted is None or contrast.verdict == UNTESTABLE:
+        p = missing()
+    if contrast.ratio is None:
+        return missing(), p, verdict
+    return notebook.estimate(contrast.ratio, contrast.second.case), p, verdict
+
+
+def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
+    """Notes on the test and on its correction."""
+    tests = [contrast for contrast in shown if contrast.comparison]
+    if tests:
+        number_of = count(tests[0].family, "comparison")
+        notebook.note(
+            f"times as fast: ratio of medians. p: {tests_of(tests)}, Holm's correction for "
+            f"{number_of}; a difference is shown at p ≤ {ALPHA}."
+        )
+    if any(map(_apart_alone, tests)):
+        notebook.note(
+            "An interval is of one comparison by itself, p is corrected for all of them: one may "
+            "leave out 1 where the other shows no difference."
+        )
+    if any(contrast.verdict == UNTESTABLE for contrast in shown):
+        needed = launches_needed(tests[0].family)
+        notebook.note(f"To tell, {needed} launches on each side are enough (--launches {needed}).")
+
+
+def _apart_alone(contrast: Contrast) -> bool:
+    """Whether an interval leaves out 1 though the corrected test shows no difference."""
+    ratio = contrast.ratio
+    if contrast.verdict in ("faster", "slower") or ratio is None or ratio.confidence is None:
+        return False
+    assert ratio.low is not None and ratio.high is not None
+    return not ratio.low <= 1 <= ratio.high
+
+
+def exchange_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Halo exchanges compared: blocking and non-blocking.
+
+    Of the Poisson solver and of Jacobi: a table each over all settings, a row an exchange.
+    """
+    return [*contrasted(cases, context, EXCHANGES), *contrasted(cases, context, FACES)]
+
+
+def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
+    """The ways of a kernel: one table over all settings, a row a way; [] without several, or where
+    none was measured.
+
+    What all settings have in common stands in the title.
+    """
+    compared = groups(cases, context.seed, ways)
+    if not compared:
+        return []
+    shown = [
+        measure.case
+        for _, contrasts in compared
+        for measure in (contrasts[0].first, *(contrast.second for contrast in contrasts))
+    ]
+    if not any(case.launches for case in shown):
+        return []
+    notebook = Notebook(shown, context.all_cases)
+    rows: list[tuple[Cell, ...]] = []
+    for name, contrasts in compared:
+        reference = contrasts[0].first.case
+        blank = (missing("reference"), missing(""), missing(""))
+        rows.append((label(name), *_named(reference, ways, notebook, context), *blank))
+        for contrast in contrasts:
+            head = (label("", name), *_named(contrast.second.case, ways, notebook, context))
+            rows.append((*head, *cells(contrast, notebook)))
+    explain([contrast for _, contrasts in compared for contrast in contrasts], notebook)
+    return [
+        Table(
+            id=ways.setting,
+            kind=ways.setting,
+            title=context.title(ways.title, common([case.settings for case in shown])),
+            columns=(
+                Column("setting", "setting", align="left"),
+                Column(ways.setting, ways.setting, align="left"),
+                Column("time_s", "wall time"),
+                *COLUMNS,
+            ),
+            rows=tuple(rows),
+            notes=notebook.notes(),
+            stub=2,
+        )
+    ]
+
+
+def _named(
+    case: MeasuredCase, ways: Ways, notebook: Notebook, context: Context
+) -> tuple[Cell, Cell]:
+    published = context.library.find(case, "time_s", WALL_TIMES)
+    return label(str(case.settings[ways.setting])), notebook.time(case, published)
+
+
+def bind_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Bindings of processes and threads compared: close, spread, or none.
+
+    The bindings of the Poisson solver, a row a binding, where a node has several cores busy.
+    """
+    return contrasted(cases, context, BINDINGS)
+
+
+def layout_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Orders of processing the lines of a Fourier transform compared.
+
+    The layouts of the Fourier transform, a row a layout.
+    """
+    return contrasted(cases, context, LINES)
+
+
+def operator_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Assembled and matrix-free finite elements compared.
+
+    The operators of heat conduction, a row a way.
+    """
+    return contrasted(cases, context, OPERATORS)
+
+
+def transpose_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Transposes of an array over processes compared.
+
+    The transposes of the Fourier transform, a row a way.
+    """
+    return contrasted(cases, context, TRANSPOSES)
+
+
+def overlap_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Overlaps of messages with the sparse matrix-vector product compared.
+
+    The schemes of the sparse matrix-vector product, a row a scheme.
+    """
+    emulated = any(case.emulated for case in cases)  # which is set beside no time of a GPU
+    published = context.library.tables(("overlap",))
+    notes = () if emulated else tuple(_published_overlap(table) for table in published)
+    tables = contrasted(cases, context, OVERLAPS)
+    return [replace(table, notes=(*table.notes, *notes)) for table in tables]
+
+
+def _published_overlap(table: PaperTable) -> str:
+    """What was published, in a note: of another matrix, and as ratios alone comparable."""
+    base = table.rows[0]
+    times = [
+        f"{PRINTED_OVERLAPS[str(row['overlap'])]} ({row['overlap']}) "
+        f"{printed_seconds(float(str(row['time_s'])), table.resolution_s)}"
+        + ("" if row is base else f" ({number(_ratio(base, row), 3)} times as fast)")
+        for row in table.rows
+    ]
+    facts = table.facts
+    return (
+        f"Published, of another matrix: {source(table)}: {', '.join(times)}; {facts['matrix']}, "
+        f"{facts['ranks']} processes, {facts['memory']} memory. {' '.join(table.notes)}"
+    )
+
+
+def _ratio(base: Mapping[str, PublishedValue], row: Mapping[str, PublishedValue]) -> float:
+    return float(str(base["time_s"])) / float(str(row["time_s"]))

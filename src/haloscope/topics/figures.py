@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every kind of figure by its name: the list of what makes them from cases.
+
+build("scaling", cases, context)      every figure of a kind that the cases allow
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from haloscope.analysis.cases import MeasuredCase, select
+from haloscope.analysis.context import Context
+from haloscope.topics import programs, ring, spmv, variability
+from haloscope.topics.collectives import figures as collectives
+from haloscope.topics.common.figure import Figure
+from haloscope.topics.common.words import none_suits
+from haloscope.topics.jacobi import figures as jacobi
+from haloscope.topics.mapping import figures as mapping
+from haloscope.topics.memory import figures as memory
+from haloscope.topics.messages import figures as messages
+from haloscope.topics.phases import figures as phases
+from haloscope.topics.poisson import figures as poisson
+from haloscope.topics.scaling import figures as scaling
+from haloscope.topics.star_forests import split_phase
+
+FigureBuilder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
+FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
+    "stream": memory.stream_figures,
+    "pingpong": messages.pingpong_figures,
+    "fits": messages.fits_figures,
+    "transports": messages.transports_figures,
+    "ring": ring.ring_figures,
+    "collectives": collectives.collectives_figures,
+    "surfaces": poisson.surfaces_figures,
+    "scaling": scaling.scaling_figures,
+    "scaling_law": scaling.scaling_law_figures,
+    "jacobi": jacobi.jacobi_figures,
+    "roofline": jacobi.roofline_figures,
+    "iterations": poisson.iterations_figures,
+    "split_phase": split_phase.split_phase_figures,
+    "timeline": phases.timeline_figures,
+    "weak_scaling": mapping.weak_scaling_figures,
+    "mapping": mapping.mapping_figures,
+    "spmv": spmv.spmv_figures,
+    "phases": phases.phases_figures,
+    "sections": phases.sections_figures,
+    "variability": variability.variability_figures,
+    "points": programs.points_figures,
+})  # fmt: skip
+Why = Callable[[Sequence[MeasuredCase], Context], str | None]
+_WHY_NONE: Mapping[str, Why] = MappingProxyType({
+    "roofline": jacobi.why_no_roofline_figure,
+})  # fmt: skip
+
+
+def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
+    """Why there is no figure of a kind; more than that no case suits it where its topic says."""
+    asked = select(cases, context.options.where)
+    told = _WHY_NONE[kind](asked, context) if kind in _WHY_NONE else None
+    return told or none_suits(asked)
+
+
+def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """The figures of one kind; [] where no case suits it. KeyError for a kind that is none."""
+    return FIGURES[kind](select(cases, context.options.where), context)

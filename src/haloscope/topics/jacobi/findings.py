@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jacobi's sweeps beside their model and beside the memory's bandwidth, and which part is off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.topics.common.making import made
+from haloscope.topics.jacobi.analysis import (
+    JacobiCase,
+    JacobiScaling,
+    measured_parts,
+    memory_bounds,
+    root_mean_square,
+    scalings,
+)
+
+SMALL = 0.01
+"""SMALL is the largest share of a sweep that a part may be off by without being named a cause."""
+RATE = Metric("updates per second", "", "higher")
+
+
+def model(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """How far models are off over all scalings, at worst where, and by which of their parts."""
+    modelled = [one for one in scalings(cases, context.all_cases) if one.models]
+    if not modelled:
+        return
+    known = [(scaling, *_errors(scaling)) for scaling in modelled]
+    scaling, name, off = max(known, key=lambda each: max(map(abs, each[2].values())))
+    worst = max(off, key=lambda one: abs(off[one]))
+    swept = [one.case for each, _, _ in known for one in each.swept]
+    parts = [
+        Claim({"name": "root mean square error"}, share=root_mean_square(off.values())),
+        Claim({"name": f"largest error, {_named(worst)}"}, share=off[worst]),
+        *_causes(scaling, name, worst),
+    ]
+    yield made(
+        context,
+        swept,
+        f"Jacobi, error of the {name} model",
+        FindingShape.BREAKDOWN,
+        parts,
+        topic="jacobi",
+        metric=RATE,
+        of=len(known),
+        caveats=[Caveat.IN_SAMPLE] * all(case.simulated for case in swept),
+        but=("nodes", "ppn", "topology"),
+    )
+
+
+def _errors(scaling: JacobiScaling) -> tuple[str, dict[JacobiCase, float]]:
+    """The most detailed model, and what its updates per second are off by on several ranks."""
+    name = "detailed" if "detailed" in scaling.models else "textbook"
+    return name, scaling.errors(name)
+
+
+def _named(one: JacobiCase) -> str:
+    nodes = f" on {one.sweep.nodes} nodes" if one.sweep.nodes > 1 else ""
+    return f"{one.sweep.ranks} processes{nodes} as {'x'.join(map(str, one.sweep.grid))}"
+
+
+def _causes(scaling: JacobiScaling, name: str, one: JacobiCase) -> list[Claim]:
+    """Which parts of a sweep are off the way that the whole is, as shares of the sweep."""
+    measured = measured_parts(one)
+    if measured is None:
+        return []
+    modelled = scaling.models[name].parts(one.sweep)
+    outside = one.seconds - measured.update_s - measured.ghosts_s
+    whole = one.seconds - modelled.update_s - modelled.ghosts_s
+    off = {
+        "from updates of points": (measured.update_s - modelled.update_s) / one.seconds,
+        "from ghosts": (measured.ghosts_s - modelled.ghosts_s) / one.seconds,
+        "from outside phases": outside / one.seconds,
+    }
+    alike = {part: share for part, share in off.items() if share * whole > 0}
+    least = max(SMALL, max(map(abs, alike.values()), default=0.0) / 2)
+    return [
+        Claim({"name": part}, share=alike[part])
+        for part in sorted(alike, key=lambda part: -abs(alike[part]))
+        if abs(alike[part]) >= least
+    ]
+
+
+def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Each variant on its fewest and its most cores: its share of what the memory allows."""
+    bounds = memory_bounds(cases, context.all_cases, context.machine)
+    for variant in dict.fromkeys(bound.variant for bound in bounds):
+        own = [bound for bound in bounds if bound.variant == variant]
+        ends = list(dict.fromkeys((own[0], own[-1])))
+        parts = [Claim({"cores": one.case.cores}, share=one.share) for one in ends]
+        updating = [one.updating for one in ends if one.share <= 1 and one.updating is not None]
+        yield made(
+            context,
+            [one.case for one in ends],
+            f"Jacobi ({variant}), updates per second",
+            FindingShape.BOUND,
+            parts,
+            topic="jacobi",
+            metric=RATE,
+            bound="the memory's bandwidth (triad)",
+            caveats=[Caveat.PARTLY_CACHED] * any(one.share > 1 for one in ends),
+            but=("nodes", "ppn", "variant", "topology"),
+        )
+        if updating:
+            yield made(
+                context,
+                [one.case for one in ends],
+                f"Jacobi ({variant}), where a sweep's time goes",
+                FindingShape.BREAKDOWN,
+                [
+                    Claim({"name": "updates of points"}, share=min(updating)),
+                    Claim({"name": "ghosts and waiting"}, share=1 - min(updating)),
+                ],
+                topic="jacobi",
+                but=("nodes", "ppn", "variant", "topology"),
+            )

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jacobi sweeps by ranks and grid: k, c, models, measured and published values.
+
+The form of tables IV to XI of the ORFEO report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.models.jacobi import exchanged
+from haloscope.quantities import error, number, percent
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.jacobi.analysis import (
+    JacobiCase,
+    JacobiScaling,
+    published,
+    root_mean_square,
+    scalings,
+)
+
+if TYPE_CHECKING:
+    from haloscope.papers.file import PublishedValue
+
+
+def _columns(clock: str) -> tuple[Column, ...]:
+    """clock: whether these sweeps were measured or simulated."""
+    return (
+        Column("ranks", "N", align="left"),
+        Column("grid", "grid", align="left"),
+        Column("neighbours", "k"),
+        Column("volume_mb", "c (MB)"),
+        Column("textbook_mlups", "MLUP/s", "textbook model"),
+        Column("textbook_ratio", "N P₁ / P", "textbook model"),
+        Column("detailed_mlups", "MLUP/s", "detailed model"),
+        Column("detailed_error", "off by", "detailed model"),
+        Column("mlups", "MLUP/s", clock),
+        Column("ratio", "N P₁ / P", clock),
+        Column("published_model_mlups", "textbook model", "published (MLUP/s)"),
+        Column("published_mlups", "measured", "published (MLUP/s)"),
+        Column("published_ratio", "N P₁ / P", "published (MLUP/s)"),
+    )
+
+
+def jacobi_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Jacobi sweeps by ranks and grid: k, c, models, measured and published values.
+
+    A table for every combination of the other settings, over ranks and grids.
+    """
+    return [_table(one, context) for one in scalings(cases, context.all_cases)]
+
+
+_MEASURED = (
+    "Models take one rank's sweep, messages between two ranks and the memory's bandwidth as they "
+    "were measured here; nothing was fitted to the other sweeps."
+)
+_SHARED = (
+    "Models take one rank's sweep, messages between two ranks and the memory's bandwidth from the "
+    "same simulation: that both agree says that they reckon alike, and nothing of the machine."
+)
+
+
+def _table(scaling: JacobiScaling, context: Context) -> Table:
+    shown = [one.case for one in scaling.swept]
+    notebook = Notebook(shown, context.all_cases)
+    clock = "simulated" if all(case.simulated for case in shown) else "measured"
+    rows = tuple(_row(scaling, one, notebook, context) for one in scaling.swept)
+    for name, model in scaling.models.items():
+        errors = scaling.errors(name)
+        ranks = sorted({one.sweep.ranks for one in errors})
+        over = f"{ranks[0]} to {ranks[-1]}" if len(ranks) > 1 else f"{ranks[0]}"
+        rms = percent(root_mean_square(errors.values()))
+        notebook.note(
+            f"{name} model: {model.source}. Off by {rms} (root mean square) over {over} ranks."
+        )
+    if scaling.models:
+        notebook.note(_SHARED if clock == "simulated" else _MEASURED)
+    for why in scaling.lacking:
+        notebook.note(f"{why[:1].upper()}{why[1:]}.")
+    if any(row[-2].value is not None for row in rows):
+        notebook.note(
+            "Published: the report's own program on its own cluster, for 1200³ points; ours is "
+            "another program."
+        )
+    return Table(
+        id="jacobi",
+        kind="jacobi",
+        title=context.title("Jacobi by ranks and grid", scaling.part.label),
+        columns=_columns(clock),
+        rows=rows,
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _row(
+    scaling: JacobiScaling, one: JacobiCase, notebook: Notebook, context: Context
+) -> tuple[Cell, ...]:
+    sweep = one.sweep
+    traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
+    nodes = f" on {sweep.nodes} nodes" if sweep.nodes > 1 else ""
+    textbook, detailed = (scaling.predicted(name, one) for name in ("textbook", "detailed"))
+    measured = notebook.estimate(one.rate.times(1e-6), one.case)
+    off = None if detailed is None else detailed / one.rate.value - 1
+    return (
+        label(f"{sweep.ranks}{nodes}", sweep.ranks),
+        label(" × ".join(map(str, sweep.grid)), "x".join(map(str, sweep.grid))),
+        plain(traffic.faces),
+        plain(traffic.bytes / 1e6, number(traffic.bytes / 1e6)),
+        _rate(textbook),
+        _ratio(scaling, one, textbook),
+        _rate(detailed),
+        missing() if off is None else plain(off, error(off)),
+        measured,
+        _ratio(scaling, one, one.rate.value),
+        *_published(published(one, context.library)),
+    )
+
+
+def _rate(value: float | None) -> Cell:
+    return missing() if value is None else plain(value / 1e6, number(value / 1e6))
+
+
+def _ratio(scaling: JacobiScaling, one: JacobiCase, value: float | None) -> Cell:
+    if scaling.alone is None or value is None:
+        return missing()
+    ratio = one.sweep.ranks * scaling.alone.rate.value / value
+    return plain(ratio, f"{ratio:.3f}")
+
+
+def _published(row: Mapping[str, PublishedValue] | None) -> tuple[Cell, ...]:
+    names = ("model_mlups", "mlups", "ratio")
+    if row is None:
+        return tuple(missing() for _ in names)
+    return tuple(plain(row[name], f"{row[name]:g}") for name in names)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mappings of tasks to nodes set against each other, and weak scaling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.published import Library, source
+from haloscope.quantities import count
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import SIZES
+from haloscope.topics.scaling.analysis import times_as_fast
+
+if TYPE_CHECKING:
+    from haloscope.papers.tables import PublishedValue
+
+PATTERNS = ("concentrated", "intermediate", "distributed")
+"""Some tasks on the fewest of the numbers of nodes that a study gives them, on more, and on the
+most: the names that the task-mapping paper has for them."""
+
+AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", SIZES)
+"""What may differ within one comparison: where the tasks are, and sizes that grow with them."""
+
+PROGRAMS = {
+    "lammps": ("lammps_rhodo", "md_pppm", "jacobi3d"),
+    "minife": ("fe_heat", "jacobi3d", "poisson_cg"),
+    "bigfft": ("fft_pencil",),
+}
+"""The programs of the task-mapping paper, and the kernels that are one or communicate as it does:
+halos of a cube, halos and sums, transposes."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What was published of a program on a cluster: whether it is faster on few nodes or on many.
+
+    tasks: how many they were, or the fewest; None for the most that were tried. tasks_text, text:
+    in words. ratio: the time on the most nodes over that on the fewest, where one number is printed
+    for that, or both times are. nodes: how many the most were, where the paper says so.
+    """
+
+    program: str
+    tasks: int | None
+    tasks_text: str
+    concentrated: bool
+    text: str
+    source: str
+    ratio: float | None = None
+    nodes: int | None = None
+
+    def is_of(self, tasks: int) -> bool:
+        """Whether it was published of so many tasks."""
+        if self.tasks_text.startswith("more than"):
+            return self.tasks is not None and tasks >= self.tasks
+        return tasks == self.tasks
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Tasks in one mapping, its name with a random one's seed: a case for each number of nodes.
+
+    From few nodes to many. On one node all mappings are the same: that case belongs to each.
+    """
+
+    tasks: int
+    name: str
+    cases: Mapping[int, MeasuredCase]
+
+    def over_fewest(self, nodes: int) -> float | None:
+        """Time on so many nodes over that on the fewest; None without both."""
+        first = next(iter(self.cases.values())).time
+        case = self.cases.get(nodes)
+        return case.time.value / first.value if case and case.time and first else None
+
+    @property
+    def patterns(self) -> dict[str, MeasuredCase]:
+        """The cases on the fewest and on the most nodes, and the middle one of those between."""
+        few, *more = self.cases.values()
+        between = more[:-1]
+        middle = {PATTERNS[1]: between[len(between) // 2]} if between else {}
+        return {PATTERNS[0]: few} | middle | ({PATTERNS[2]: more[-1]} if more else {})
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Published times of some tasks of a program, by nodes, from few to many.
+
+    texts: of each, the tasks on a node as printed.
+    """
+
+    program: str
+    tasks: int
+    times_s: Mapping[int, float]
+    texts: Mapping[int, str]
+    source: str
+
+    def over_fewest(self, nodes: int) -> float:
+        """Time on so many nodes over that on the fewest."""
+        return self.times_s[nodes] / next(iter(self.times_s.values()))
+
+
+def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
+    """Each comparison of a kernel's cases of given numbers of tasks, by tasks and mapping."""
+    given = [case for case in cases if case.settings.get("tasks")]
+    by_kernel = (
+        [case for case in given if case.kernel == kernel]
+        for kernel in dict.fromkeys(case.kernel for case in given)
+    )
+    return [
+        (part, _of(part.cases)) for own in by_kernel for part in facets(own, (*AXES, *_grid(own)))
+    ]
+
+
+def named(part: Facet) -> str:
+    """A comparison's kernel, which of its operations, and what sets it apart."""
+    kernel, operation = part.cases[0].kernel, part.settings.get("operation")
+    return ", ".join(filter(None, (f"{kernel} {operation or ''}".strip(), part.label)))
+
+
+def _grid(cases: Sequence[MeasuredCase]) -> tuple[str, ...]:
+    """The grid of ranks, where it follows from their number: it is no setting of its own then."""
+    grids = {(case.ranks, case.settings.get("topology")) for case in cases}
+    return ("topology",) if len(grids) == len({ranks for ranks, _ in grids}) else ()
+
+
+def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:
+    found = []
+    for tasks in sorted({case.ranks for case in cases}):
+        own = [case for case in cases if case.ranks == tasks]
+        own.sort(key=lambda case: case.number("nodes"))
+        for name in dict.fromkeys(map(mapping_of, own)):
+            those = (c for c in own if c.number("nodes") == 1 or mapping_of(c) == name)
+            found.append(Spread(tasks, name, {case.number("nodes"): case for case in those}))
+    return found
+
+
+def pattern_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
+    """How its tasks lie on nodes, among cases of as many tasks: one of PATTERNS."""
+    nodes = [one.number("nodes") for one in among]
+    own = case.number("nodes")
+    return PATTERNS[0 if own == min(nodes) else 2 if own == max(nodes) else 1]
+
+
+def mapping_of(case: MeasuredCase) -> str:
+    """Which ranks share a node: its mapping, and the seed of a random one."""
+    seed = case.settings.get("mapping_seed")
+    name = str(case.settings["mapping"]).replace("_", " ")
+    return name if seed is None else f"{name} {seed}"
+
+
+def stands_for(kernel: str, program: object) -> bool:
+    """Whether a kernel communicates as a published program does."""
+    return kernel in PROGRAMS.get(str(program), ())
+
+
+def printed(library: Library, cluster: str, kernel: str) -> Iterator[Printed]:
+    """The times by nodes that were published of a cluster, of the programs a kernel stands for."""
+    for table in library.tables(("mapping",)):
+        program = str(table.facts["kernel"])
+        if same_name(table.facts.get("cluster"), cluster) and stands_for(kernel, program):
+            for tasks in dict.fromkeys(row["ranks"] for row in table.rows):
+                own = [row for row in table.rows if row["ranks"] == tasks]
+                own.sort(key=lambda row: int(str(row["nodes"])))
+                yield Printed(
+                    program,
+                    int(str(tasks)),
+                    {int(str(row["nodes"])): float(str(row["time_s"])) for row in own},
+                    {int(str(row["nodes"])): str(row["ppn_text"]) for row in own},
+                    source(table),
+                )
+
+
+def effects(library: Library, cluster: str, kernel: str) -> Iterator[Effect]:
+    """What was published of a cluster, of the programs that a kernel stands for."""
+    for one in printed(library, cluster, kernel):
+        yield _timed(one)
+    for table in library.tables(("mapping_effect",)):
+        for row in table.rows:
+            if same_name(row["cluster"], cluster) and stands_for(kernel, row["kernel"]):
+                yield _told(row, source(table), _most_nodes(library, row))
+
+
+def same_name(one: object, other: object) -> bool:
+    """Whether two names of clusters are one, whatever their capitals."""
+    return str(one).lower() == str(other).lower()
+
+
+def _timed(one: Printed) -> Effect:
+    """Times on the fewest and on the most nodes, as an effect."""
+    (few, first_s), *_, (many, last_s) = one.times_s.items()
+    text = f"{first_s:g} s on {count(few, 'node')}, {last_s:g} s on {many}"
+    ratio = one.over_fewest(many)
+    faster = first_s < last_s
+    return Effect(one.program, one.tasks, str(one.tasks), faster, text, one.source, ratio, many)
+
+
+def _most_nodes(library: Library, row: Mapping[str, PublishedValue]) -> int | None:
+    """On how many nodes so many tasks of the program were distributed, by the paper's plan."""
+    column = f"nodes_{str(row['cluster']).lower()}"
+    for table in library.tables(("mapping_plan",)):
+        if table.facts["kernel"] == row["kernel"]:
+            key = column if column in table.columns else "nodes"
+            own = (one for one in table.rows if str(one["ranks"]) == row["ranks_text"])
+            return max((int(str(one[key])) for one in own), default=None)
+    return None
+
+
+def _told(row: Mapping[str, PublishedValue], source_: str, nodes: int | None) -> Effect:
+    """A statement of the text."""
+    tasks_text, faster = str(row["ranks_text"]), str(row["faster"])
+    told = re.search(r"\d+", tasks_text)
+    text = f"{faster} faster by {row['difference_text']}"
+    tasks = int(told[0]) + tasks_text.startswith("more than") if told else None
+    one_number = tasks_text.isdigit() and re.fullmatch(r"[\d.]+ %", str(row["difference_text"]))
+    percent = float(str(row["difference_percent"]))
+    return Effect(
+        str(row["kernel"]),
+        tasks,
+        tasks_text,
+        faster == PATTERNS[0],
+        text,
+        source_,
+        most_over_fewest(faster, percent) if one_number else None,
+        nodes,
+    )
+
+
+def most_over_fewest(faster: str, percent: float) -> float:
+    """The time on many nodes over that on few, where one pattern is faster by so many percent.
+
+    Taken as of the shorter time: the paper does not say of which, and some are more than 100.
+    """
+    longer = 1 + percent / 100
+    return longer if faster == PATTERNS[0] else 1 / longer
+
+
+MOST_WORK = 1.5
+"""MOST_WORK is how many times as many operations a task may have as another one that has as much
+work: transforms have N log N, which is 1.3 times as many from 8 to 2048 tasks in the task-mapping
+paper."""
+
+
+@dataclass(frozen=True)
+class WeakScaling:
+    """Tasks in one mapping, from few to many. reference: the fewest of them, on one node."""
+
+    reference: MeasuredCase
+    spreads: Sequence[Spread]
+
+    def over_reference(self, case: MeasuredCase, seed: int) -> Estimate | None:
+        """A case's time over that of the reference; None without good launches."""
+        return times_as_fast(case, self.reference, seed)
+
+    def work_over_reference(self, case: MeasuredCase) -> float:
+        """Operations of a task over those of a task of the reference."""
+        return _work_of_a_task(case) / _work_of_a_task(self.reference)
+
+
+def weak_scalings(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, WeakScaling]]:
+    """The weak scaling of each comparison of mappings that has one, ranks placed block by block.
+
+    There is one where several numbers of tasks have as much work each, and the fewest of them were
+    timed on one node: inside it, no network takes part. Source: the task-mapping paper, table 5.
+    """
+    found = []
+    for part, every in spreads(cases):
+        own = [one for one in every if one.name == every[0].name]
+        reference = own[0].cases.get(1)
+        if len(own) < 2 or reference is None or not reference.time:
+            continue
+        scaling = WeakScaling(reference, own)
+        if all(_as_much(scaling, case) for one in own for case in one.cases.values() if case.time):
+            found.append((part, scaling))
+    return found
+
+
+def last(scaling: WeakScaling) -> tuple[Spread, dict[str, MeasuredCase]]:
+    """The most tasks that have a time, and their cases by pattern, as PATTERNS has them."""
+    timed = [one for one in scaling.spreads if any(case.time for case in one.patterns.values())]
+    most = (timed or scaling.spreads)[-1]
+    return most, {name: most.patterns[name] for name in PATTERNS if name in most.patterns}
+
+
+def _as_much(scaling: WeakScaling, case: MeasuredCase) -> bool:
+    return 1 / MOST_WORK <= scaling.work_over_reference(case) <= MOST_WORK
+
+
+def _work_of_a_task(case: MeasuredCase) -> float:
+    """Operations of a step; where a kernel counts none, as many for each task."""
+    told = case.launches[0].work or {}
+    return float(told.get("flops") or case.ranks) / case.ranks

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasks on few nodes and on many: the fastest mapping, published effects, and weak scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.comparison import step
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import Reference
+from haloscope.analysis.races import Race, races
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings
+from haloscope.topics.common.making import made, winners
+from haloscope.topics.mapping.analysis import (
+    PATTERNS,
+    PROGRAMS,
+    effects,
+    last,
+    mapping_of,
+    pattern_of,
+    spreads,
+    weak_scalings,
+)
+
+ITSELF = "lammps_rhodo"
+"""ITSELF is the one program of the paper that is run, and stands for nothing."""
+_BUT = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "topology")
+STEP = Metric("time of a step")
+
+
+def mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each comparison: on how many nodes tasks are fastest, and with which ranks on each."""
+    for part, _ in spreads(cases):
+        timed = [case for case in part.cases if case.time]
+        by_tasks = _by_nodes(part.cases, context)
+        if by_tasks:
+            several = any(case.number("ppn") > 1 for case in part.cases)
+            close = several and part.settings.get("bind") == "close"
+            yield made(
+                context,
+                timed,
+                "Few nodes or many",
+                FindingShape.BEST,
+                _patterns(by_tasks),
+                topic="mapping",
+                metric=STEP,
+                axis="tasks",
+                points=list(by_tasks),
+                caveats=[
+                    *[Caveat.ONE_SOCKET] * close,
+                    *[Caveat.STAND_IN] * _stands_in(part, context),
+                ],
+                but=_BUT,
+            )
+            yield from _published(by_tasks, timed, context)
+        yield from _ranks(timed, context)
+
+
+def _stands_in(part: Facet, context: Context) -> bool:
+    """Whether a comparison's kernel stands for other programs that the study's paper ran."""
+    kernel = part.cases[0].kernel
+    stood_for = any(kernel in stand_ins for stand_ins in PROGRAMS.values())
+    return kernel != ITSELF and stood_for and bool(context.library.tables(("mapping_plan",)))
+
+
+_Raced = tuple[Race[MeasuredCase], Sequence[MeasuredCase]]
+"""A race, and all cases of as many tasks, by which patterns are named."""
+
+
+def _by_nodes(cases: Sequence[MeasuredCase], context: Context) -> dict[int, _Raced]:
+    """A race for each number of tasks: each number of nodes as fast as its best mapping is."""
+    timed = [case for case in cases if case.time]
+    fields = {}
+    for tasks in sorted({case.ranks for case in timed}):
+        own = [case for case in timed if case.ranks == tasks]
+        best = [
+            min((c for c in own if c.number("nodes") == nodes), key=lambda case: case.time_s)
+            for nodes in sorted({case.number("nodes") for case in own})
+        ]
+        fields[float(tasks)] = {case: step(case) for case in best}
+    return {
+        int(race.at): (race, [case for case in cases if case.ranks == int(race.at)])
+        for race in races(fields, context.seed)
+    }
+
+
+def _patterns(by_tasks: Mapping[int, _Raced]) -> list[Claim]:
+    """Which pattern is fastest with how many tasks; nodes are named where they are one number.
+
+    Against the one on the fewest nodes; where that is the fastest, against the one on the most.
+    """
+    groups: dict[tuple[tuple[str, ...], str], list[int]] = {}
+    for tasks, (race, tried) in by_tasks.items():
+        first = tuple(sorted({pattern_of(c, tried) for c in race.first}, key=PATTERNS.index))
+        loser = pattern_of(_loser(race), tried) if len(first) == 1 else ""
+        groups.setdefault((first, loser), []).append(tasks)
+    found = []
+    for (first, loser), alike in groups.items():
+        raced = [by_tasks[one][0] for one in alike]
+        ratio = None
+        if loser:
+            over = sorted(race.over(_loser(race)) for race in raced)
+            least = Estimate(over[0], None, None, 0, "none")
+            ratio = Ratio(least, over[0], over[-1], median(over))
+        tied = all(race.tied for race in raced)
+        few = any(race.too_few for race in raced)
+        verdict = Verdict.FASTER
+        if len(first) > 1:
+            verdict = Verdict.EQUAL if tied else Verdict.UNDECIDED if few else Verdict.NO_DIFFERENCE
+        found.append(
+            Claim(
+                _pattern(first[0], [race.best for race in raced] if loser else []),
+                _pattern(loser, [_loser(race) for race in raced]) if loser else {},
+                also=tuple({"pattern": name} for name in first[1:]),
+                at=tuple(alike),
+                estimate=raced[0].against[_loser(raced[0])].second.time
+                if loser and len(raced) == 1
+                else None,
+                ratio=ratio,
+                verdict=verdict,
+            )
+        )
+    return found
+
+
+def _pattern(name: str, cases: Sequence[MeasuredCase]) -> Settings:
+    nodes = {case.number("nodes") for case in cases}
+    return {"pattern": name, **({"nodes": nodes.pop()} if len(nodes) == 1 else {})}
+
+
+def _loser(race: Race[MeasuredCase]) -> MeasuredCase:
+    """The one on the fewest nodes; where that is the fastest, the one on the most."""
+    every = sorted((race.best, *race.against), key=lambda case: case.number("nodes"))
+    return every[-1] if race.best is every[0] else every[0]
+
+
+def _published(
+    by_tasks: Mapping[int, _Raced], timed: Sequence[MeasuredCase], context: Context
+) -> Iterator[Finding]:
+    """What was published of this cluster, and whether it agrees with the race of as many tasks.
+
+    What agrees counts of as many tasks alone; what disagrees, of other numbers of tasks too.
+    """
+    best = next(iter(by_tasks.values()))[0].best
+    cluster = best.cluster or str((context.machine or {}).get("host"))
+    parts = []
+    for effect in effects(context.library, cluster, best.kernel):
+        asked = effect.tasks or max(by_tasks)
+        race, tried = by_tasks[next((t for t in by_tasks if t >= asked), max(by_tasks))]
+        first = {pattern_of(case, tried) for case in race.first}
+        agrees = (PATTERNS[0] in first) == effect.concentrated
+        if agrees and not effect.is_of(race.best.ranks):
+            continue
+        text = f"{effect.program}, {effect.tasks_text} tasks, {effect.text}"
+        value = effect.ratio or 1.0
+        parts.append(
+            Claim(
+                {
+                    "pattern": " or ".join(sorted(first, key=PATTERNS.index)),
+                    "tasks": race.best.ranks,
+                },
+                published=(Reference(value, text, value, value, effect.source),),
+                verdict=Verdict.AGREES if agrees else Verdict.DISAGREES,
+            )
+        )
+    if parts:
+        yield made(
+            context, timed, "Few nodes or many, beside the paper", FindingShape.PUBLISHED, parts,
+            topic="mapping", metric=STEP, but=_BUT,
+        )  # fmt: skip
+
+
+def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Which mapping is fastest where the choice matters most."""
+    places = sorted({(case.ranks, case.number("nodes")) for case in cases})
+    fields = {
+        float(index): {c: step(c) for c in cases if (c.ranks, c.number("nodes")) == place}
+        for index, place in enumerate(places)
+    }
+    found = races(fields, context.seed)
+    if not found:
+        return
+    race = max(found, key=lambda race: max(map(race.over, race.against)))
+    yield made(
+        context,
+        [race.best, *race.against],
+        "Which ranks share a node, where it matters most",
+        FindingShape.BEST,
+        winners([race], lambda case: {"name": mapping_of(case)}),
+        topic="mapping",
+        metric=STEP,
+        but=("mapping", "mapping_seed", "topology"),
+    )
+
+
+def weak(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each comparison: the most tasks in every pattern, over the fewest on one node."""
+    for part, scaling in weak_scalings(cases):
+        _, patterns = last(scaling)
+        reference: Settings = {"tasks": scaling.reference.ranks, "nodes": 1}
+        parts = [
+            Claim(
+                {"pattern": pattern, "tasks": case.ranks, "nodes": case.number("nodes")},
+                reference,
+                ratio=Ratio.of(ratio.rate(1.0)),
+            )
+            for pattern, case in patterns.items()
+            if (ratio := scaling.over_reference(case, context.seed))
+        ]
+        if parts:
+            yield made(
+                context, [case for case in part.cases if case.time], "Weak scaling of a step",
+                FindingShape.TREND, parts, topic="mapping", metric=STEP, but=_BUT,
+            )  # fmt: skip

@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of mappings, of runs on one node, and of weak scaling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import source
+from haloscope.quantities import count, listed, number
+from haloscope.study.settings import describe, varying
+from haloscope.toolchains.job import shares
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.mapping.analysis import (
+    PATTERNS,
+    Printed,
+    Spread,
+    WeakScaling,
+    most_over_fewest,
+    named,
+    printed,
+    same_name,
+    spreads,
+    stands_for,
+    weak_scalings,
+)
+
+if TYPE_CHECKING:
+    from haloscope.papers.tables import PaperTable, PublishedValue
+
+_PUBLISHED = (
+    Column("program", "program", "published", "left"),
+    Column("published_s", "run", "published"),
+    Column("published_over_fewest", "over fewest", "published"),
+)
+
+
+def mapping_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Time of the same tasks on few and many nodes, compared with published times of the cluster.
+
+    A table for every combination of the other settings: a row for some tasks on some nodes.
+
+    None of what can't run here at all: a program that is not simulated, beside the kernel that is.
+    """
+    return [
+        _mapping_table(part, found, context) for part, found in spreads(cases) if not _absent(part)
+    ]
+
+
+def _absent(part: Facet) -> bool:
+    """Whether every launch of every case is known to be impossible here."""
+    return all(
+        not case.launches
+        and case.excluded
+        and all(record.outcome == "absent" for record in case.excluded)
+        for case in part.cases
+    )
+
+
+def _mapping_table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    here, kernel = str((context.machine or {}).get("host")), part.cases[0].kernel
+    beside = list(printed(context.library, here, kernel))
+    said = list(_statements(kernel, here, context))
+    mappings = list(dict.fromkeys(one.name for one in found))
+    places = {(one.tasks, nodes) for one in found for nodes in one.cases}
+    places |= {(one.tasks, nodes) for one in beside for nodes in one.times_s}
+    rows = [
+        (*_mapping_ours(place, found, mappings, notebook), *_printed(place, beside))
+        for place in sorted(places)
+    ]
+    rows += [_said(row, len(mappings)) for _, row in said]
+    columns = (
+        Column("tasks", "tasks", align="left"),
+        Column("nodes", "nodes", align="left"),
+        *(Column(f"{name.replace(' ', '_')}_s", name, "step") for name in mappings),
+        Column("over_fewest_nodes", "over fewest"),
+        *_PUBLISHED,
+    )
+    kept = len(columns) if beside or said else len(columns) - len(_PUBLISHED)
+    notebook.note(
+        "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed). "
+        f"over fewest: {mappings[0]}, the time over that on the fewest nodes. "
+        f"A node's ranks: bind = {part.settings.get('bind')}."
+    )
+    _note_published(beside, [table for table, _ in said], notebook)
+    return Table(
+        id="mapping",
+        kind="mapping",
+        title=context.title("Tasks on few nodes and on many", named(part)),
+        columns=columns[:kept],
+        rows=tuple(row[:kept] for row in rows),
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _note_published(
+    beside: Sequence[Printed], tables: Sequence[PaperTable], notebook: Notebook
+) -> None:
+    """Of what program, on which nodes, and how percentages were read."""
+    for named_in in dict.fromkeys([*(one.source for one in beside), *map(source, tables)]):
+        notebook.note(f"Published, whole runs of other programs on this cluster: {named_in}.")
+    if beside:
+        notebook.note("Published over fewest: over the fewest nodes of the published runs.")
+    if tables:
+        notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
+
+
+def _mapping_ours(
+    place: tuple[int, int], found: Sequence[Spread], mappings: Sequence[str], notebook: Notebook
+) -> Iterator[Cell]:
+    """Some tasks on some nodes: how many each has, the time in each mapping, and their ratio."""
+    tasks, nodes = place
+    own = {one.name: one for one in found if one.tasks == tasks}
+    each = shares(tasks, nodes)
+    many = f"{each[-1]} or {each[0]}" if each[-1] != each[0] else str(each[0])
+    yield label(str(tasks), tasks)
+    yield label(f"{nodes}, {many} each", nodes)
+    for name in mappings:
+        case = own[name].cases.get(nodes) if name in own else None
+        yield notebook.time(case) if case else missing()
+    first = own.get(mappings[0])
+    ratio = first.over_fewest(nodes) if first else None
+    yield missing() if ratio is None else _times(ratio)
+
+
+def _printed(place: tuple[int, int], beside: Sequence[Printed]) -> tuple[Cell, ...]:
+    """What was published of as many tasks on as many nodes."""
+    tasks, nodes = place
+    for one in beside:
+        if one.tasks == tasks and nodes in one.times_s:
+            run = plain(one.times_s[nodes], f"{one.times_s[nodes]:g} s")
+            return label(one.program), run, _times(one.over_fewest(nodes))
+    return (missing(), missing(), missing())
+
+
+def _times(ratio: float) -> Cell:
+    return plain(ratio, f"{number(ratio)} ×")
+
+
+def _statements(
+    kernel: str, here: str, context: Context
+) -> Iterator[tuple[PaperTable, Mapping[str, PublishedValue]]]:
+    """What a paper says in words of this cluster, of programs that communicate as the kernel."""
+    for table in context.library.tables(("mapping_effect",)):
+        for row in table.rows:
+            if same_name(row["cluster"], here) and stands_for(kernel, row["kernel"]):
+                yield table, row
+
+
+def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
+    """A statement: of how many tasks, and the time on the most nodes over that on the fewest."""
+    times = partial(most_over_fewest, str(row["faster"]))
+    percents = str(row["difference_text"])
+    told = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
+    said = Cell(times(float(str(row["difference_percent"]))), told.replace("%", "×"))
+    empty = [missing()] * (mappings + 1)
+    places = label(str(row["ranks_text"])), label("the most")
+    return (*places, *empty, label(str(row["kernel"])), missing(), said)
+
+
+def one_node_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Tasks on one node, compared with published times of the programs that they model.
+
+    A table for each published one of runs on one node, of the programs that cases stand for.
+
+    Without a paper, one of the cases alone.
+    """
+    if context.paper is None:
+        return _one_node_ours(cases, context)
+    found = []
+    for table in context.library.tables(("clusters",)):
+        if table.facts.get("nodes") != 1 or "kernel" not in table.columns:
+            continue
+        kernels = dict.fromkeys(case.kernel for case in cases)
+        programs = dict.fromkeys(str(row["kernel"]) for row in table.rows)
+        pairs = [(one, kernel) for one in programs for kernel in kernels if stands_for(kernel, one)]
+        if pairs:
+            found.append(_one_node_table(table, pairs, cases, context))
+    return found
+
+
+def why_no_one_node_table(cases: Sequence[MeasuredCase], context: Context) -> str | None:
+    """That the paper has nothing to set beside the cases that there are."""
+    if context.paper is None or not _of_tasks(cases):
+        return None
+    programs = sorted(
+        {
+            str(row["kernel"])
+            for table in context.library.tables(("clusters",))
+            if table.facts.get("nodes") == 1 and "kernel" in table.columns
+            for row in table.rows
+        }
+    )
+    has = f"runs of {listed(programs)}, and no kernel here stands for one" if programs else "none"
+    return f"runs on one node of {context.paper.id}: {has}"
+
+
+def _of_tasks(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """The cases of tasks on one node that have a time."""
+    return [
+        case
+        for case in cases
+        if case.number("nodes") == 1 and case.settings.get("tasks") and case.time
+    ]
+
+
+def _one_node_ours(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A row a case."""
+    own = sorted(_of_tasks(cases), key=lambda case: (case.kernel, case.ranks))
+    if not own:
+        return []
+    notebook = Notebook(cases, context.all_cases)
+    differ = varying([case.settings for case in own])
+    names = [name for name in differ if name not in ("kernel", "tasks", "ppn")]
+    rows = tuple(
+        (
+            label(case.kernel),
+            label(str(case.ranks), case.ranks),
+            *([label(describe(case.settings, names))] if names else []),
+            notebook.time(case),
+        )
+        for case in own
+    )
+    return [
+        Table(
+            id="one_node",
+            kind="one_node",
+            title=context.title("On one node"),
+            columns=(
+                Column("kernel", "kernel", align="left"),
+                Column("tasks", "tasks", align="left"),
+                *([Column("setting", "setting", align="left")] if names else []),
+                Column("step_s", "step"),
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+            stub=3 if names else 2,
+        )
+    ]
+
+
+def _one_node_table(
+    published: PaperTable,
+    pairs: Sequence[tuple[str, str]],
+    cases: Sequence[MeasuredCase],
+    context: Context,
+) -> Table:
+    """A row for each program, each kernel that stands for it, and number of tasks."""
+    notebook = Notebook(cases, context.all_cases)
+    here = _here(cases, context)
+    clusters = list(dict.fromkeys(str(row["cluster"]) for row in published.rows))
+    known = any(same_name(name, here) for name in clusters)
+    rows = []
+    for program, kernel in pairs:
+        own = [row for row in published.rows if row["kernel"] == program]
+        for tasks in dict.fromkeys(int(str(row["ranks"])) for row in own):
+            times = {str(row["cluster"]): row["time_s"] for row in own if row["ranks"] == tasks}
+            there = next((times[name] for name in times if same_name(name, here)), None)
+            for case in _on_one_node(cases, kernel, tasks) or _untimed(
+                cases, pairs, program, tasks
+            ):
+                step = notebook.time(case) if case and case.time else missing()
+                rows.append((
+                    label(program),
+                    label(str(tasks), tasks),
+                    label(kernel),
+                    step,
+                    *(_run(times.get(name)) for name in clusters),
+                    *([_steps(there, case)] if known else []),
+                ))  # fmt: skip
+    notebook.note(f"Published: whole runs on one node ({source(published)}).")
+    if known:
+        solve = any(kernel == SOLVER for _, kernel in pairs)
+        but = f"; one of {SOLVER} is a whole solve, as a run of miniFE is" if solve else ""
+        notebook.note(
+            f"steps in a run: the published run here ({here}) over our step. It is how many steps "
+            f"the run had, if a step took as long: the paper does not say how many{but}."
+        )
+    return Table(
+        id="one_node",
+        kind="one_node",
+        title=context.title("On one node"),
+        columns=(
+            Column("program", "program", align="left"),
+            Column("tasks", "tasks", align="left"),
+            Column("kernel", "kernel", align="left"),
+            Column("step_s", "step"),
+            *(Column(f"{name.lower()}_s", name, "published run") for name in clusters),
+            *([Column("steps", "steps in a run")] if known else []),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+        stub=3,
+    )
+
+
+SOLVER = "fe_heat"
+"""SOLVER is the kernel of which a step is all of a published run's solve."""
+
+
+def _untimed(
+    cases: Sequence[MeasuredCase], pairs: Sequence[tuple[str, str]], program: str, tasks: int
+) -> list[None]:
+    """A row without a time of ours, unless another kernel that stands for a program has one."""
+    kernels = [kernel for other, kernel in pairs if other == program]
+    return [] if any(_on_one_node(cases, kernel, tasks) for kernel in kernels) else [None]
+
+
+def _here(cases: Sequence[MeasuredCase], context: Context) -> str:
+    """The cluster that cases were simulated on, or the machine that they ran on."""
+    simulated = next((case.cluster for case in cases if case.cluster), None)
+    return str(simulated or (context.machine or {}).get("host"))
+
+
+def _on_one_node(cases: Sequence[MeasuredCase], kernel: str, tasks: int) -> list[MeasuredCase]:
+    """A kernel's cases of so many tasks on one node; none without a time."""
+    return [
+        case
+        for case in cases
+        if case.kernel == kernel and case.ranks == tasks and case.number("nodes") == 1 and case.time
+    ]
+
+
+def _run(seconds: PublishedValue | None) -> Cell:
+    return missing() if seconds is None else plain(seconds, f"{seconds:g} s")
+
+
+def _steps(run_s: PublishedValue | None, case: MeasuredCase | None) -> Cell:
+    """Our steps in a published run."""
+    if run_s is None or case is None or case.time is None:
+        return missing()
+    ratio = float(str(run_s)) / case.time.value
+    return plain(ratio, number(ratio))
+
+
+def weak_scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Weak scaling by pattern: time relative to the fewest tasks on one node.
+
+    A table of every comparison with a reference on one node: a row for each number of tasks.
+    """
+    return [_weak_table(part, scaling, context) for part, scaling in weak_scalings(cases)]
+
+
+def _weak_table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    shown = [name for name in PATTERNS if any(name in one.patterns for one in scaling.spreads)]
+    rows = tuple(_row(one, shown, scaling, notebook, context.seed) for one in scaling.spreads)
+    between = "intermediate: between; " if PATTERNS[1] in shown else ""
+    notebook.note(
+        f"reference: {count(scaling.reference.ranks, 'task')} on one node. work a task: operations "
+        "over those of a task of the reference. Concentrated: on the fewest of the numbers of "
+        f"nodes that were tried with these tasks; distributed: on the most; {between}ranks placed "
+        "block by block."
+    )
+    return Table(
+        id="weak_scaling",
+        kind="weak_scaling",
+        title=context.title("Weak scaling, by tasks", named(part)),
+        columns=_columns(shown),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _columns(patterns: Sequence[str]) -> tuple[Column, ...]:
+    """Three of each pattern that tasks were tried in."""
+    return (
+        Column("tasks", "tasks", align="left"),
+        Column("work_over_reference", "work a task"),
+        *(
+            column
+            for pattern in patterns
+            for column in (
+                Column(f"{pattern}_nodes", "nodes", pattern),
+                Column(f"{pattern}_s", "step", pattern),
+                Column(f"{pattern}_over_reference", "over reference", pattern),
+            )
+        ),
+    )
+
+
+def _row(
+    one: Spread, patterns: Sequence[str], scaling: WeakScaling, notebook: Notebook, seed: int
+) -> tuple[Cell, ...]:
+    timed = next((case for case in one.cases.values() if case.launches), None)
+    work = None if timed is None else scaling.work_over_reference(timed)
+    cells = [cell for name in patterns for cell in _case(one, name, scaling, notebook, seed)]
+    told = missing() if work is None else plain(work, f"{number(work)} ×")
+    return (label(str(one.tasks), one.tasks), told, *cells)
+
+
+def _case(
+    one: Spread, pattern: str, scaling: WeakScaling, notebook: Notebook, seed: int
+) -> tuple[Cell, ...]:
+    """On how many nodes, how long, and how many times as long as the reference."""
+    case = one.patterns.get(pattern)
+    if case is None:
+        return (missing(), missing(), missing())
+    ratio = scaling.over_reference(case, seed)
+    over = notebook.estimate(ratio, case, ((1.0, "×"),)) if ratio else missing()
+    return (plain(case.number("nodes")), notebook.time(case), over)

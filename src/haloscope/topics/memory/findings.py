@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory bandwidth on few cores and on many, what solvers make of it, and parallel regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import Measure, contrasts
+from haloscope.analysis.context import Context
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import (
+    BANDWIDTH,
+    Claim,
+    Finding,
+    FindingShape,
+    Metric,
+    Ratio,
+    Verdict,
+)
+from haloscope.topics.common.making import made, verdict_of
+from haloscope.topics.memory.analysis import Triad, memory_triads, uses
+
+SERVED = 1.2
+"""SERVED is how many times as much as in memory a triad moves where caches serve a part that
+matters, because triads over larger sets differ by less without caches."""
+
+
+def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Triad bandwidth of the largest working set, on the fewest and on the most cores.
+
+    Of working sets that no cache holds: what a cache gives is not the memory's.
+    """
+    triads = memory_triads(cases, context.machine)
+    if not triads:
+        return
+    few, many = triads[min(triads)], triads[max(triads)]
+    parts = [_moved(many)]
+    if few is not many:
+        (contrast,) = contrasts([(_seconds_per_byte(few), _seconds_per_byte(many))], context.seed)
+        ratio = Ratio.of(contrast.ratio) if contrast.ratio else None
+        parts = [_moved(many, few, ratio, verdict_of(contrast)), _moved(few)]
+    yield made(
+        context,
+        [many.case, few.case],
+        "Memory bandwidth (triad)",
+        FindingShape.TREND,
+        parts,
+        topic="memory",
+        metric=BANDWIDTH,
+        but=("nodes", "ppn", "threads"),
+    )
+
+
+def _moved(
+    triad: Triad,
+    other: Triad | None = None,
+    ratio: Ratio | None = None,
+    verdict: Verdict | None = None,
+) -> Claim:
+    return Claim(
+        {"cores": triad.case.cores},
+        {"cores": other.case.cores} if other else {},
+        estimate=triad.point.rate,
+        ratio=ratio,
+        verdict=verdict,
+    )
+
+
+def _seconds_per_byte(triad: Triad) -> Measure:
+    """A triad by what can be compared: as many bytes on any number of cores."""
+    point = triad.point
+    sample = tuple(time_s / point.bytes for time_s in point.sample)
+    return Measure(triad.case, "triad", sample, point.time.times(1 / point.bytes))
+
+
+def regions(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The cost of a parallel region of the fewest threads, and of the most."""
+    own = [case for case in cases if case.kernel == "parallel_region" and case.launches]
+    own.sort(key=lambda case: case.number("threads"))
+    ends = list(dict.fromkeys((*own[:1], *own[-1:])))
+    parts = [
+        Claim(
+            {"threads": case.number("threads")},
+            estimate=case.estimate(case.sample(lambda record: record.result["region_s"])),
+        )
+        for case in ends
+    ]
+    if parts:
+        yield made(
+            context,
+            ends,
+            "Parallel region",
+            FindingShape.VALUE,
+            parts,
+            topic="memory",
+            metric=Metric("time of a parallel region"),
+            but=("threads", "ppn"),
+        )
+
+
+def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Each variant at its largest working set, on the most cores that stream ran on too."""
+    known = [use for use in uses(cases, cases, context.machine) if use.share is not None]
+    in_memory = memory_triads(cases, context.machine)
+    for variant in dict.fromkeys(str(use.case.settings.get("variant")) for use in known):
+        own = [use for use in known if str(use.case.settings.get("variant")) == variant]
+        best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
+        largest = in_memory.get(best.case.cores)
+        assert best.triad is not None
+        served = (
+            largest is not None
+            and best.level == largest.level
+            and best.triad.moved.value >= SERVED * largest.moved.value
+        )
+        yield made(
+            context,
+            [best.case, best.triad.case],
+            "Memory bandwidth of the solver",
+            FindingShape.BOUND,
+            [
+                Claim(
+                    {
+                        "variant": variant,
+                        "n": best.case.settings.get("n"),
+                        "cores": best.case.cores,
+                        "level": f"working set in {best.level}" if best.level else "",
+                    },
+                    estimate=best.achieved,
+                    share=best.share,
+                )
+            ],
+            topic="memory",
+            metric=BANDWIDTH,
+            bound="STREAM triad",
+            but=("nodes", "ppn", "threads", "n", "variant"),
+            caveats=[Caveat.PARTLY_CACHED] if served else [],
+            near=[],
+        )

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of memory bandwidth: of streams, and of the solver beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import Swept, level_of, sweep
+from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.memory.analysis import Use, uses
+
+OPERATIONS = ("copy", "scale", "add", "triad", "dot")
+
+
+def stream_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Memory bandwidth by cores and working set, one column per operation, with the memory level.
+
+    One table for every combination of settings but the cores.
+    """
+    own = [case for case in cases if case.kernel == "stream"]
+    return [_table(part, context) for part in facets(own, ("nodes", "ppn", "threads"))]
+
+
+def _table(part: Facet, context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    rows: list[tuple[Cell, ...]] = []
+    known = {point.operation for case in part.cases for point in sweep(case)}
+    operations = [name for name in OPERATIONS if name in known]
+    for case in sorted(part.cases, key=lambda case: (case.cores, case.ranks)):
+        rows += _rows(case, operations, notebook, context)
+    notebook.note("working set: of one process, all arrays together.")
+    if context.machine and context.machine.get("caches"):
+        notebook.note("level: the smallest that holds the working sets of all cores in use.")
+    return Table(
+        id="stream",
+        kind="stream",
+        title=context.title("Memory bandwidth by cores and working set", part.label),
+        columns=(
+            Column("cores", "cores", align="left"),
+            Column("working_set_bytes", "working set", align="left"),
+            Column("level", "level", align="left"),
+            *(Column(f"{name}_bytes_per_s", name, "bandwidth") for name in operations),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+        stub=3,
+    )
+
+
+def _rows(
+    case: MeasuredCase, operations: Sequence[str], notebook: Notebook, context: Context
+) -> list[tuple[Cell, ...]]:
+    points: dict[int, dict[str | None, Swept]] = {}
+    for point in sweep(case):
+        points.setdefault(point.size_bytes, {})[point.operation] = point
+    cores = label(_cores(case), case.cores)
+    if not points:
+        empty = (notebook.absent(case) for _ in operations)
+        return [(cores, missing(), missing(), *empty)]
+
+    def cell(by_operation: dict[str | None, Swept], name: str) -> Cell:
+        point = by_operation.get(name)
+        if point is None:
+            return missing()
+        return notebook.estimate(point.rate, case, BYTES_PER_SECOND)
+
+    return [
+        (
+            cores,
+            label(size(bytes_), bytes_),
+            label(level_of(bytes_ * case.ranks, case, context.machine)),
+            *(cell(by_operation, name) for name in operations),
+        )
+        for bytes_, by_operation in sorted(points.items())
+    ]
+
+
+def _cores(case: MeasuredCase) -> str:
+    threads = case.number("threads")
+    return f"{case.cores}" if threads == 1 else f"{case.cores} ({case.ranks} × {threads} threads)"
+
+
+_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("iteration_s", "an iteration"),
+    Column("bytes_per_point", "bytes a point"),
+    Column("working_set_bytes", "working set"),
+    Column("achieved_bytes_per_s", "achieved"),
+    Column("triad_bytes_per_s", "triad moves"),
+    Column("triad_working_set_bytes", "triad's set"),
+    Column("share_of_triad", "share"),
+)
+_OF_A_TRIAD = 3
+"""_OF_A_TRIAD is how many columns, the last ones, a table without any triad lacks."""
+
+
+def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Memory bandwidth of the Poisson solver, compared with a triad on the same working set.
+
+    A row a Poisson case that declares its traffic; if some have a triad, these alone.
+    """
+    solvers = [case for case in cases if case.kernel == "poisson_cg"]
+    every = uses(solvers, context.all_cases, context.machine)
+    if not every:
+        return []
+    found = [use for use in every if use.triad is not None] or every
+    notebook = Notebook(solvers, context.all_cases)
+    rows = tuple(_row(use, solvers, notebook) for use in found)
+    notebook.note(
+        "working set: what a sweep over the mesh goes through, of all processes. achieved: bytes "
+        "the solver's algorithm moves (declared for a point and an iteration) over its time."
+    )
+    bounded = found[0].triad is not None
+    if bounded:
+        notebook.note(
+            "triad moves: what stream's triad did on as many cores, bound alike, over a working "
+            "set that lies in the same level (triad's set, of all processes), with lines read only "
+            "to be overwritten, which stream's own table does not count."
+        )
+    shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
+    if not bounded:
+        notebook.note(f"What would be possible is not known: {_UNLIKE}.")
+    elif len(found) < len(every):
+        notebook.note(f"Without {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
+    if any(use.exceeds for use in found):
+        notebook.note(
+            f"{_NO_BOUND}: the solver moved more than the triad, which is no bound then: a cache "
+            "served a part of it, or something disturbed the triad."
+        )
+    return [
+        Table(
+            id="bandwidth",
+            kind="bandwidth",
+            title=context.title(f"Achieved {'and possible ' if bounded else ''}bandwidth"),
+            columns=_COLUMNS[:shown],
+            rows=tuple(row[:shown] for row in rows),
+            notes=notebook.notes(),
+        )
+    ]
+
+
+_UNLIKE = "stream was not run on as many cores, bound alike, over such a working set"
+_NO_BOUND = "no bound"
+
+
+def _row(use: Use, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
+    case = use.case
+    working_set = size(use.working_set_bytes)
+    in_level = f"{working_set} ({use.level})" if use.level else working_set
+    if use.triad is None:
+        bound, of, share = missing(), missing(), missing()
+    else:
+        bound = notebook.estimate(use.triad.moved, use.triad.case, BYTES_PER_SECOND)
+        of = plain(use.triad.working_set_bytes, size(use.triad.working_set_bytes))
+        share = missing(_NO_BOUND) if use.exceeds else plain(use.share, percent(use.share))
+    return (
+        label(label_of(case, among)),
+        notebook.estimate(use.iteration, case, SECONDS),
+        plain(use.bytes_per_point, number(use.bytes_per_point)),
+        plain(use.working_set_bytes, in_level),
+        notebook.estimate(use.achieved, case, BYTES_PER_SECOND),
+        bound,
+        of,
+        share,
+    )

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of messages between two processes: times, fitted models, transports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels, label_of
+from haloscope.analysis.context import Context
+from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.models.hockney import Ends, Hockney
+from haloscope.models.model import Model
+from haloscope.models.piecewise_hockney import PiecewiseHockney
+from haloscope.quantities import percent, rate, seconds, size
+from haloscope.stats.estimates import Estimate
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, bars, mark, size_ticks
+from haloscope.topics.common.words import clock
+
+
+def pingpong_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Messages by size: half round trip and bandwidth; streams have a bandwidth only.
+
+    Half round trip and bandwidth by message size, a curve a case; streams apart.
+    """
+    own = [case for case in cases if case.kernel == "pingpong" and len(sweep(case)) > 1]
+    timed = [case for case in own if exchanges(case)]
+    streams = [case for case in own if not exchanges(case)]
+    return [
+        _pingpong_figure(group, title, context, timed=group is timed)
+        for group, title in ((timed, "Ping-pong by message size"), (streams, "Streams of messages"))
+        if group
+    ]
+
+
+def sizes_of(cases: Sequence[MeasuredCase]) -> Axis:
+    """The axis of message sizes that all these cases fit on."""
+    sizes = [float(p.size_bytes) for case in cases for p in sweep(case) if p.size_bytes]
+    return Axis("message", "log2", size_ticks(sizes))
+
+
+def curve(part: Facet, of: Callable[[Swept], Estimate], factor: float, name: str = "") -> Curve:
+    """One case's curve over message size, without messages of no bytes."""
+    marks = tuple(
+        mark(point.size_bytes, of(point).times(factor))
+        for point in sweep(part.cases[0])
+        if point.size_bytes
+    )
+    return Curve(name or part.label or clock(part.cases), marks)
+
+
+def bandwidth_panel(parts: Sequence[Facet], panel: str, title: str, names: Sequence[str]) -> Lines:
+    """Bandwidth by message size, a curve a case."""
+    return Lines(
+        panel,
+        title,
+        sizes_of([part.cases[0] for part in parts]),
+        Axis("bandwidth (GB/s)", "log"),
+        tuple(
+            curve(part, lambda point: point.rate, 1e-9, name)
+            for part, name in zip(parts, names, strict=True)
+        ),
+    )
+
+
+def _pingpong_figure(
+    cases: Sequence[MeasuredCase], title: str, context: Context, *, timed: bool
+) -> Figure:
+    parts = facets(cases, ())
+    time = Lines(
+        "time",
+        "Half round trip",
+        sizes_of(cases),
+        Axis("half round trip (µs)", "log"),
+        tuple(curve(part, lambda point: point.one_way, 1e6) for part in parts),
+    )
+    bandwidth = bandwidth_panel(parts, "bandwidth", "Bandwidth", ["" for _ in parts])
+    panels = (time, bandwidth) if timed else (bandwidth,)
+    return Figure(
+        id="pingpong" if timed else "streams",
+        kind="pingpong",
+        title=context.title(title),
+        panels=panels,
+        alt=_alt(parts, title, timed=timed),
+        notes=bars(cases, panels),
+    )
+
+
+def _alt(parts: Sequence[Facet], title: str, *, timed: bool) -> str:
+    """The smallest message's time and the highest bandwidth, of all curves."""
+    points = [(part.label, p) for part in parts for p in sweep(part.cases[0]) if p.size_bytes]
+    label, best = max(points, key=lambda point: point[1].rate.value)
+    highest = f"highest bandwidth {rate(best.rate.value)} at {size(best.size_bytes)}{_of(label)}"
+    if not timed:
+        return f"{title}: {highest}."
+    label, least = min(points, key=lambda point: (point[1].size_bytes, point[1].time.value))
+    time = seconds(least.one_way.value)
+    return f"{title}. {size(least.size_bytes)}: half a round trip of {time}{_of(label)}; {highest}."
+
+
+def _of(label: str) -> str:
+    """Which curve it is, where there are several."""
+    return f" ({label})" if label else ""
+
+
+_PER_OCTAVE = 4
+
+
+def fits_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """A ping-pong with the fitted models and their residuals.
+
+    A figure a case: its times with every model's curve; relative residuals by size.
+    """
+    own = [case for case in cases if case.kernel != "loggp" and message_models(case)]
+    return [_fit_figure(part, context) for part in facets_of_kernels(own, ())]
+
+
+def _fit_figure(part: Facet, context: Context) -> Figure:
+    (case,) = part.cases
+    models = message_models(case)
+    x = sizes_of([case])
+    what = "half round trip" if exchanges(case) else "time"
+    panels = (
+        Lines(
+            "time",
+            f"{what.capitalize()} and models",
+            x,
+            Axis(f"{what} (µs)", "log"),
+            (
+                _measured(part, context),
+                *(drawn for name, model in models for drawn in _drawn(name, model)),
+            ),
+        ),
+        Lines(
+            "residuals",
+            f"Residuals: {clock([case])} less model",
+            x,
+            Axis(f"of the {clock([case])} time (%)", "symlog"),
+            tuple(_residuals(name, model) for name, model in models),
+        ),
+    )
+    return Figure(
+        id="fits",
+        kind="fits",
+        title=context.title("Models of a message's time", part.label),
+        panels=panels,
+        alt=_in_words(case, models),
+        notes=(
+            *bars([case], panels[:1]),
+            "Where a model says that a message takes less than no time, it has no line.",
+            *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
+        ),
+    )
+
+
+def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
+    """How many models there are, and which is nearest, by how far it is off."""
+    off = {name: model.residuals.relative_rms for name, model in models}
+    nearest = min(off, key=lambda name: off[name])
+    what = "half round trips" if exchanges(case) else "times"
+    return (
+        f"{clock([case]).capitalize()} {what} with {len(models)} models, and their "
+        f"residuals. Nearest: {nearest}, off by {percent(off[nearest])} (root mean square)."
+    )
+
+
+def _measured(part: Facet, context: Context) -> Curve:
+    """The times that models are fitted to, in the colour that they have among all ping-pongs."""
+    (case,) = part.cases
+    if not exchanges(case):
+        return curve(part, lambda point: point.time, 1e6, clock(part.cases))
+    every = [other for other in context.all_cases if exchanges(other) and other.launches]
+    name = label_of(case, every)
+    drawn = curve(part, lambda point: point.one_way, 1e6, clock(part.cases))
+    return drawn if name == case.kernel else replace(drawn, like=name)
+
+
+def _style(name: str) -> int:
+    """A model looks the same in every panel and figure, whatever others there are."""
+    return 1 + HOCKNEY.index(name)
+
+
+def _label(name: str, model: Model) -> str:
+    """Its name; with the sizes that its bandwidth is from, where those are not the report's."""
+    ends = model.ends if isinstance(model, Hockney) else None
+    if ends is None or ends.bandwidth_bytes == Ends().bandwidth_bytes:
+        return name
+    first, last = ends.bandwidth_bytes
+    return f"{name}: B from {size(first)} to {size(last)}"
+
+
+def _residuals(name: str, model: Model) -> Curve:
+    left = zip(model.residuals.x, model.residuals.relative, strict=True)
+    marks = tuple(Mark(float(x), 100 * float(share)) for x, share in left if x > 0)
+    return Curve(_label(name, model), marks, style=_style(name))
+
+
+def _drawn(name: str, model: Model) -> Iterator[Curve]:
+    """A model's line over the sizes it rests on, where it is above zero.
+
+    A model in pieces has a line for each: it says nothing of what lies between them.
+    """
+    pieces = model.pieces if isinstance(model, PiecewiseHockney) else ()
+    spans = [(piece.first_bytes, piece.last_bytes) for piece in pieces] or [model.valid]
+    for smallest, last in spans:
+        first = max(1.0, smallest)
+        steps = 1 + int(_PER_OCTAVE * np.log2(max(last, first) / first))
+        sizes = np.geomspace(first, max(last, first), steps)
+        marks = tuple(
+            Mark(float(x), 1e6 * float(time))
+            for x, time in zip(sizes, model.predict(sizes), strict=True)
+            if time > 0
+        )
+        if marks:
+            yield Curve(_label(name, model), marks, model=True, style=_style(name))
+
+
+def transports_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Bandwidth by message size, one panel per library and one curve per transport (Figs. 3-5).
+
+    One figure for each way of measuring that ran over several transports or placements.
+    """
+    own = [case for case in cases if exchanges(case) and len(sweep(case)) > 1]
+    over = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
+    return [_transport_figure(part, context) for part in facets(own, over) if len(part.cases) > 1]
+
+
+def _transport_figure(part: Facet, context: Context) -> Figure:
+    by_library: dict[str, list[MeasuredCase]] = {}
+    for case in part.cases:
+        by_library.setdefault(str(case.settings["toolchain"]), []).append(case)
+    panels = []
+    for name, own in by_library.items():
+        parts = facets(own, ())
+        names = [one.label or str(one.settings["transport"] or "default") for one in parts]
+        panels.append(bandwidth_panel(parts, name, name, names))
+    return Figure(
+        id="transports",
+        kind="transports",
+        title=context.title("Bandwidth by transport", part.label),
+        panels=tuple(panels),
+        alt=f"Bandwidth over message size for {len(part.cases)} transports or placements.",
+        notes=bars(part.cases, panels),
+    )

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages between two processes: latency, bandwidth, streams, and the fastest MPI library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.findings.finding import (
+    BANDWIDTH,
+    LATENCY,
+    Claim,
+    Finding,
+    FindingShape,
+    Metric,
+)
+from haloscope.quantities import listed
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Bytes, Settings, varying
+from haloscope.topics.common.making import made, winners
+from haloscope.topics.messages.analysis import apart, message_races, raced_of
+
+SHOWN = 4
+"""SHOWN is the largest number of settings that have a value each; of more, the best alone."""
+
+
+def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The smallest message's time and the highest bandwidth of a few settings; of many the best."""
+    own = [case for case in cases if exchanges(case) and case.launches]
+    swept = [(case, [p for p in sweep(case) if p.size_bytes]) for case in own]
+    ends = [
+        (case, points[0], max(points, key=lambda point: point.rate.value))
+        for case, points in swept
+        if points
+    ]
+    if not ends:
+        return
+    names = [name for name in varying([case.settings for case, *_ in ends]) if name != "sizes"]
+    least = min(first.size_bytes for _, first, _ in ends)
+    quick = sorted((e for e in ends if e[1].size_bytes == least), key=lambda e: e[1].one_way.value)
+    broad = sorted(ends, key=lambda e: -e[2].rate.value)
+    few = len(ends) <= SHOWN
+    for question, metric, chosen in (
+        ("Ping-pong latency, one way", LATENCY, quick if few else quick[:1]),
+        ("Ping-pong bandwidth, highest", BANDWIDTH, broad if few else broad[:1]),
+    ):
+        parts = [
+            Claim(
+                {
+                    "size": Bytes((first if metric is LATENCY else best).size_bytes),
+                    **_of(case, names),
+                },
+                estimate=first.one_way if metric is LATENCY else best.rate,
+            )
+            for case, first, best in chosen
+        ]
+        yield made(
+            context, [case for case, *_ in chosen], question, FindingShape.VALUE, parts,
+            topic="pingpong", metric=metric, of=len(ends), but=(*names, "ppn"),
+        )  # fmt: skip
+
+
+def _of(case: MeasuredCase, names: Sequence[str]) -> Settings:
+    more = ["nodes"] if "ppn" in names else []
+    return {name: case.settings.get(name) for name in dict.fromkeys((*names, *more))}
+
+
+def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The highest message rate and the highest bandwidth of all streams of messages."""
+    own = [case for case in cases if case.kernel == "pingpong" and case.launches]
+    points = [
+        (case, point)
+        for case in own
+        if not exchanges(case)
+        for point in sweep(case)
+        if point.size_bytes
+    ]
+    if not points:
+        return
+    names = [name for name in varying([case.settings for case, _ in points]) if name != "sizes"]
+    quick = max(points, key=lambda pair: _messages(pair[1]).value)
+    broad = max(points, key=lambda pair: pair[1].rate.value)
+    for question, metric, (case, point) in (
+        ("Message rate, highest", Metric("message rate", "1/s", "higher"), quick),
+        ("Bandwidth of streams of messages, highest", BANDWIDTH, broad),
+    ):
+        part = Claim(
+            {"size": Bytes(point.size_bytes), **_of(case, names)},
+            estimate=point.rate if metric is BANDWIDTH else _messages(point),
+        )
+        yield made(
+            context, [case], question, FindingShape.VALUE, [part],
+            topic="pingpong", metric=metric, of=len(own), but=(*names, "ppn"),
+        )  # fmt: skip
+
+
+def _messages(point: Swept) -> Estimate:
+    """Messages per second."""
+    return point.time.rate(point.bytes / point.size_bytes)
+
+
+def libraries(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of every placement of two ranks: the fastest library or transport by size."""
+    for part, by_size in message_races(cases, context.seed):
+        by = listed(apart(part)).replace("toolchain", "MPI library")
+        yield made(
+            context,
+            raced_of(part),
+            f"Fastest {by}, one way",
+            FindingShape.BEST,
+            winners(list(by_size.values()), lambda name: {"name": name}, lambda race: int(race.at)),
+            topic="pingpong",
+            metric=LATENCY,
+            axis="size",
+            points=list(by_size),
+            of=len(part.cases),
+            but=("ppn", *apart(part)),
+        )

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of messages between two processes: times, fitted models, libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels
+from haloscope.analysis.comparison import Contrast, contrasts
+from haloscope.analysis.context import Context
+from haloscope.analysis.fits import bandwidth_curve, exchanges, message_models, unfitted
+from haloscope.analysis.races import Race
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.models.curve import BandwidthCurve
+from haloscope.models.model import FittedParameter, Model
+from haloscope.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    PARAMETERS,
+    PER_BYTE,
+    PER_SECOND,
+    PLAIN,
+    SECONDS,
+    Scale,
+    count,
+    percent,
+    seconds,
+    size,
+)
+from haloscope.study.settings import describe, varying
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.words import clock
+from haloscope.topics.contrast.tables import COLUMNS, cells, explain
+from haloscope.topics.messages.analysis import message_races, one_way, seldom_of
+
+
+def pingpong_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Messages by size: half round trip and bandwidth, or bandwidth and message rate of streams.
+
+    One table a case: modes, toolchains, transports and placements stand apart.
+    """
+    own = [case for case in cases if case.kernel == "pingpong" and case.launches]
+    return [_pingpong_table(part, context) for part in facets(own, ())]
+
+
+def _pingpong_table(part: Facet, context: Context) -> Table:
+    (case,) = part.cases
+    notebook = Notebook(part.cases, context.all_cases)
+    timed = exchanges(case)
+    rows = []
+    for point in sweep(case):
+        name = label(size(point.size_bytes), point.size_bytes, case.id)
+        speed = _bandwidth(point, case, notebook)
+        if timed:
+            time = notebook.estimate(point.one_way, case, SECONDS)
+            rows.append((name, time, speed))
+        else:
+            rows.append((name, speed, _messages(point, case, notebook)))
+    speed_column = Column("bandwidth_bytes_per_s", "bandwidth")
+    columns = (
+        (Column("half_round_trip_s", "half round trip"), speed_column)
+        if timed
+        else (speed_column, Column("messages_per_s", "messages"))
+    )
+    return Table(
+        id="pingpong",
+        kind="pingpong",
+        title=context.title("Messages between two processes", part.label),
+        columns=(Column("size_bytes", "message", align="left"), *columns),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+    )
+
+
+def _bandwidth(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
+    """Bytes a second, over both directions where messages go both ways at once."""
+    return notebook.estimate(point.rate, case, BYTES_PER_SECOND) if point.size_bytes else missing()
+
+
+def _messages(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
+    """Messages a second, told from bytes: how many empty ones there were is not known."""
+    if not point.size_bytes:
+        return missing()
+    return notebook.estimate(point.time.rate(point.bytes / point.size_bytes), case, PER_SECOND)
+
+
+_SCALES: tuple[tuple[str, Scale], ...] = (
+    ("_s_per_byte", PER_BYTE),
+    ("_bytes_per_s", BYTES_PER_SECOND),
+    ("_bytes", BYTES),
+    ("_s", SECONDS),
+)
+
+
+def fits_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Models of message time: every parameter with its interval, range, and source.
+
+    For a ping-pong with sizes enough, or a run of loggp: parameters, and predictions by size.
+    """
+    own = [case for case in cases if message_models(case) or unfitted(case)]
+    return [table for part in facets_of_kernels(own, ()) for table in _tables(part, context)]
+
+
+def _tables(part: Facet, context: Context) -> list[Table]:
+    (case,) = part.cases
+    tables = [_parameters(case, context, part.label)]
+    if message_models(case):
+        tables.append(_predictions(case, context, part.label))
+    return tables
+
+
+def _parameters(case: MeasuredCase, context: Context, name: str) -> Table:
+    notebook = Notebook([case], context.all_cases)
+    return Table(
+        id="fits",
+        kind="fits",
+        title=context.title("Models of a message's time", name),
+        columns=(
+            Column("model", "model", align="left"),
+            Column("valid_bytes", "sizes", align="left"),
+            Column("parameter", "parameter", align="left"),
+            Column("value", "value"),
+            Column("misfit", "misfit"),
+        ),
+        rows=(*_rows(case, notebook), *_not_fitted(case, notebook)),
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _rows(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    for name, model in message_models(case):
+        misfit = plain(model.residuals.relative_rms, percent(model.residuals.relative_rms))
+        for index, parameter in enumerate(model.parameters):
+            yield (
+                label(name if index == 0 else "", name),
+                _fit_sizes(parameter, model.valid),
+                *_valued(parameter, case, notebook),
+                misfit if index == 0 else missing(""),
+            )
+        _sourced(notebook, name, model)
+    if found := bandwidth_curve(case):
+        for index, parameter in enumerate(found.parameters):
+            name = found.name if index == 0 else ""
+            cells = _valued(parameter, case, notebook)
+            yield (label(name, found.name), _fit_sizes(parameter, found.valid), *cells, missing(""))
+        _sourced(notebook, found.name, found)
+    notebook.note("misfit: root mean square of the relative residuals.")
+
+
+def _fit_sizes(parameter: FittedParameter, valid: tuple[float, float]) -> Cell:
+    """The sizes that a parameter rests on, in words and as numbers."""
+    first, last = parameter.over or valid
+    words = parameter.piece or f"{size(first)} to {size(last)}"
+    return Cell(words, words, low=first, high=last)
+
+
+def _sourced(notebook: Notebook, name: str, model: Model | BandwidthCurve) -> None:
+    notebook.note(f"{name}: {model.source}.")
+    for warning in model.warnings:
+        notebook.note(f"{name}: {warning}")
+
+
+def _not_fitted(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    """A row for every model that the data do not suit; its reason is among the notes."""
+    for one in unfitted(case):
+        yield (
+            label(one.name, case=case.id),
+            label("–"),
+            label("–"),
+            missing("not fitted", warn=True),
+            missing(""),
+        )
+        notebook.note(f"{one.name}: not fitted: {one.reason}.")
+
+
+def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
+    """By size: measured, and of every model what it says and what is left over."""
+    models = message_models(case)
+    first = models[0][1].residuals
+    known = clock([case])
+    columns = [Column("size_bytes", "message", align="left"), Column("measured_s", known)]
+    for title, _ in models:
+        key = title.lower().replace(",", "").replace(" ", "_")
+        columns += [
+            Column(f"{key}_s", "predicted", title),
+            Column(f"{key}_residual", "residual", title),
+        ]
+    rows = []
+    for index, (x, measured) in enumerate(zip(first.x, first.measured_s, strict=True)):
+        row = [label(size(x), int(x), case.id), plain(float(measured), seconds(measured))]
+        for _, model in models:
+            told, left = model.residuals.predicted_s[index], model.residuals.relative[index]
+            row += [plain(float(told), seconds(told)), plain(float(left), percent(left))]
+        rows.append(tuple(row))
+    return Table(
+        id="predictions",
+        kind="fits",
+        title=context.title("Models of a message's time, size by size", name),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        notes=(f"residual: {known} less predicted, as a share of {known}.",),
+        folded=True,
+    )
+
+
+def _valued(
+    parameter: FittedParameter, case: MeasuredCase, notebook: Notebook
+) -> tuple[Cell, Cell]:
+    scale = next((s for ending, s in _SCALES if parameter.name.endswith(ending)), PLAIN)
+    name = label(PARAMETERS.get(parameter.name, parameter.name), parameter.name)
+    if not isfinite(parameter.estimate.value):
+        return name, missing("unbounded")
+    return name, notebook.estimate(parameter.estimate, case, scale)
+
+
+PLACES = ("placement", "nodes", "ppn", "places")
+"""PLACES are the settings that say where the two ranks are."""
+SIZES = (8, 1 << 10, 1 << 16, 1 << 20)
+"""SIZES are the sizes that are shown: a message of each kind that is sent differently."""
+
+
+def libraries_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """MPI libraries, transports, and placements, compared by size with a test.
+
+    Of each placement the fastest library against the others, then of each library placements.
+    """
+    raced = message_races(cases, context.seed)
+    found = [_of_races(part, races, context) for part, races in raced]
+    own = [case for case in cases if exchanges(case) and case.launches]
+    placed = [part for part in facets(own, PLACES) if len(part.cases) > 1]
+    return [table for table in (*found, *(_of_places(part, context) for part in placed)) if table]
+
+
+def _of_races(part: Facet, races: Mapping[int, Race[str]], context: Context) -> Table | None:
+    """The races at a few sizes, whose tests are those of all sizes."""
+    notebook = Notebook(part.cases, context.all_cases)
+    shown = {at: races[at] for at in SIZES if at in races}
+    rows = tuple(row for at, race in shown.items() for row in _raced(at, race, notebook))
+    explain([contrast for race in shown.values() for contrast in race.against.values()], notebook)
+    if len(shown) < len(races):
+        notebook.note(f"Shown are {len(shown)} of {count(len(races), 'size')}, tested together.")
+    if seldom := seldom_of(part):
+        notebook.note(f"Not in it, launched too seldom for a test: {'; '.join(seldom)}.")
+    columns = (
+        Column("size", "message", align="left"),
+        Column("fastest", "lowest median", align="left"),
+        Column("fastest_s", "its time"),
+        Column("setting", "against", align="left"),
+        Column("time_s", "its time"),
+        *COLUMNS,
+    )
+    title = context.title("Half round trip: the fastest against each other", part.label)
+    return _library_table(title, columns, rows, notebook)
+
+
+def _raced(at: int, race: Race[str], notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    for other, contrast in race.against.items():
+        yield (
+            label(size(at), at),
+            label(race.best),
+            notebook.estimate(contrast.second.time, contrast.second.case, SECONDS),
+            label(other),
+            notebook.estimate(contrast.first.time, contrast.first.case, SECONDS),
+            *cells(contrast, notebook),
+        )
+
+
+def _of_places(part: Facet, context: Context) -> Table | None:
+    """All placements of a library against its first."""
+    first, *others = part.cases
+    pairs = [
+        (one_way(first, a), one_way(other, b)) for other in others for a, b in _shared(first, other)
+    ]
+    found = contrasts(pairs, context.seed)
+    notebook = Notebook(part.cases, context.all_cases)
+    apart = varying([case.settings for case in part.cases])
+    rows = tuple(
+        _placed(at, describe(contrast.second.case.settings, apart), contrast, notebook)
+        for (at, contrast) in zip(_library_sizes(first, others), found, strict=True)
+    )
+    explain(found, notebook)
+    reference = describe(first.settings, apart)
+    columns = (
+        Column("setting", "setting", align="left"),
+        Column("size", "message", align="left"),
+        Column("reference_s", reference),
+        Column("time_s", "this one"),
+        *COLUMNS,
+    )
+    title = context.title(f"Half round trip against {reference}", part.label)
+    return _library_table(title, columns, rows, notebook)
+
+
+def _placed(at: int, name: str, contrast: Contrast, notebook: Notebook) -> tuple[Cell, ...]:
+    return (
+        label(name),
+        label(size(at), at),
+        notebook.estimate(contrast.first.time, contrast.first.case, SECONDS),
+        notebook.estimate(contrast.second.time, contrast.second.case, SECONDS),
+        *cells(contrast, notebook),
+    )
+
+
+def _library_sizes(first: MeasuredCase, others: Sequence[MeasuredCase]) -> list[int]:
+    return [point.size_bytes for other in others for point, _ in _shared(first, other)]
+
+
+def _shared(first: MeasuredCase, other: MeasuredCase) -> list[tuple[Swept, Swept]]:
+    """The points at a few sizes that both have."""
+    at = {point.size_bytes: point for point in sweep(other)}
+    return [
+        (p, at[p.size_bytes]) for p in sweep(first) if p.size_bytes in SIZES and p.size_bytes in at
+    ]
+
+
+def _library_table(
+    title: str, columns: tuple[Column, ...], rows: tuple[tuple[Cell, ...], ...], notebook: Notebook
+) -> Table | None:
+    """None where no size is shown that both have."""
+    if not rows:
+        return None
+    return Table("libraries", "libraries", title, columns, rows, notebook.notes(), 2)

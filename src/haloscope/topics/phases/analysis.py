@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What share of a step each phase takes, and each section of LAMMPS.
+
+Source: the task-mapping paper, figure 7; LAMMPS' manual, "Screen and logfile output".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.stats.estimates import Estimate
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+REST = "outside phases"
+"""What is left of a step beside its phases, named as one of them."""
+
+
+ROUNDING = 1e-9
+"""ROUNDING is the largest share of a step that is taken for none, because sums of thousands of
+phases are rounded, and no clock tells so little from nothing."""
+
+
+@dataclass(frozen=True)
+class PhaseShare:
+    """One phase of one case: its share of all steps' time, and its seconds in a median step.
+
+    median: whether the seconds are medians over repetitions, as a step's are; in older records
+            there are none, and the seconds are the share of a step's.
+    """
+
+    name: str
+    share: Estimate
+    seconds: float
+    median: bool
+
+
+def shares(case: MeasuredCase) -> list[PhaseShare]:
+    """The phases in the kernel's order, then what lies outside of all; medians over launches.
+
+    None where a launch has several points: their phases are recorded all together.
+    """
+    if any(record.points for record in case.launches):
+        return []
+    names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
+    if not names:
+        return []
+    found = []
+    with_medians = all("median_s" in phase for record in case.launches for phase in record.phases)
+    for name in (*names, REST):
+        share = case.estimate(case.sample(partial(_share, name=name)))
+        if share is None or case.time is None:
+            continue
+        own = case.estimate(case.sample(partial(_median_s, name=name))) if with_medians else None
+        time_s = share.value * case.time.value if own is None else own.value
+        found.append(PhaseShare(name, share, time_s, median=own is not None))
+    return found
+
+
+def _median_s(record: Record, name: str) -> float | None:
+    """A phase's seconds, median over repetitions of the mean over ranks; what a step has beside."""
+    if not record.times_s or not record.phases:
+        return None
+    inside: dict[str, float] = {p["name"]: p["median_s"]["mean"] for p in record.phases}
+    if name == REST:
+        step = median(record.times_s)
+        rest = step - sum(inside.values())
+        return rest if rest > ROUNDING * step else 0.0
+    return inside.get(name)
+
+
+def _share(record: Record, name: str) -> float | None:
+    """A phase's time, mean over ranks, over the step's; outside phases, what they leave.
+
+    Both are means over all steps, of which a few may have been slow.
+    """
+    if not record.times_s or not record.phases:
+        return None
+    step = fmean(record.times_s)
+    inside: dict[str, float] = {p["name"]: p["time_s"]["mean"] for p in record.phases}
+    if name == REST:
+        rest = 1.0 - sum(inside.values()) / step
+        return rest if rest > ROUNDING else 0.0
+    return inside[name] / step if name in inside else None
+
+
+@dataclass(frozen=True)
+class ModelledPhase:
+    """A phase's seconds in a step as measured and by the node model: the slowest rank's.
+
+    measured: the median over repetitions; in older records, which have none, the mean.
+    """
+
+    name: str
+    measured: Estimate
+    model: Estimate
+
+
+def modelled(case: MeasuredCase) -> list[ModelledPhase]:
+    """The phases of a real case that the node model speaks of; medians over launches."""
+    if case.simulated:
+        return []
+    names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
+    found = []
+    for name in names:
+        own = [
+            phase
+            for record in case.launches
+            for phase in record.phases
+            if phase["name"] == name and phase.get("model_s")
+        ]
+        measured = case.estimate([phase.get("median_s", phase["time_s"])["max"] for phase in own])
+        model = case.estimate([phase["model_s"] for phase in own])
+        if measured is not None and model is not None:
+            found.append(ModelledPhase(name, measured, model))
+    return found
+
+
+NAMES = ("Pair", "Bond", "Kspace", "Neigh", "Comm", "Output", "Modify")
+"""The sections, as LAMMPS prints them. What is in none of them, it calls Other."""
+
+PHASES: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "lammps_rhodo": {name: (name,) for name in NAMES},
+    "md_pppm": {
+        "Pair": ("pair",),
+        "Bond": ("bond",),
+        "Kspace": ("kspace", "fft", "remap", "grid", "grid_pack", "grid_sum"),
+        "Neigh": ("neigh", "neigh_sum"),
+        "Comm": ("comm", "movers", "borders", "pack"),
+        "Output": ("output",),
+        "Modify": ("modify", "shake", "shake_pack", "sum"),
+    },
+}
+"""By kernel, the phases that each section has."""
+
+
+def in_sections(case: MeasuredCase) -> MeasuredCase | None:
+    """The case with its phases added up to sections; None where its kernel has none.
+
+    Of a phase that md_pppm has in no section (`check`, which LAMMPS times in none) nothing is left
+    but what the step has beside its phases. Of the ranks' times the means alone add up: no others
+    are there.
+    """
+    sections = PHASES.get(case.kernel)
+    if sections is None:
+        return None
+    launches = tuple(
+        replace(record, phases=[_section(*section, record.phases) for section in sections.items()])
+        if record.phases
+        else record
+        for record in case.launches
+    )
+    return replace(case, launches=launches)
+
+
+def _section(name: str, own: Sequence[str], phases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One section: sums of the means over ranks of its phases; 0 where it has none."""
+    parts = [phase for phase in phases if phase["name"] in own]
+    kept = [key for key in ("time_s", "median_s") if all(key in phase for phase in phases)]
+    return {"name": name, **{key: {"mean": sum(p[key]["mean"] for p in parts)} for key in kept}}

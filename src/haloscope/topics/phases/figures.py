@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of where the time goes: phases, sections of LAMMPS, timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_by_kernel, row_name
+from haloscope.analysis.context import Context
+from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
+from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
+from haloscope.topics.common.words import shares_between
+from haloscope.topics.phases.analysis import REST, in_sections, shares
+
+MOST_BARS = 30
+"""MOST_BARS is the largest number of bars that can be told apart: of more, those inside a grid of
+nodes and processes per node are left out."""
+
+
+BARS_A_PANEL = 18
+"""BARS_A_PANEL is the largest number of bars in one panel, because a page of paper must make more
+of them smaller than can be read."""
+
+
+def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Share of each phase in the time of a step, as stacked bars.
+
+    Stacked bars: each phase's share of a step, a bar a case, a figure a kernel.
+    """
+    found = []
+    for kernel in dict.fromkeys(case.kernel for case in cases):
+        own = [case for case in cases if case.kernel == kernel and len(shares(case)) > 1]
+        if own:
+            found.append(bars_of(own, f"Time by phase, {kernel}", "phases", context))
+    return found
+
+
+def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """Those on one node, and those with the most processes per node."""
+    kept = []
+    for part in facets(cases, ("nodes", "ppn")):
+        most = max(case.number("ppn") for case in part.cases)
+        kept += [c for c in part.cases if c.number("nodes") == 1 or c.number("ppn") == most]
+    return kept
+
+
+def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Context) -> Figure:
+    """A bar a case, with the shares of its phases; of several kernels, each named."""
+    cases = _at_the_edges(every) if len(every) > MOST_BARS else every
+    left_out = len(every) - len(cases)
+    by_case = [{phase.name: phase for phase in shares(case)} for case in cases]
+    names = list(dict.fromkeys(name for own in by_case for name in own))
+    names.sort(key=lambda name: name == REST)
+    parts = tuple(
+        (name, tuple(own[name].share.value if name in own else 0.0 for own in by_case))
+        for name in names
+    )
+    largest = max(parts, key=lambda part: sum(part[1]))
+    return Figure(
+        id=kind,
+        kind=kind,
+        title=context.title(title),
+        panels=tuple(_panels(cases, parts)),
+        alt=f"Share of a step by phase for {count(len(cases), 'case')}. "
+        f"Largest{' over all together' * (len(cases) > 1)}: {largest[0]}, "
+        f"{shares_between(largest[1])}.",
+        notes=(
+            "Mean over ranks, median over launches. After each name: the time of a step.",
+            *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in _bars(parts)) else []),
+            *([_left_out(left_out)] if left_out else []),
+        ),
+    )
+
+
+_Parts = Sequence[tuple[str, tuple[float, ...]]]
+"""Each phase with its share of every bar."""
+
+
+def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
+    """As many panels as it takes, about equally long."""
+    names = [row_name(case, cases) for case in cases]
+    totals = [seconds(case.time.value) if case.time else "" for case in cases]
+    number = -(-len(cases) // BARS_A_PANEL)
+    ends = [len(cases) * part // number for part in range(number + 1)]
+    for index, (begin, end) in enumerate(pairwise(ends), start=1):
+        yield Bars(
+            "shares" if number == 1 else f"shares-{index}",
+            "" if number == 1 else f"{index} of {number}",
+            tuple(names[begin:end]),
+            tuple((name, values[begin:end]) for name, values in parts),
+            tuple(totals[begin:end]),
+        )
+
+
+UNSEEN = 0.01
+"""UNSEEN is the share of a bar that nobody sees to be missing, or too much."""
+_UNEVEN = "Medians of shares, each by itself, need not add up to 100 %."
+
+
+def _bars(parts: _Parts) -> list[tuple[float, ...]]:
+    """The shares of each case."""
+    return list(zip(*(values for _, values in parts), strict=True))
+
+
+def _left_out(number: int) -> str:
+    what = "with fewer processes per node than the most on several nodes"
+    return f"Not drawn: {count(number, 'case')} {what}."
+
+
+def sections_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Time by section of LAMMPS, as stacked bars.
+
+    One figure: a bar a case, with the shares of its sections.
+    """
+    own = [found for case in cases if (found := in_sections(case)) and shares(found)]
+    return [bars_of(own, "Time by section of LAMMPS", "sections", context)] if own else []
+
+
+MOST_ROWS = 16
+"""MOST_ROWS is the largest number of rows that can be read."""
+
+Call = Sequence[Any]
+"""As a record has it: name, depth, begin and end in seconds; of a device's work, its stream."""
+
+
+def timeline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Timeline of one step by rank (as figures 8, 10, 11, 13, and 14 of the report on Summit).
+
+    A figure a case with a timeline: its first point and its last.
+    """
+    own = [case for case in cases if _recorded(case)]
+    return [_figure(part, context) for part in facets_by_kernel(own)]
+
+
+def _recorded(case: MeasuredCase) -> Sequence[Mapping[str, Any]]:
+    """The last launch's timelines, one a point."""
+    return case.launches[-1].timeline if case.launches else ()
+
+
+def _figure(part: Facet, context: Context) -> Figure:
+    (case,) = part.cases
+    traces = _recorded(case)
+    chosen = sorted({0, len(traces) - 1})
+    panels = tuple(_panel(case, traces[point], point) for point in chosen)
+    worst = max(trace["clock_error_s"] for trace in traces)
+    notes = [
+        "One step of its own, of one launch, after one that warmed up; its parts are timed, which "
+        f"takes time.{_THIN if any(bar.outer for one in panels for bar in one.bars) else ''}",
+        f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
+    ]
+    if any(" stream " in row for panel in panels for row in panel.rows):
+        notes.append(
+            "Rows of streams: when a device was at work, by the name of the phase that launched "
+            "it; what is too short to be seen is a line."
+        )
+    if not all(_took_time(call) for point in chosen for call in _calls(traces[point])):
+        notes.append("Phases that took no time are not drawn.")
+    if case.emulated:
+        notes.append("On an emulated device: times say nothing of a real one.")
+    if told := _cut(case, panels):
+        notes.append(told)
+    ranks = min(len(_shown(traces[point])) for point in chosen)
+    if case.ranks > ranks:
+        notes.append(f"The first {ranks} of {case.ranks} ranks.")
+    return Figure(
+        id="timeline",
+        kind="timeline",
+        title=context.title(f"One step by rank, {case.kernel}", part.label),
+        panels=panels,
+        alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {listed(_longest(panels))}."
+        + (f" Cut off {ends}." if (ends := _ends_in_words(panels[-1])) else ""),
+        notes=tuple(notes),
+    )
+
+
+_THIN = " Thin bars: phases that the bars above them are parts of."
+
+
+def _longest(panels: Sequence[Gantt]) -> list[str]:
+    """The longest phase of each panel that others do not lie within; of several, which panel's."""
+    inner = [[bar for bar in one.bars if not bar.outer] for one in panels]
+    names = [max(own, key=lambda bar: bar.end - bar.begin).name for own in inner]
+    return [
+        f"{name} ({panel.title})" if len(panels) > 1 else name
+        for name, panel in zip(names, panels, strict=True)
+    ]
+
+
+def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:
+    """That rows end before their step does, as no more phases were to be kept, and where."""
+    told = [words for panel in panels if (words := _ends_in_words(panel))]
+    if not told:
+        return ""
+    most = case.settings.get("timeline")
+    return (
+        f"Of each rank the first {most} phases were kept: rows that end with a line and dots "
+        f"({'; '.join(told)}) may go on after it."
+    )
+
+
+def _ends_in_words(panel: Gantt) -> str:
+    """Where a panel's rows end that are cut: "8 B: from 10.1 to 12 µs"."""
+    if not panel.ends:
+        return ""
+    times = [end for _, end in panel.ends]
+    low, high = number(min(times)), number(max(times))
+    unit = panel.x.removeprefix("time (").removesuffix(")")
+    where = f"at {low} {unit}" if low == high else f"from {low} to {high} {unit}"
+    return f"{panel.title}: {where}" if panel.title else where
+
+
+def _rows(rank: int, calls: Sequence[Call]) -> dict[str, list[Call]]:
+    """The rows of a rank by their names: its own calls, and the works of each stream that has any.
+
+    "rank 1", then "rank 1, stream 0" for each stream of its device.
+    """
+    rows: dict[str, list[Call]] = {f"rank {rank}": [call for call in calls if len(call) == 4]}
+    for stream in sorted({call[4] for call in calls if len(call) > 4}):
+        rows[f"rank {rank}, stream {stream}"] = [call for call in calls if call[4:] == [stream]]
+    return rows
+
+
+def _shown(trace: Mapping[str, Any]) -> list[dict[str, list[Call]]]:
+    """The rows of the first ranks, as many as can be read; of one rank at least."""
+    ranks: list[dict[str, list[Call]]] = []
+    for rank, calls in enumerate(trace["ranks"]):
+        rows = _rows(rank, calls)
+        if ranks and sum(map(len, ranks)) + len(rows) > MOST_ROWS:
+            break
+        ranks.append(rows)
+    return ranks
+
+
+def _calls(trace: Mapping[str, Any]) -> Iterator[Call]:
+    return (call for rank in _shown(trace) for calls in rank.values() for call in calls)
+
+
+def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
+    rows = {name: calls for rank in _shown(trace) for name, calls in rank.items()}
+    start_s = min((call[2] for calls in rows.values() for call in calls), default=0.0)
+    end_s = max((call[3] for calls in rows.values() for call in calls), default=0.0)
+    factor, unit = unit_of(end_s - start_s, SECONDS)
+
+    def at(time_s: float) -> float:
+        return (time_s - start_s) / factor
+
+    drawn = [[call for call in calls if _took_time(call)] for calls in rows.values()]
+    bars = tuple(
+        Bar(row, name, at(begin), at(end), _holds_others(calls, depth, begin, end))
+        for row, calls in enumerate(drawn if any(drawn) else rows.values())
+        for name, depth, begin, end, *_ in calls
+    )
+    most = case.settings.get("timeline")
+    return Gantt(
+        f"point{point}",
+        _name(case, point),
+        f"time ({unit})",
+        tuple(rows),
+        bars,
+        tuple(
+            (row, at(max(call[3] for call in calls)))
+            for row, calls in enumerate(rows.values())
+            if calls and len(calls) == most
+        ),
+    )
+
+
+def _took_time(call: Call) -> bool:
+    """Others would have a colour and a name for nothing, and look as if they lay in what ends or
+    begins there: under simulation, all that is not computed, sent or waited for."""
+    return float(call[3]) > float(call[2])
+
+
+def _holds_others(calls: Sequence[Call], depth: int, begin: float, end: float) -> bool:
+    return any(one[1] > depth and begin <= one[2] and one[3] <= end for one in calls)
+
+
+def _name(case: MeasuredCase, point: int) -> str:
+    points = case.launches[-1].points
+    if not points:
+        return ""
+    told = points[point]
+    at = f"n = {told['n']}" if "n" in told else size(told["size_bytes"])
+    return ", ".join(filter(None, (told.get("operation"), at)))

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of where the time goes: phases, sections of LAMMPS, stragglers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from haloscope.analysis.cases import MeasuredCase, label_of, row_name
+from haloscope.analysis.context import Context
+from haloscope.quantities import PERCENT, SECONDS, count, number, seconds
+from haloscope.study.settings import describe, varying
+from haloscope.topics.common.notebook import Notebook, spread_text
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.phases.analysis import REST, PhaseShare, in_sections, modelled, shares
+from haloscope.topics.tails import Waiting, waiting
+
+
+def phases_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Share of each phase in the time of a step, from the mean over ranks.
+
+    One table a kernel: cases in rows, phases in columns.
+    """
+    tables = []
+    for kernel in dict.fromkeys(case.kernel for case in cases):
+        own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
+        if any(shares(case) for case in own):
+            parts = _with_like_phases(own)
+            tables += [_table(part, own, context) for part in parts]
+            tables += [_seconds_table(part, own, context) for part in parts]
+        if any(modelled(case) for case in own):
+            tables.append(_model_table(kernel, own, context))
+    return tables
+
+
+PHASE_MOST = 10
+"""PHASE_MOST is the largest number of phases in one table, where cases can be told apart by them,
+because paper and phones have no room for more."""
+
+
+def _with_like_phases(cases: Sequence[MeasuredCase]) -> list[list[MeasuredCase]]:
+    """All cases; of too many phases in parts, in each of which one case has those of all."""
+    if len(_names(cases)) <= PHASE_MOST:
+        return [list(cases)]
+    phases = {case: {phase.name for phase in shares(case)} for case in cases}
+    widest: list[set[str]] = []
+    for own in sorted(phases.values(), key=len, reverse=True):
+        if not any(own <= other for other in widest):
+            widest.append(own)
+    parts: list[list[MeasuredCase]] = [[] for _ in widest]
+    for case, own in phases.items():
+        parts[next(i for i, other in enumerate(widest) if own <= other)].append(case)
+    return sorted(parts, key=lambda part: cases.index(part[0]))
+
+
+def one_table(cases: Sequence[MeasuredCase], title: str, kind: str, context: Context) -> Table:
+    """Shares of a step, cases in rows; of several kernels, each named."""
+    return replace(_table(cases, cases, context), id=kind, kind=kind, title=context.title(title))
+
+
+def _name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> Cell:
+    """What sets a case apart from the others of a table; its processes where there is none."""
+    name = row_name(case, among) if len(among) > 1 else case.processes
+    return label(name, case=case.id)
+
+
+def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> str:
+    """A title; of some cases of a kernel with what all of these have in common and others not."""
+    title = f"{what}, {cases[0].kernel}"
+    if len(cases) == len(among):
+        return title
+    names = varying([case.settings for case in among])
+    same = [name for name in names if len({case.settings.get(name) for case in cases}) == 1]
+    told = describe(cases[0].settings, same)
+    return f"{title}, {told}" if told else title
+
+
+def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
+    """Cases and their phases in rows: measured, modelled, and how many times as long it took."""
+    notebook = Notebook(cases, context.all_cases)
+    rows = [
+        (
+            label(label_of(case, cases)),
+            label(phase.name),
+            notebook.estimate(phase.measured, case, SECONDS),
+            plain(phase.model.value, seconds(phase.model.value)),
+            plain(ratio := phase.measured.value / phase.model.value, number(ratio)),
+        )
+        for case in cases
+        for phase in modelled(case)
+    ]
+    notebook.note(
+        "Model: by the node model, from this machine's cluster file (haloscope calibrate); phases "
+        "that communicate have none. Both are the slowest rank's."
+    )
+    return Table(
+        id="phases_model",
+        kind="phases",
+        title=context.title(f"Phases measured and by the node model, {kernel}"),
+        columns=(
+            Column("case", "case", align="left"),
+            Column("phase", "phase", align="left"),
+            Column("measured_s", "measured"),
+            Column("model_s", "model"),
+            Column("ratio", "measured / model"),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context: Context) -> Table:
+    notebook = Notebook(cases, context.all_cases)
+    names = _names(cases)
+
+    def row(case: MeasuredCase) -> tuple[Cell, ...]:
+        own = {phase.name: phase for phase in shares(case)}
+        head = (_name(case, cases), notebook.time(case))
+        if not own:
+            return (*head, *(missing() for _ in names))
+        return (*head, *(_cell(own.get(name), case, notebook) for name in names))
+
+    rows = tuple(row(case) for case in cases)
+    notebook.note("Share of the time of all steps: mean over ranks, median over launches.")
+    return Table(
+        id="phases",
+        kind="phases",
+        title=context.title(_called("Time by phase", cases, among)),
+        columns=(
+            Column("case", "case", align="left"),
+            Column("time_s", "step"),
+            *(Column(f"{name.replace(' ', '_')}_share", name, "share of a step") for name in names),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _seconds_table(
+    cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context: Context
+) -> Table:
+    """The same in seconds of each case's own step, to be opened by who wants them."""
+    names = _names(cases)
+    rows = []
+    medians = all(phase.median for case in cases for phase in shares(case))
+    for case in cases:
+        own = {phase.name: phase.seconds for phase in shares(case)}
+        cells = (
+            plain(own[name], seconds(own[name])) if name in own else missing() for name in names
+        )
+        rows.append((_name(case, cases), *cells))
+    return Table(
+        id="phases_s",
+        kind="phases",
+        title=context.title(_called("Seconds by phase", cases, among)),
+        columns=(
+            Column("case", "case", align="left"),
+            *(Column(f"{name.replace(' ', '_')}_s", name) for name in names),
+        ),
+        rows=tuple(rows),
+        notes=(_MEDIANS if medians else "A phase's share of the step, of the case's time.",),
+        folded=True,
+    )
+
+
+_MEDIANS = (
+    "Medians over repetitions, as a step's time is, of the mean over ranks; outside phases: what "
+    "these leave of a step."
+)
+
+
+def _names(cases: Sequence[MeasuredCase]) -> list[str]:
+    """The phases of all cases, what lies outside of them last."""
+    names = dict.fromkeys(phase.name for case in cases for phase in shares(case))
+    return [name for name in names if name != REST] + [REST]
+
+
+def _cell(phase: PhaseShare | None, case: MeasuredCase, notebook: Notebook) -> Cell:
+    if phase is None:
+        return missing()
+    return notebook.estimate(phase.share, case, PERCENT)
+
+
+def sections_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Time by section of LAMMPS, and of the kernel that models it.
+
+    One table of all cases: sections in columns, and what lies outside of them.
+    """
+    own = [found for case in cases if (found := in_sections(case)) and shares(found)]
+    return [one_table(own, "Time by section of LAMMPS", "sections", context)] if own else []
+
+
+STRAGGLER_MOST = 4
+"""STRAGGLER_MOST is the largest number of ranks of a case that are shown: the slowest."""
+
+
+def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Ranks that compute longer than others, and the share of a step that the others wait.
+
+    One table of all cases whose records say what each rank computed.
+    """
+    found = [one for case in cases if (one := waiting(case)) is not None]
+    if not found:
+        return []
+    notebook = Notebook([one.case for one in found], context.all_cases)
+    rows = tuple(row for one in found for row in _rows(one, cases, notebook))
+    notebook.note(
+        "waiting: by how much the rank that computes longest does so longer than the mean rank, of "
+        "a step; messages that are late for other reasons are not in it. All are means over "
+        "steps, of which a few may have been slow: a median step can take less."
+    )
+    if any(len(one.ranks) > STRAGGLER_MOST for one in found):
+        notebook.note(f"Of each case the {STRAGGLER_MOST} ranks that compute longest.")
+    return [
+        Table(
+            id="stragglers",
+            kind="stragglers",
+            title=context.title("Ranks that others wait for"),
+            columns=(
+                Column("case", "case", align="left"),
+                Column("waiting_share", "waiting"),
+                Column("rank", "rank"),
+                Column("node", "node", align="left"),
+                Column("computing_s", "computes"),
+                Column("over_mean", "over the mean rank"),
+                Column("slowest_launches", "slowest in"),
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _rows(
+    one: Waiting, cases: Sequence[MeasuredCase], notebook: Notebook
+) -> Iterator[tuple[Cell, ...]]:
+    """The slowest ranks; the case is named once."""
+    name = row_name(one.case, cases)
+    launches = count(one.share.n, "launch", "launches")
+    for place, rank in enumerate(one.ranks[:STRAGGLER_MOST]):
+        first = place == 0
+        yield (
+            label(name if first else "", name, one.case.id),
+            notebook.estimate(one.share, one.case, PERCENT)
+            if first
+            else plain(one.share.value, ""),
+            label(str(rank.rank), rank.rank),
+            label(rank.host or "–"),
+            notebook.estimate(rank.seconds, one.case, SECONDS),
+            Cell(
+                rank.beyond.value,
+                f"{number(rank.beyond.value)} ×",
+                low=rank.beyond.low,
+                high=rank.beyond.high,
+                spread=spread_text(rank.beyond),
+            ),
+            plain(rank.slowest, f"{rank.slowest} of {launches}"),
+        )

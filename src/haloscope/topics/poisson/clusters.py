@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clusters by year: table 5.1 of HPCF-2018-10 with this machine or the simulated cluster.
+
+Mesh and number of nodes are those of that table. Other meshes than its own take their rows from the
+published wall-time grids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import comparable, other_variant
+from haloscope.quantities import listed, number, printed_seconds
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.words import ratio_between
+from haloscope.topics.poisson.analysis import converged
+
+if TYPE_CHECKING:
+    from haloscope.papers.tables import Paper, PaperTable, Scalar
+
+SERIAL = "serial"
+ROLES = (SERIAL, "node", "spread", "full")
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the published table of clusters shows: its mesh, and how many nodes several are."""
+
+    n: int
+    nodes: int
+
+    def columns(self, n: int) -> tuple[Column, ...]:
+        """The cluster, its processes a node, and each role's time and speedup.
+
+        n: the mesh that is shown; rows of the published one alone have years.
+        """
+        several = f"{self.nodes} nodes"
+        return (
+            Column("cluster", "cluster (year)" if n == self.n else "cluster", align="left"),
+            Column("ppn", "all cores"),
+            Column("serial_s", "serial", "1 node"),
+            Column("node_s", "all cores", "1 node"),
+            Column("node_speedup", "×", "1 node"),
+            Column("spread_s", "1 process a node", several),
+            Column("spread_speedup", "×", several),
+            Column("full_s", "all cores", several),
+            Column("full_speedup", "×", several),
+        )
+
+    def places(self, most: int) -> dict[str, tuple[int, int]]:
+        """Nodes and processes per node of each role, where a node has so many cores at most."""
+        return {
+            "serial": (1, 1),
+            "node": (1, most),
+            "spread": (self.nodes, 1),
+            "full": (self.nodes, most),
+        }
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """A published time in seconds, what it may stand for, its text, and processes per node."""
+
+    value: float
+    low: float
+    high: float
+    text: str
+    ppn: int
+
+
+@dataclass(frozen=True)
+class _Published:
+    """One published cluster: its name, its table, and its time for each role there.
+
+    speedups: as printed, where they are.
+    """
+
+    name: str
+    table: PaperTable
+    times: Mapping[str, _Printed]
+    speedups: Mapping[str, float] = field(default_factory=dict)
+
+    def speedup(self, role: str) -> str:
+        """How many times as fast as its serial run; from, to where digits leave it open."""
+        serial, time = self.times.get("serial"), self.times[role]
+        if role == "serial" or serial is None or time.low <= 0:
+            return ""
+        ends = serial.low / time.high, serial.high / time.low
+        value = self.speedups.get(role, serial.value / time.value)
+        return ratio_between(value, *ends, digits=3)
+
+
+def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Clusters by year: table 5.1 of HPCF-2018-10 with this machine or the simulated cluster.
+
+    One table for one mesh: the published one's, else the largest that has published rows.
+    """
+    tables = _tables(context.shelf)
+    form = _form(tables)
+    if form is None:
+        return []
+    own = [case for case in cases if _is_like(case, tables)]
+    published = {n: known for n in values(own, "n") if (known := _published(tables, n, form))}
+    if not published:
+        return []
+    n = form.n if form.n in published else max(published)
+    ours = [case for case in own if case.number("n") == n]
+    notebook = Notebook(ours, context.all_cases)
+    rows = [_published_row(known) for known in published[n]]
+    rows += _own_rows(ours, form, _others(published[n], ours), notebook)
+    notebook.note(
+        "all cores: as many processes a node. ×: times as fast as the serial run of the same "
+        "cluster; a–b: as far as the digits of a published time tell."
+    )
+    if context.machine and context.machine.get("cpu"):
+        name = _machine(ours)
+        notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
+    _note_published(published[n], ours, notebook)
+    title = "Clusters through the years" if n == form.n else "Clusters compared"
+    return [
+        Table(
+            id="clusters",
+            kind="clusters",
+            title=context.title(f"{title}, N = {n}"),
+            columns=form.columns(n),
+            rows=tuple(rows),
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _note_published(
+    published: Sequence[_Published], ours: Sequence[MeasuredCase], notebook: Notebook
+) -> None:
+    """Where published rows are from, of which variant where ours are of others, and their notes."""
+    tables = [known.table for known in published]
+    papers = ", ".join(dict.fromkeys(table.paper for table in tables))
+    others = listed([f"the {variant} solver" for variant in _others(published, ours)])
+    notebook.note(f"Published rows: {papers}{f', {others}' if others else ''}.")
+    for paper, note in dict.fromkeys(
+        (table.paper, note) for table in tables for note in table.notes
+    ):
+        notebook.note(f"{paper} says: {note}")
+
+
+def _others(published: Sequence[_Published], ours: Sequence[MeasuredCase]) -> list[str]:
+    """The variants that were published and that some of our cases are not of."""
+    variants = (other_variant(known.table, case) for known in published for case in ours)
+    return [variant for variant in dict.fromkeys(variants) if variant]
+
+
+def _is_like(case: MeasuredCase, tables: Sequence[PaperTable]) -> bool:
+    """Whether a case is a solve like the published ones: to convergence, a thread a process."""
+    return (
+        case.kernel == "poisson_cg"
+        and converged(case)
+        and case.settings.get("threads") == 1
+        and all(comparable(table, case) for table in tables)
+    )
+
+
+def _machine(cases: Sequence[MeasuredCase]) -> str:
+    """What the row of these cases is called."""
+    simulated = next((case.cluster for case in cases if case.cluster), None)
+    return f"{simulated}, simulated" if simulated else "this machine"
+
+
+def _tables(shelf: Sequence[Paper]) -> list[PaperTable]:
+    every = [table for paper in shelf for table in paper.tables.values()]
+    return [table for table in every if table.facts.get("kernel") == "poisson_cg"]
+
+
+def _form(tables: Sequence[PaperTable]) -> _Form | None:
+    """What the first published table of clusters shows; None where there is none."""
+    for table in tables:
+        if table.kind == "clusters":
+            nodes = max(int(str(row["nodes"])) for row in table.rows)
+            return _Form(int(table.facts["n"]), nodes)
+    return None
+
+
+def _published(tables: Sequence[PaperTable], n: int, form: _Form) -> list[_Published]:
+    """Published clusters for a mesh: the paper's own table, or rows read off the grids."""
+    if n == form.n:
+        return [row for table in tables if table.kind == "clusters" for row in _listed(table)]
+    grids = [table for table in tables if table.kind == "walltime_grid"]
+    rows: dict[str, _Published] = {}
+    for table in sorted(grids, key=lambda table: table.paper):
+        for row in _read_off(table, n, form, tables):
+            rows.setdefault(row.name, row)
+    return list(rows.values())
+
+
+def _listed(table: PaperTable) -> list[_Published]:
+    """The rows of a published table of clusters."""
+    found = []
+    for cluster, year in dict.fromkeys((row["cluster"], row["year"]) for row in table.rows):
+        name = str(cluster) if str(year) in str(cluster) else f"{cluster} ({year})"
+        own = {row["case"]: row for row in table.rows if row["cluster"] == cluster}
+        times = {
+            role: _timed(table, cluster=str(cluster), case=role, ppn=int(str(own[role]["ppn"])))
+            for role in ROLES
+            if role in own
+        }
+        speedups = {str(role): float(row["speedup"]) for role, row in own.items() if row["speedup"]}
+        found.append(_Published(name, table, _present(times), speedups))
+    return found
+
+
+def _read_off(
+    grid: PaperTable, n: int, form: _Form, tables: Sequence[PaperTable]
+) -> list[_Published]:
+    """The corners of a published grid, its serial run in the finest digits published anywhere."""
+    ppns = [row["ppn"] for row in grid.rows if row["n"] == n]
+    cluster = grid.facts.get("cluster")
+    if not ppns or cluster is None:
+        return []
+    most = max(int(str(ppn)) for ppn in ppns)
+    times = {
+        role: _timed(grid, n=n, nodes=nodes, ppn=ppn)
+        for role, (nodes, ppn) in form.places(most).items()
+    }
+    for table in tables:
+        where = {"cluster": cluster, "n": n, "nodes": 1}
+        if table.kind == "convergence" and table.has({**where, "ppn": 1}):
+            times["serial"] = _timed(table, ppn=1, **where)
+    network = grid.facts.get("network")
+    name = f"{cluster}, {network}" if network else str(cluster)
+    return [_Published(name, grid, _present(times))]
+
+
+def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
+    """A time as printed, or in seconds where these were published more finely."""
+    cell = table.cell("time_s", ppn=ppn, **where)
+    if cell is None or isinstance(cell.value, str):
+        return None
+    value = float(cell.value)
+    fine = table.resolution_s is not None and table.resolution_s < 1
+    text = printed_seconds(value, table.resolution_s) if fine else cell.text
+    return _Printed(value, cell.low or 0.0, cell.high or value, text, ppn)
+
+
+def _present(times: Mapping[str, _Printed | None]) -> dict[str, _Printed]:
+    return {role: time for role, time in times.items() if time is not None}
+
+
+def _published_row(row: _Published) -> tuple[Cell, ...]:
+    def cells(role: str) -> list[Cell]:
+        time = row.times.get(role)
+        shown = Cell(time.value, time.text) if time else missing()
+        if role == SERIAL:
+            return [shown]
+        speedup = row.speedup(role) if time else ""
+        return [shown, Cell(None, speedup) if speedup else missing()]
+
+    ppn = [row.times[role].ppn for role in ("node", "full") if role in row.times]
+    most = plain(ppn[0]) if ppn else missing()
+    return (label(row.name), most, *(cell for role in ROLES for cell in cells(role)))
+
+
+def _own_rows(
+    ours: Sequence[MeasuredCase], form: _Form, others: Sequence[str], notebook: Notebook
+) -> Iterator[tuple[Cell, ...]]:
+    """A row for every variant and setting of this machine; named where others were published."""
+    for variant in dict.fromkeys(str(case.settings["variant"]) for case in ours):
+        cases = [case for case in ours if case.settings["variant"] == variant]
+        for part in facets(cases, ("n", "nodes", "ppn")):
+            name = (_machine(part.cases), variant if others else "", part.label)
+            yield _own_row(", ".join(text for text in name if text), part, form, notebook)
+
+
+def _own_row(name: str, part: Facet, form: _Form, notebook: Notebook) -> tuple[Cell, ...]:
+    at = {(case.number("nodes"), case.number("ppn")): case for case in part.cases}
+    most = max(values(part.cases, "ppn"))
+    serial = at.get((1, 1))
+
+    def cells(role: str, place: tuple[int, int]) -> list[Cell]:
+        case = at.get(place)
+        if role in ("node", "full") and most == 1:
+            return [missing(), missing()]
+        shown = notebook.time(case)
+        if role == SERIAL:
+            return [shown]
+        if case is None or not serial or not serial.time or not case.time:
+            return [shown, missing()]
+        speedup = serial.time.value / case.time.value
+        return [shown, plain(speedup, number(speedup))]
+
+    shown = (cell for role, place in form.places(most).items() for cell in cells(role, place))
+    return (label(name), plain(most) if most > 1 else missing(), *shown)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of the Poisson solver: rates of its variants, surfaces of its solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import floor, log10
+from typing import Any
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.quantities import number
+from haloscope.topics.common.figure import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Surface,
+    counts,
+    mark,
+)
+from haloscope.topics.poisson.analysis import Paces, paces
+
+
+def iterations_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Iterations per second of the variants of poisson_cg by ranks.
+
+    A figure for every combination of the other settings that has several numbers of ranks.
+    """
+    return [_figure(one, context) for one in paces(cases) if len(one.by_ranks) > 1]
+
+
+def _figure(found: Paces, context: Context) -> Figure:
+    ranks = list(found.by_ranks)
+    curves = tuple(
+        Curve(
+            name,
+            tuple(
+                mark(count, row[name][1]) for count, row in found.by_ranks.items() if name in row
+            ),
+            joined=False,
+        )
+        for name in found.variants
+    )
+    last = found.by_ranks[ranks[-1]]
+    told = ", ".join(f"{name} {number(pace.value)}" for name, (_, pace) in last.items())
+    return Figure(
+        id="iterations",
+        kind="iterations",
+        title=context.title("Iterations a second by variant", found.part.label),
+        panels=(
+            Lines(
+                "pace",
+                "",
+                Axis("ranks", "log2", counts(ranks)),
+                Axis("iterations a second", "log"),
+                curves,
+            ),
+        ),
+        fewest=OVER_PROCESSES,
+        alt=f"Iterations a second on {ranks[0]} to {ranks[-1]} ranks; on the most: {told}.",
+    )
+
+
+def surfaces_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Numerical solution and error over the unit square (figure 3.1 of the HPCF papers).
+
+    Solution and error over the unit square, as figure 3.1 of the HPCF papers.
+    """
+    found = []
+    for case in cases:
+        surface = case.result("surface")
+        if isinstance(surface, Mapping):
+            found.append(_surface_figure(case, surface, context))
+    return found[:1]
+
+
+def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Context) -> Figure:
+    points = int(surface["points"])
+    at = tuple(k / (points - 1) for k in range(points))
+    n, error = case.number("n"), case.result("error_max")
+
+    def panel(key: str, title: str) -> Surface:
+        flat = [float(value) for value in surface[key]]
+        exponent = floor(log10(max(abs(value) for value in flat)) + 1e-9) if any(flat) else 0
+        scaled = [value / 10.0**exponent for value in flat]
+        rows = tuple(tuple(scaled[k * points : (k + 1) * points]) for k in range(points))
+        return Surface(key, f"{title}, in 1e{exponent}" if exponent else title, at, rows)
+
+    title, mesh = context.title("Numerical solution and its error"), f"N = {n}"
+    return Figure(
+        id="surfaces",
+        kind="surfaces",
+        title=title if mesh in title else f"{title}, {mesh}",
+        panels=(panel("solution", "(a) solution"), panel("error", "(b) error u − u_h")),
+        alt=f"Two surfaces over the unit square for N = {n}: the solution, one smooth hill of "
+        f"height 1 in the middle, and its error, at most {number(error or 0)}.",
+        notes=(f"Sampled on {points} × {points} points, edges included.",),
+    )

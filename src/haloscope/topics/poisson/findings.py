@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solves of the Poisson equation: speedup, layouts, variants, accuracy, published times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.comparison import contrasts, step
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import WALL_TIMES, Library, Reference
+from haloscope.analysis.races import Race, races
+from haloscope.analysis.sweeps import level_of
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.quantities import printed_seconds
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import LAYOUT, Settings, varying
+from haloscope.topics.common.making import made, verdict_of, winners
+from haloscope.topics.contrast.analysis import alike as one_program
+from haloscope.topics.memory.analysis import VECTORS, swept_bytes
+from haloscope.topics.phases.analysis import shares
+from haloscope.topics.poisson.analysis import Paces, by_ranks, converged
+from haloscope.topics.scaling.analysis import scalings
+
+ABOVE = 1.005
+"""ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
+MESHES = 2
+"""MESHES is the largest number of meshes, or other settings, that have a finding each; of more, the
+largest mesh."""
+COMMUNICATION = ("reduce", "halo")
+"""COMMUNICATION are the phases of a solve in which ranks wait for messages of others."""
+FEWEST = 4
+"""FEWEST is how many meshes, each twice as fine as the one before, show an order: three ratios."""
+SOLVE, ITERATION = Metric("time of a solve"), Metric("time of an iteration")
+
+
+def _solves(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    return [case for case in cases if case.kernel == "poisson_cg"]
+
+
+def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh on the most cores; of several settings the fastest."""
+    tops = [
+        (ladder, good[-1])
+        for scaling in scalings(_solves(cases))
+        for ladder in scaling.ladders
+        if len(good := [case for case in ladder.steps.values() if case.launches]) > 1
+    ]
+    if not tops:
+        return
+    ladder, top = max(tops, key=lambda pair: (pair[0].n, pair[1].cores, -pair[1].time_s))
+    contrast, share = ladder.against_base(top, context.seed), ladder.efficiency(top, context.seed)
+    base = ladder.base
+    if contrast and contrast.ratio and share and base:
+        yield made(
+            context,
+            [top, base],
+            "Speedup of a solve" if converged(top) else "Speedup of an iteration",
+            FindingShape.TREND,
+            [
+                Claim(
+                    {"cores": top.cores},
+                    {"cores": base.cores},
+                    ratio=Ratio.of(contrast.ratio),
+                    share=share.value,
+                    verdict=verdict_of(contrast),
+                )
+            ],
+            topic="scaling",
+            metric=SOLVE if converged(top) else ITERATION,
+            caveats=efficiency_caveats(base, share, _levels(base, top, context)),
+            but=("nodes", "ppn", "threads"),
+        )
+
+
+def _levels(base: MeasuredCase, top: MeasuredCase, context: Context) -> bool:
+    """Whether a sweep's working sets are in different levels of memory."""
+    if base.settings.get("variant") not in VECTORS:
+        return False
+    few, many = (level_of(swept_bytes(case), case, context.machine) for case in (base, top))
+    return few != many
+
+
+def efficiency_caveats(base: MeasuredCase, share: Estimate, levels: bool) -> list[Caveat]:
+    """Whether working sets are in different levels; else why an efficiency is above 100 %."""
+    if levels:
+        return [Caveat.OTHER_LEVEL]
+    if share.value < ABOVE:
+        return []
+    if not base.alike and (share.low is None or share.low <= 1):
+        return [Caveat.SUPERLINEAR_UNSHOWN]
+    return [Caveat.SUPERLINEAR]
+
+
+def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh on the most cores that several layouts share: which of them to use.
+
+    Of several other settings one. Bindings alone are set against each other by all of their
+    settings together. Where the paper has another order of simulated layouts, its times too.
+    """
+    solved = [case for case in _solves(cases) if case.time and not case.settings.get("tasks")]
+    by_key: dict[tuple[int, ...], list[MeasuredCase]] = {}
+    for index, part in enumerate(facets(solved, (*LAYOUT, "n"))):
+        for case in part.cases:
+            key = (case.number("n"), case.cores, -case.number("nodes"), -index)
+            by_key.setdefault(key, []).append(case)
+    several = {key: own for key, own in by_key.items() if _differ(own)}
+    if not several:
+        return
+    _, group = max(several.items())
+    best, *others = (step(case) for case in sorted(group, key=lambda case: case.time_s))
+    apart = varying([case.settings for case in group])
+
+    def of(case: MeasuredCase) -> Settings:
+        return layout_of(case, apart)
+
+    found = contrasts([(best, other) for other in others], context.seed)
+    slower = [one for one in found if one.verdict == "slower"]
+    also = [one for one in found if one.verdict != "slower"]
+    nearest = min(slower, key=lambda one: one.second.case.time_s, default=None)
+    ratio = None
+    if nearest is not None:
+        over = [one.second.case.time_s / best.case.time_s for one in slower]
+        ratio = Ratio(Estimate(min(over), None, None, 0, "none"), min(over), max(over), min(over))
+    verdict = Verdict.FASTER
+    if also:
+        verdicts = {verdict_of(one) for one in also}
+        verdict = next(
+            (v for v in (Verdict.UNDECIDED, Verdict.NO_DIFFERENCE) if v in verdicts), Verdict.EQUAL
+        )
+    reference: Settings = {}
+    if nearest is not None:
+        reference = of(nearest.second.case) if len(slower) == 1 else {"others": len(slower)}
+    layout = Claim(
+        of(best.case),
+        reference,
+        also=tuple(of(one.second.case) for one in also),
+        estimate=best.time,
+        ratio=ratio,
+        verdict=verdict,
+    )
+    yield made(
+        context, group, "Fastest layout", FindingShape.BEST, [layout],
+        topic="walltime", metric=SOLVE, but=apart, near=[best.case],
+    )  # fmt: skip
+    otherwise = _otherwise(best.case, group, apart, context)
+    if otherwise:
+        yield made(
+            context, group, "Layouts in the paper, in a different order", FindingShape.PUBLISHED,
+            otherwise, topic="walltime", metric=SOLVE, but=apart, near=[],
+        )  # fmt: skip
+
+
+def layout_of(case: MeasuredCase, apart: Sequence[str]) -> Settings:
+    """What sets a layout apart, with the numbers that name its processes."""
+    names = [*apart, *(["nodes"] if "ppn" in apart else [])]
+    return {name: case.settings.get(name) for name in dict.fromkeys(names)}
+
+
+def _otherwise(
+    best: MeasuredCase, group: Sequence[MeasuredCase], apart: Sequence[str], context: Context
+) -> list[Claim]:
+    """The simulated fastest and the published fastest, where the paper has the former slower."""
+    if not best.simulated:
+        return []
+    pairs = ((case, context.library.find(case, "time_s", WALL_TIMES)) for case in group)
+    known = [(case, found) for case, found in pairs if found]
+    own = next((found for case, found in known if case is best), None)
+    if own is None:
+        return []
+    other, first = min(known, key=lambda pair: pair[1].value)
+    if first.high >= own.low:
+        return []
+    return [
+        Claim(layout_of(case, apart), estimate=case.time, published=(there,), verdict=verdict)
+        for case, there, verdict in (
+            (other, first, None),
+            (best, own, Verdict.DISAGREES),
+        )
+    ]
+
+
+def _differ(group: Sequence[MeasuredCase]) -> bool:
+    """Whether there are several, which differ in more than how they are bound."""
+    return varying([case.settings for case in group]) not in ([], ["bind"])
+
+
+def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The fastest number of processes per node, mesh by mesh, on few nodes and on many.
+
+    Of processes without threads and of several numbers of nodes; of several settings the one that
+    solves the largest mesh on the most nodes in the least time.
+    """
+    solved = [case for case in _solves(cases) if case.time and case.number("threads") == 1]
+    fields_of = [(part, _fields(part)) for part in facets(solved, ("n", "nodes", "ppn"))]
+    several = [(part, own) for part, own in fields_of if len({nodes for _, nodes in own}) > 1]
+    if not several:
+        return
+    _, fields = min(several, key=lambda pair: _rank(pair[1]))
+    keys = list(fields)
+    measured = {
+        float(index): {ppn: step(case) for ppn, case in fields[key].items()}
+        for index, key in enumerate(keys)
+    }
+    found = {keys[int(race.at)]: race for race in races(measured, context.seed)}
+    every = [case for field in fields.values() for case in field.values()]
+    top = max(found)
+    for n in sorted({n for n, _ in found}):
+        own = {nodes: race for (edge, nodes), race in found.items() if edge == n}
+        parts = winners(
+            list(own.values()),
+            lambda ppn: {"per node": ppn},
+            lambda race: keys[int(race.at)][1],
+        )
+        yield made(
+            context,
+            [case for case in every if case.number("n") == n],
+            "Fastest number of processes per node",
+            FindingShape.BEST,
+            parts,
+            topic="walltime",
+            metric=SOLVE,
+            axis="nodes",
+            points=sorted(own),
+            but=("nodes", "ppn"),
+            near=[fields[top][found[top].best]] if n == top[0] else [],
+        )
+
+
+def _fields(part: Facet) -> dict[tuple[int, int], dict[int, MeasuredCase]]:
+    """By mesh and nodes: where several numbers of processes per node were timed."""
+    found: dict[tuple[int, int], dict[int, MeasuredCase]] = {}
+    for case in sorted(part.cases, key=lambda case: case.number("ppn")):
+        key = (case.number("n"), case.number("nodes"))
+        found.setdefault(key, {})[case.number("ppn")] = case
+    return {key: field for key, field in sorted(found.items()) if len(field) > 1}
+
+
+def _rank(fields: Mapping[tuple[int, int], Mapping[int, MeasuredCase]]) -> tuple[int, int, float]:
+    """Settings by the largest mesh, the most nodes, and the least time: the first is chosen."""
+    n, nodes = max(fields)
+    return -n, -nodes, min(case.time_s for case in fields[n, nodes].values())
+
+
+def variants_by_ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of every mesh with several variants: the fastest by ranks, and the share of communication."""
+    raced = by_ranks(cases, context.seed)
+    if len(raced) > MESHES:
+        largest = max(found.part.cases[0].number("n") for found, _ in raced)
+        raced = [one for one in raced if one[0].part.cases[0].number("n") == largest]
+    for found, run in raced:
+        yield made(
+            context,
+            found.part.cases,
+            "Fastest variant, per iteration",
+            FindingShape.BEST,
+            _by_variant(run),
+            topic="iterations",
+            metric=ITERATION,
+            axis="ranks",
+            points=[int(race.at) for race in run],
+            but=("nodes", "ppn", "variant", "s", "reorthogonalise"),
+        )
+        yield from _communicating(found, context)
+
+
+def _by_variant(run: Sequence[Race[str]]) -> list[Claim]:
+    return winners(run, lambda name: {"variant": name}, lambda race: int(race.at))
+
+
+def _communicating(found: Paces, context: Context) -> Iterator[Finding]:
+    """The share of each variant's iteration in sums and halos, on the most ranks that all have."""
+    shared = [ranks for ranks, row in found.by_ranks.items() if set(row) == set(found.variants)]
+    if not shared or shared[-1] == 1:
+        return
+    row = found.by_ranks[shared[-1]]
+    spent = {
+        name: [one.share.value for one in shares(case) if one.name in COMMUNICATION]
+        for name, (case, _) in row.items()
+    }
+    if all(spent.values()):
+        total = {name: sum(parts) for name, parts in spent.items()}
+        yield made(
+            context,
+            [case for case, _ in row.values()],
+            "Share of communication in an iteration",
+            FindingShape.BREAKDOWN,
+            [
+                Claim({"variant": name}, share=total[name])
+                for name in sorted(total, key=lambda name: total[name])
+            ],
+            topic="iterations",
+            metric=ITERATION,
+            but=("variant", "s", "reorthogonalise"),
+        )
+
+
+def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Errors of meshes over those of meshes twice as fine, of all solves that converged."""
+    errors: dict[int, set[float]] = {}
+    own = []
+    for case in _solves(cases):
+        error = case.result("error_max") if case.launches else None
+        if error and converged(case):
+            errors.setdefault(case.number("n"), set()).add(float(error))
+            own.append(case)
+    fine = sorted(n for n in errors if n % 2 == 0 and n // 2 in errors)
+    if len(fine) < FEWEST - 1:
+        return
+    parts = [
+        Claim({"n": n // 2}, estimate=Estimate(fmean(over), None, None, len(over), "none"))
+        for n in fine
+        if (over := [coarse / error for coarse in errors[n // 2] for error in errors[n]])
+    ]
+    yield made(
+        context, own, "Error of a mesh over that of one twice as fine (second order: about 4)",
+        FindingShape.VALUE, parts, topic="convergence", metric=Metric("ratio of errors", "", ""),
+        but=("n", "variant", "nodes", "ppn"), near=[],
+    )  # fmt: skip
+
+
+def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """How near errors and iteration counts are to the published ones, at worst."""
+    library = Library(context.shelf)
+    own: list[MeasuredCase] = []
+    worst = {"error": 0.0, "iterations": 0.0}
+    sources: dict[str, Reference] = {}
+    for case in (one for one in _solves(cases) if one.launches and converged(one)):
+        error = library.find(case, "error_max", ("convergence",), ("n",))
+        steps = library.find(case, "iterations", ("convergence",), ("n",))
+        if error and steps and case.result("error_max") and case.result("iterations"):
+            off = abs(case.result("error_max") / error.value - 1)
+            worst["error"] = max(worst["error"], off)
+            off = abs(case.result("iterations") / steps.value - 1)
+            worst["iterations"] = max(worst["iterations"], off)
+            sources.setdefault(error.source, replace(error, text=""))
+            own.append(case)
+    if own:
+        yield made(
+            context,
+            own,
+            "Difference from published results, largest",
+            FindingShape.PUBLISHED,
+            [
+                Claim({"name": "error"}, share=worst["error"], published=tuple(sources.values())),
+                Claim({"name": "iteration counts"}, share=worst["iterations"]),
+            ],
+            topic="convergence",
+            but=("n", "variant", "nodes", "ppn"),
+            near=[],
+        )
+
+
+def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh that one process solved both in these cases and in some paper.
+
+    By the published variant where that was measured, else by the fastest. Not of simulations:
+    numbers of cluster files are from such times.
+    """
+    own = [
+        case
+        for case in _solves(cases)
+        if case.cores == 1 and case.time and converged(case) and not case.simulated
+    ]
+    beside = [(case, known) for case in own if (known := _known(case, context))]
+    if not beside:
+        return
+    case, known = min(beside, key=lambda pair: _first(*pair))
+    like = [
+        one
+        for one, _ in beside
+        if all(one.settings.get(name) == case.settings.get(name) for name in ("n", "variant"))
+    ]
+    same = any(len(part.cases) == len(like) for _, part in one_program(like))
+    which = "fastest of" if not same else "one program, fastest of"
+    subject: Settings = {
+        "variant": case.settings.get("variant"),
+        "name": f"{which} {len(like)} cases" if len(like) > 1 else "",
+    }
+    other = any(time.variant for time in known)
+    yield made(
+        context, [case], "Serial solve", FindingShape.PUBLISHED,
+        [Claim(subject, estimate=case.time, published=tuple(known))],
+        topic="convergence", metric=SOLVE, but=("variant", "ppn", *_NOT_SERIAL),
+        caveats=[Caveat.DIFFERENT_PROGRAM] if other else [],
+    )  # fmt: skip
+
+
+_NOT_SERIAL = ("exchange", "bind")
+"""Settings that make no difference to one process on one core."""
+
+
+def _known(case: MeasuredCase, context: Context) -> list[Reference]:
+    """What each paper has of a case's mesh, with no more digits than it prints."""
+    found = (Library([paper]).find(case, "time_s", ("convergence",)) for paper in context.shelf)
+    return [
+        replace(one, text=printed_seconds(one.value, one.high - one.low)) for one in found if one
+    ]
+
+
+def _first(case: MeasuredCase, known: Sequence[Reference]) -> tuple[int, bool, float]:
+    """The largest mesh first, then the published variant, then the fastest."""
+    return -case.number("n"), any(time.variant for time in known), case.time_s

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of the Poisson solver: convergence, wall times, variants.
+
+The form of tables 4.1 to 4.3 and 6.1 to 6.3 of HPCF-2018-10, and 4.1 and 5.1 of HPCF-2010-6.
+
+The form of tables 7.1 and 7.2 of HPCF-2018-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import WALL_TIMES, Library, Reference
+from haloscope.analysis.races import Race
+from haloscope.quantities import MISSING, PER_SECOND, count, number, scientific, signed, size
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain
+from haloscope.topics.poisson.analysis import Paces, converged, paces
+
+_KINDS = ("convergence",)
+_COLUMNS = (
+    Column("n", "N", align="left"),
+    Column("dof", "DOF"),
+    Column("error_max", "max error"),
+    Column("error_ratio", "error ratio"),
+    Column("iterations", "#iter"),
+    Column("time_s", "wall time"),
+    Column("memory_predicted_bytes", "predicted", "memory"),
+    Column("memory_observed_bytes", "observed", "memory"),
+)
+
+
+_CORES = 5
+"""_CORES is where meshes that were solved on unlike numbers of cores have these: before times."""
+
+
+def convergence_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Error, iterations, time, and memory by mesh (table 3.1 of both HPCF papers).
+
+    One table a solver variant: for each mesh the case with the fewest processes and threads.
+    """
+    solved = [case for case in cases if case.kernel == "poisson_cg" and converged(case)]
+    axes = ("n", "nodes", "ppn", "threads", "exchange", "decomposition", "places", "bind")
+    return [_convergence_table(part, context) for part in facets(solved, axes)]
+
+
+def _convergence_table(part: Facet, context: Context) -> Table:
+    own = [
+        _smallest([c for c in part.cases if c.number("n") == n]) for n in values(part.cases, "n")
+    ]
+    notebook = Notebook(own, context.all_cases)
+    for case in own:
+        if case.cores > 1:
+            notebook.note(f"N = {case.number('n')}: {case.processes}.")
+    errors = {case.number("n"): case.result("error_max") for case in own}
+    library = context.every_library
+    rows = [_convergence_row(case, errors, notebook, library) for case in own]
+    columns = [*_COLUMNS]
+    if len({case.cores for case in own}) > 1:
+        columns.insert(_CORES, Column("cores", "cores"))
+        told = (label(str(case.cores), case.cores) for case in own)
+        rows = [
+            (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, told, strict=True)
+        ]
+    notebook.note(
+        "error ratio: error on the mesh half as fine over error; second order gives about 4."
+    )
+    return Table(
+        id="convergence",
+        kind="convergence",
+        title=context.title("Convergence study", part.label),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+    )
+
+
+def _smallest(cases: list[MeasuredCase]) -> MeasuredCase:
+    """Of one mesh's cases the one with a good launch and the fewest cores."""
+    return min(cases, key=lambda case: (not case.launches, case.cores))
+
+
+def _convergence_row(
+    case: MeasuredCase, errors: dict[int, float | None], notebook: Notebook, library: Library
+) -> tuple[Cell, ...]:
+    n = case.number("n")
+    find = library.find
+    if not case.launches:
+        rest = (notebook.absent(case), missing(), missing())
+        return (label(str(n), n), plain(n * n, f"{n * n:,}"), *[missing()] * 3, *rest)
+    coarse, error, iterations = errors.get(n // 2), errors[n], case.result("iterations")
+    ratio = coarse / error if coarse and error and n % 2 == 0 else None
+    memory = case.launches[0].memory or {}
+    published_error = find(case, "error_max", _KINDS, ("n",))
+    published_iterations = find(case, "iterations", _KINDS, ("n",))
+    if published_iterations:
+        whole = f"{published_iterations.value:,.0f}"  # as ours are written
+        published_iterations = replace(published_iterations, text=whole)
+        if iterations != published_iterations.value:
+            share = iterations / published_iterations.value - 1
+            off = signed(f"{100 * share:+.2f} %")
+            notebook.note(f"N = {n}: iterations differ from the published by {off}.")
+    return (
+        label(str(n), n),
+        plain(n * n, f"{n * n:,}"),
+        notebook.beside(plain(error, scientific(error)), published_error, str(n)),
+        plain(ratio, MISSING if ratio is None else number(ratio)),
+        notebook.beside(_whole(iterations), published_iterations, str(n)),
+        notebook.time(case, find(case, "time_s", _KINDS), str(n)),
+        _bytes(memory.get("predicted_bytes")),
+        _observed(case, published_error, notebook, library),
+    )
+
+
+def _whole(value: int | None) -> Cell:
+    return missing() if value is None else plain(value, f"{value:,}")
+
+
+def _bytes(value: float | None) -> Cell:
+    return plain(value, size(value))
+
+
+def _observed(
+    case: MeasuredCase, error: Reference | None, notebook: Notebook, library: Library
+) -> Cell:
+    """Memory in use (VmRSS, over all processes), beside the published figure in its own unit.
+
+    Where it is not from the table of the published error, notes say so.
+    """
+    observed = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
+    cell = _bytes(observed)
+    for column, unit in (("memory_observed_mb", 2**20), ("memory_observed_gb", 2**30)):
+        published = library.find(case, column, _KINDS)
+        if published:
+            in_bytes = replace(published, text=size(published.value * unit))
+            own = error is None or error.source == published.source
+            return notebook.beside(
+                cell, in_bytes, f"{case.number('n')}{'' if own else ' (memory)'}"
+            )
+    return cell
+
+
+def iterations_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Iterations per second of the variants of poisson_cg by ranks, with the fastest marked.
+
+    A table for every combination of the other settings.
+    """
+    return [_iteration_table(one, context) for one in paces(cases)]
+
+
+def _iteration_table(found: Paces, context: Context) -> Table:
+    notebook = Notebook(found.part.cases, context.all_cases)
+    run = {int(race.at): race for race in found.races(context.seed)}
+    rows = tuple(_iteration_row(found, ranks, run.get(ranks), notebook) for ranks in found.by_ranks)
+    if "pipelined" in found.variants and any(case.simulated for case in found.part.cases):
+        notebook.note(
+            "pipelined, simulated: its sum travels by itself while ranks compute, as a network "
+            "that adds up, or a thread of its own, makes it do; libraries without either do less."
+        )
+    steps = {case.settings.get("s") for case in found.part.cases} - {None}
+    if len(steps) == 1:
+        notebook.note(f"sstep: with s = {steps.pop()} (haloscope describe poisson_cg).")
+    return Table(
+        id="iterations",
+        kind="iterations",
+        title=context.title("Iterations a second by variant", found.part.label),
+        columns=(
+            Column("ranks", "ranks", align="left"),
+            *(Column(f"{name}_per_s", name, "iterations a second") for name in found.variants),
+            Column("fastest", "fastest"),
+            Column("fastest_over_textbook", "over textbook"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _iteration_row(
+    found: Paces, ranks: int, race: Race[str] | None, notebook: Notebook
+) -> tuple[Cell, ...]:
+    row = found.by_ranks[ranks]
+    cells = []
+    for name in found.variants:
+        if name in row:
+            case, rate = row[name]
+            cells.append(notebook.estimate(rate, case, PER_SECOND))
+        else:
+            cells.append(missing())
+    return (label(str(ranks), ranks), *cells, *_fastest(race))
+
+
+def _fastest(race: Race[str] | None) -> tuple[Cell, Cell]:
+    """The variant that is shown to be fastest by a test, and its rate over textbook's."""
+    if race is None:
+        return missing(), missing()
+    if len(race.first) > 1:
+        return missing("tie" if race.tied else "not shown"), missing()
+    over = race.over("textbook") if "textbook" in race.against else None
+    gain = missing() if over is None else plain(over, f"{number(over)} ×")
+    return plain(race.best), gain
+
+
+def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Wall time by nodes (columns) and processes per node (rows), one grid per mesh.
+
+    One grid for each N × N mesh, for every combination of the other settings.
+    """
+    solves = [case for case in cases if case.kernel == "poisson_cg"]
+    parts = facets(solves, ("n", "nodes", "ppn"))
+    grids = [_walltime_grid(part, n, context) for part in parts for n in values(part.cases, "n")]
+    return lettered(grids)
+
+
+def _walltime_grid(part: Facet, n: int, context: Context) -> Table:
+    own = [case for case in part.cases if case.number("n") == n]
+    at = {(case.number("ppn"), case.number("nodes")): case for case in own}
+    notebook = Notebook(own, context.all_cases)
+    nodes = values(own, "nodes")
+
+    def cell(ppn: int, on: int) -> Cell:
+        case = at.get((ppn, on))
+        published = context.library.find(case, "time_s", WALL_TIMES) if case else None
+        return notebook.time(case, published)
+
+    rows = [
+        (
+            label(f"{count(ppn, 'process', 'processes')} per node", ppn),
+            *(cell(ppn, on) for on in nodes),
+        )
+        for ppn in values(own, "ppn")
+    ]
+    heading = f"Wall time, N × N = {n} × {n}, system dimension {n * n:,}"
+    return Table(
+        id="walltime_grid",
+        kind="walltime_grid",
+        title=context.title(heading, part.label),
+        columns=(
+            Column("ppn", "", align="left"),
+            *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+    )
+
+
+def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh.
+
+    One grid for each mesh and number of cores a node that were shared out in several ways.
+    """
+    solves = [case for case in cases if case.kernel == "poisson_cg"]
+    parts = facets(solves, ("n", "nodes", "ppn", "threads"))
+    grids = []
+    for part in parts:
+        for n in values(part.cases, "n"):
+            own = [case for case in part.cases if case.number("n") == n]
+            for cores in sorted({_cores(case) for case in own}):
+                group = [case for case in own if _cores(case) == cores]
+                if len(values(group, "ppn")) > 1:
+                    grids.append(_hybrid_grid(part, n, cores, group, context))
+    return lettered(grids)
+
+
+def _cores(case: MeasuredCase) -> int:
+    return case.number("ppn") * case.number("threads")
+
+
+def _hybrid_grid(
+    part: Facet, n: int, cores: int, own: list[MeasuredCase], context: Context
+) -> Table:
+    at = {(case.number("ppn"), case.number("nodes")): case for case in own}
+    notebook = Notebook(own, context.all_cases)
+    nodes = values(own, "nodes")
+
+    def cell(ppn: int, on: int) -> Cell:
+        case = at.get((ppn, on))
+        published = context.library.find(case, "time_s", ("hybrid_grid",)) if case else None
+        return notebook.time(case, published)
+
+    rows = [
+        (
+            label(count(ppn, "MPI process", "MPI processes"), ppn),
+            label(count(cores // ppn, "thread"), cores // ppn),
+            *(cell(ppn, on) for on in nodes),
+        )
+        for ppn in values(own, "ppn")
+    ]
+    heading = f"Wall time, {count(cores, 'core')} a node, N × N = {n} × {n}"
+    return Table(
+        id="hybrid_grid",
+        kind="hybrid_grid",
+        title=context.title(heading, part.label),
+        columns=(
+            Column("ppn", "processes", "per node", "left"),
+            Column("threads", "threads each", "per node", "left"),
+            *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+        stub=2,
+    )

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What external programs print: values, tables and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Literal
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels, label_of
+from haloscope.analysis.comparison import ALPHA, UNDECIDED, one_allocation_each
+from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    FLOPS,
+    PER_SECOND,
+    SECONDS,
+    Scale,
+    seconds,
+    size,
+)
+from haloscope.stats.allocations import compare_over
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.two_samples import Comparison, compare, holm
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.words import clock
+
+SCALES: Mapping[str, Scale] = {
+    **{"s": SECONDS, "B": BYTES, "B/s": BYTES_PER_SECOND, "FLOP/s": FLOPS, "1/s": PER_SECOND}
+}
+"""SCALES are the units whose numbers are shown in the unit of a size that suits them."""
+
+
+ResultVerdict = Literal[
+    "higher",
+    "lower",
+    "the same",
+    "no difference shown",
+    "too few launches",
+    "undecided: one allocation each",
+]
+
+
+@dataclass(frozen=True)
+class ResultContrast:
+    """A result of a case in a second folder against the first.
+
+    adjusted: the p-value after Holm's correction; None where both have one and the same value, and
+    where each side has one allocation of a batch system.
+    """
+
+    name: str
+    first: MeasuredCase
+    second: MeasuredCase
+    adjusted: float | None
+    verdict: ResultVerdict
+
+
+def results_compared(
+    pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int = 0
+) -> list[ResultContrast]:
+    """Every result that is a number in both cases of a pair, corrected for as many as there are."""
+    both = [
+        (name, one, other, number_of(one, name), number_of(other, name))
+        for one, other in pairs
+        if one.external
+        for name in names([one])
+    ]
+    both = [each for each in both if each[3] and each[4]]
+    tests = [
+        None
+        if len({*mine, *theirs}) == 1 or one_allocation_each(one, other)
+        else _tested(one, other, mine, theirs, seed)
+        for _, one, other, mine, theirs in both
+    ]
+    adjusted = holm([test.p_value if test else None for test in tests])
+    return [
+        ResultContrast(
+            name,
+            one,
+            other,
+            p,
+            UNDECIDED
+            if len({*mine, *theirs}) > 1 and one_allocation_each(one, other)
+            else _verdict(test, p, mine, theirs, len(both)),
+        )
+        for (name, one, other, mine, theirs), test, p in zip(both, tests, adjusted, strict=True)
+    ]
+
+
+def _tested(
+    one: MeasuredCase, other: MeasuredCase, mine: list[float], theirs: list[float], seed: int
+) -> Comparison:
+    """Over allocations where a batch system gave them, else over launches."""
+    first, second = one.by_allocation(mine), other.by_allocation(theirs)
+    if first is None or second is None:
+        return compare(mine, theirs, seed=seed)
+    return compare_over(first, second, seed=seed)
+
+
+def _verdict(
+    test: Comparison | None,
+    adjusted: float | None,
+    first: Sequence[float],
+    second: Sequence[float],
+    family: int,
+) -> ResultVerdict:
+    if test is None or adjusted is None:
+        return "the same"
+    if adjusted <= ALPHA:
+        return "higher" if mean(second) > mean(first) else "lower"
+    return "too few launches" if test.attainable * family > ALPHA else "no difference shown"
+
+
+def names(cases: Sequence[MeasuredCase]) -> list[str]:
+    """The names of all results, in the order in which their program's file has them."""
+    return list(
+        dict.fromkeys(name for case in cases for record in case.launches for name in record.result)
+    )
+
+
+def number_of(case: MeasuredCase, name: str) -> list[float]:
+    """A result that is one number, of each good launch that printed it."""
+    found = (record.result.get(name) for record in case.launches)
+    return [float(value) for value in found if isinstance(value, int | float)]
+
+
+def texts_of(case: MeasuredCase, name: str) -> list[str]:
+    """A result that is no number, or several, in words: each that launches printed, once."""
+    found = (record.result.get(name) for record in case.launches)
+    return list(dict.fromkeys(_in_words(value) for value in found if value not in (None, [])))
+
+
+def _in_words(value: object) -> str:
+    return " ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
+
+
+def scale(case: MeasuredCase, name: str) -> Scale:
+    """The unit that a result is shown in: as its program's file says."""
+    unit = case.unit(name)
+    return SCALES.get(unit, ((1.0, unit),))
+
+
+def results_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Results that external programs print, one row per case, in their declared units.
+
+    One table a program.
+    """
+    own = [case for case in cases if case.external]
+    kernels = dict.fromkeys(case.kernel for case in own)
+    parts = ([case for case in own if case.kernel == kernel] for kernel in kernels)
+    return [_result_table(part, context) for part in parts if names(part)]
+
+
+def _result_table(cases: Sequence[MeasuredCase], context: Context) -> Table:
+    notebook = Notebook(cases, context.all_cases)
+    found = names(cases)
+    rows = tuple(
+        (
+            label(label_of(case, cases), case=case.id),
+            *(_cell(case, name, notebook) for name in found),
+        )
+        for case in cases
+    )
+    return Table(
+        id="results",
+        kind="results",
+        title=context.title(f"Results of {cases[0].kernel}"),
+        columns=(
+            Column("case", "case", align="left"),
+            *(Column(name, name.replace("_", " ")) for name in found),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _cell(case: MeasuredCase, name: str, notebook: Notebook) -> Cell:
+    """The median over launches of a number; a text, or each of several that launches printed."""
+    if not case.launches:
+        return notebook.absent(case)
+    if sample := number_of(case, name):
+        return notebook.estimate(case.estimate(sample), case, scale(case, name))
+    return plain("; ".join(texts_of(case, name)) or None, "; ".join(texts_of(case, name)) or "–")
+
+
+def points_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Sweeps of external programs: time and bandwidth by size, as printed.
+
+    One table a case, two columns an operation.
+    """
+    own = [case for case in cases if case.external and sweep(case)]
+    return [_point_table(part, context) for part in facets_of_kernels(own, ())]
+
+
+def _point_table(part: Facet, context: Context) -> Table:
+    (case,) = part.cases
+    notebook = Notebook(part.cases, context.all_cases)
+    at = {(point.operation, point.size_bytes): point for point in sweep(case)}
+    operations = list(dict.fromkeys(operation for operation, _ in at))
+
+    def cells(operation: str | None, bytes_: int) -> tuple[Cell, Cell]:
+        point = at.get((operation, bytes_))
+        if point is None:
+            return missing(), missing()
+        speed = notebook.estimate(point.rate, case, BYTES_PER_SECOND) if bytes_ else missing()
+        return notebook.estimate(point.time, case, SECONDS), speed
+
+    rows = tuple(
+        (
+            label(size(bytes_), bytes_, case.id),
+            *(cell for operation in operations for cell in cells(operation, bytes_)),
+        )
+        for bytes_ in sorted({bytes_ for _, bytes_ in at})
+    )
+    return Table(
+        id="points",
+        kind="points",
+        title=context.title(f"{case.kernel} by size", part.label.removeprefix(case.kernel)),
+        columns=(
+            Column("size_bytes", "size", align="left"),
+            *(column for operation in operations for column in _columns(operation)),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _columns(operation: str | None) -> tuple[Column, Column]:
+    """Time and bandwidth of an operation; of the only one, which has no name, without it."""
+    name = operation or ""
+    before = f"{name}_" if name else ""
+    return (
+        Column(f"{before}time_s", "time", name),
+        Column(f"{before}bandwidth_bytes_per_s", "bandwidth", name),
+    )
+
+
+def points_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Sweeps of external programs: time by size, one panel per operation, and one bandwidth panel.
+
+    A figure a program, a curve a case; sizes of 0 bytes are in the table alone.
+    """
+    own = [case for case in cases if case.external and _points(case)]
+    kernels = dict.fromkeys(case.kernel for case in own)
+    return [_figure([case for case in own if case.kernel == one], context) for one in kernels]
+
+
+def _points(case: MeasuredCase) -> list[Swept]:
+    return [point for point in sweep(case) if point.size_bytes]
+
+
+def _figure(cases: Sequence[MeasuredCase], context: Context) -> Figure:
+    parts = facets(cases, ())
+    operations = list(dict.fromkeys(p.operation for case in cases for p in _points(case)))
+    panels = [
+        _panel("time", operation, parts, Axis("time (µs)", "log"), lambda p: p.time.times(1e6))
+        for operation in operations
+    ]
+    if len(operations) == 1:
+        speed = Axis("bandwidth (GB/s)", "log")
+        panels.append(
+            _panel("bandwidth", operations[0], parts, speed, lambda p: p.rate.times(1e-9))
+        )
+    return Figure(
+        id="points",
+        kind="points",
+        title=context.title(f"{cases[0].kernel} by size"),
+        panels=tuple(panels),
+        alt=" ".join(panel.alt for panel in panels[: len(operations)]),
+        notes=bars(cases, panels),
+    )
+
+
+def _panel(
+    what: str,
+    operation: str | None,
+    parts: Sequence[Facet],
+    y: Axis,
+    of: Callable[[Swept], Estimate],
+) -> Lines:
+    own = {
+        part.label: [p for p in _points(part.cases[0]) if p.operation == operation]
+        for part in parts
+    }
+    sizes = [float(point.size_bytes) for points in own.values() for point in points]
+    cases = [part.cases[0] for part in parts]
+    return Lines(
+        f"{what}-{operation}" if operation else what,
+        operation or what.capitalize(),
+        Axis("size", "log2", size_ticks(sizes)),
+        y,
+        tuple(
+            Curve(name or clock(cases), tuple(mark(p.size_bytes, of(p)) for p in points))
+            for name, points in own.items()
+            if points
+        ),
+        alt=_longest(own, operation),
+    )
+
+
+def _longest(own: dict[str, list[Swept]], operation: str | None) -> str:
+    """The longest time, with its size and its case."""
+    name, most = max(
+        ((name, point) for name, points in own.items() for point in points),
+        key=lambda one: one[1].time.value,
+    )
+    of = "".join(f", {word}" for word in (operation, name) if word)
+    return f"Longest: {size(most.size_bytes)} take {seconds(most.time.value)}{of}."

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of speedup and efficiency, and of scaling laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.models.scaling_law import ScalingLaw
+from haloscope.quantities import count, number, percent
+from haloscope.stats.estimates import Estimate
+from haloscope.topics.common.figure import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    bars,
+    counts,
+    mark,
+    of_launches,
+    powers_of_two,
+)
+from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalings
+
+
+def scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Observed speedup and efficiency by p, with the ideal.
+
+    A figure for each scaling, a curve a mesh that has good launches on several p.
+
+    Over nodes and processes per node: a figure a mesh, a curve for each number of the latter.
+    """
+    return [figure for scaling in scalings(cases) for figure in _figures(scaling, context)]
+
+
+def _figures(scaling: Scaling, context: Context) -> Iterator[Figure]:
+    if not scaling.is_grid:
+        named = [(f"N = {one.n}", one, one.steps) for one in scaling.ladders]
+        yield from _scaling_figure(scaling, scaling.label, named, context)
+        return
+    for n in sorted({one.n for one in scaling.ladders}):
+        own = [one for one in scaling.ladders if one.n == n]
+        named = [(f"{one.ppn} per node", one, one.own) for one in own]
+        label = ", ".join(text for text in (scaling.label, f"N = {n}") if text)
+        yield from _scaling_figure(scaling, label, named, context)
+
+
+_Named = Sequence[tuple[str, Ladder, Mapping[int, MeasuredCase]]]
+"""Curves: their names, and which steps of a ladder they show."""
+
+
+def _scaling_figure(
+    scaling: Scaling, label: str, named: _Named, context: Context
+) -> Iterator[Figure]:
+    """A figure where a curve has more than a point."""
+    shown = [one for one in named if sum(bool(case.launches) for case in one[2].values()) > 1]
+    if not shown:
+        return
+    cores = sorted({case.cores for _, _, steps in shown for case in steps.values()})
+    fewest = min(one.base.cores for _, one, _ in shown if one.base)
+    ideal = Curve("ideal", tuple(Mark(p, p / fewest) for p in cores), bound=True)
+    flat = Curve("ideal", tuple(Mark(p, 1.0) for p in cores), bound=True)
+    seed = context.seed
+    joined = scaling.is_grid  # the same processes on each of more and more nodes
+    speedups = [_curve(name, steps, one.speedup, seed, joined) for name, one, steps in shown]
+    shares = [_curve(name, steps, one.efficiency, seed, joined) for name, one, steps in shown]
+    printed = [
+        [curve for name, _, steps in shown for curve in _published(name, steps, column, context)]
+        for column in ("speedup", "efficiency")
+    ]
+    x = Axis(f"{scaling.p} p", "log2", counts(cores))
+    heights = [point.y for curve in (ideal, *speedups, *printed[0]) for point in curve.marks]
+    y = Axis("speedup", "log2", powers_of_two(heights))
+    best = max((curve.marks[-1] for curve in speedups), key=lambda point: point.y)
+    references = dict.fromkeys(one.reference for _, one, _ in shown)
+    yield Figure(
+        id="scaling",
+        kind="scaling",
+        title=context.title("Speedup and efficiency", label),
+        panels=(
+            Lines("speedup", "Observed speedup", x, y, (ideal, *speedups, *printed[0])),
+            Lines(
+                "efficiency",
+                "Observed efficiency",
+                x,
+                Axis("efficiency"),
+                (flat, *shares, *printed[1]),
+            ),
+        ),
+        fewest=OVER_PROCESSES,
+        alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, over {cores[0]} to "
+        f"{cores[-1]} {scaling.p}. Highest speedup at the most: {number(best.y)} on {best.x:.0f}.",
+        notes=(
+            f"Speedup refers to {'; '.join(references)}.",
+            *_sources(shown, context),
+            *of_launches(
+                (case for _, _, steps in shown for case in steps.values()),
+                "Bars: bootstrap interval of the ratio of medians, else their range.",
+            ),
+        ),
+    )
+
+
+_KINDS = ("scaling",)
+"""Published tables that a figure takes points from: what its table takes too."""
+
+
+def _published(
+    name: str, steps: Mapping[int, MeasuredCase], column: str, context: Context
+) -> Iterator[Curve]:
+    """What was printed of the same cases, if anything was: hollow points of a curve's colour."""
+    found = ((p, context.library.find(case, column, _KINDS)) for p, case in steps.items())
+    if marks := tuple(Mark(p, one.value) for p, one in found if one):
+        yield Curve(f"{name}, published", marks, joined=False, published=True, like=name)
+
+
+def _sources(shown: _Named, context: Context) -> Iterator[str]:
+    """Where the published points are from, and of which variant, where that is another."""
+    found = (
+        context.library.find(case, "speedup", _KINDS)
+        for _, _, steps in shown
+        for case in steps.values()
+    )
+    told = dict.fromkeys(
+        f"{one.source}{f', variant {one.variant}' if one.variant else ''}" for one in found if one
+    )
+    if told:
+        yield f"Hollow: published: {'; '.join(told)}."
+
+
+_Ratio = Callable[[MeasuredCase, int], Estimate | None]
+
+
+def _curve(
+    name: str, steps: Mapping[int, MeasuredCase], ratio: _Ratio, seed: int, joined: bool
+) -> Curve:
+    found = ((p, ratio(case, seed)) for p, case in steps.items())
+    return Curve(name, tuple(mark(p, one) for p, one in found if one is not None), joined=joined)
+
+
+STEPS = 60
+"""STEPS is how many points of a law are drawn."""
+
+
+def scaling_law_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Time by processes with the fitted law and its band.
+
+    A figure for each law; of those that differ in processes per node alone, one for all.
+    """
+    fitted = [(one, one.law) for one in laws(cases, context.seed) if one.law is not None]
+    meshes = dict.fromkeys((one.mesh, one.p, one.ppn is None) for one, _ in fitted)
+    return [
+        _law_figure([pair for pair in fitted if _mesh(pair[0]) == mesh], context) for mesh in meshes
+    ]
+
+
+def _mesh(one: Law) -> tuple[str, str, bool]:
+    return one.mesh, one.p, one.ppn is None
+
+
+def _law_figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Figure:
+    one = found[0][0]
+    own = [case for each, _ in found for case in each.cases]
+    panel = Lines(
+        "law",
+        "",
+        Axis(one.p, "log2", counts([x for each, _ in found for x in each.x])),
+        Axis("time (ms)", "log"),
+        (*(_points(each) for each, _ in found), *_laws(found)),
+    )
+    banded = len(found) == 1 and found[0][1].draws.size > 0
+    return Figure(
+        id="scaling_law",
+        kind="scaling_law",
+        title=context.title("Time and its law", one.mesh),
+        panels=(panel,),
+        alt=" ".join(_in_words(each, law) for each, law in found),
+        notes=(
+            *bars(own, [panel]),
+            f"Law: {ScalingLaw.source}."
+            + (
+                " Dashed: where it lies with 95 % over launches drawn again, its terms kept."
+                if banded
+                else ""
+            ),
+        ),
+    )
+
+
+def _points(one: Law) -> Curve:
+    """Its times, called by processes per node where there are others."""
+    clock = "simulated" if all(case.simulated for case in one.cases) else "measured"
+    pairs = zip(one.x, one.cases, strict=True)
+    marks = tuple(mark(x, case.time.times(1e3)) for x, case in pairs if case.time)
+    return Curve(one.per_node or clock, marks, joined=False, style=None if one.ppn else 0)
+
+
+def _laws(found: Sequence[tuple[Law, ScalingLaw]]) -> Iterator[Curve]:
+    """One with its band; several each in the colour of its points."""
+    if len(found) == 1:
+        yield from _drawn(found[0][1])
+        return
+    for one, law in found:
+        p = np.geomspace(*law.valid, STEPS)
+        marks = _marks(p, law.predict(p))
+        yield Curve("law of each", marks, model=True, like=one.per_node)
+
+
+def _in_words(one: Law, law: ScalingLaw) -> str:
+    """Where it begins and ends, and how well it predicts."""
+    first, last = (
+        number(1e3 * case.time.value) for case in (one.cases[0], one.cases[-1]) if case.time
+    )
+    named = f"{one.per_node}: time" if one.per_node else "Time"
+    return (
+        f"{named} {_over(one)}, from {first} to {last} ms, with a law that predicts points left "
+        f"out within {percent(law.cross_validation)}."
+    )
+
+
+def _over(one: Law) -> str:
+    """ "on 1 to 16 processes", "for N from 64 to 1024"."""
+    if one.over_sizes:
+        return f"for N from {one.x[0]} to {one.x[-1]}"
+    return f"on {one.x[0]} to {one.x[-1]} {one.p}"
+
+
+def _drawn(law: ScalingLaw) -> Iterator[Curve]:
+    """The law, and the ends of its band where it has one."""
+    p = np.geomspace(*law.valid, STEPS)
+    yield Curve("law", _marks(p, law.predict(p)), model=True, style=1)
+    if (band := law.band(p)) is not None:
+        for end in band:
+            yield Curve("95 % band", _marks(p, end), bound=True, style=1)
+
+
+def _marks(
+    p: np.typing.NDArray[np.float64], times: np.typing.NDArray[np.float64]
+) -> tuple[Mark, ...]:
+    pairs = zip(p, times, strict=True)
+    return tuple(Mark(float(x), 1e3 * float(time)) for x, time in pairs if time > 0)

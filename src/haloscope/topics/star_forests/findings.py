@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Star forests: against plain messages, ways of a device, what dominates, halos of grids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import Library
+from haloscope.findings.finding import (
+    BANDWIDTH,
+    LATENCY,
+    Claim,
+    Finding,
+    FindingShape,
+    Metric,
+    Ratio,
+    Verdict,
+)
+from haloscope.models.split_phase import SplitPhase
+from haloscope.quantities import size as size_in_words
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Bytes
+from haloscope.topics.collectives.analysis import flat_to
+from haloscope.topics.common.making import by_points, made, verdict_of
+from haloscope.topics.star_forests.analysis import (
+    BEYOND,
+    WAYS_OF_A_DEVICE,
+    beside_messages,
+    by_n,
+    device_starts,
+    device_ways,
+    gpu_messages,
+    more_done,
+    published_latency,
+)
+from haloscope.topics.star_forests.parts import (
+    MOVING,
+    STARTING,
+    dominant,
+    moving,
+    split_phase_model,
+    starting_device_kernels,
+    waits,
+)
+
+FEW = 4
+"""FEW is the largest number of cases that each have a finding: of more, those of the fewest ranks
+and of the most."""
+_TOPIC = "star_forests"
+_SWEPT = ("sizes", "n", "parts")
+_MORE = {
+    "sf_unpack": ("Adding values on arrival", "adding values", "writing values"),
+    "sf_scatter": ("Leaves on the sending rank too", "leaves on both ranks", "on the other alone"),
+}
+
+
+def messages(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of two ranks in each placement: sf_pingpong against pingpong, size by size."""
+    for case, by_size in beside_messages(cases, context.seed):
+        yield _by_size(
+            "Star forest or plain messages",
+            [case],
+            by_points(by_size, {"name": "sf_pingpong"}, {"name": "pingpong"}),
+            by_size,
+            context,
+        )
+
+
+def _by_size(
+    question: str,
+    cases: Sequence[MeasuredCase],
+    parts: Sequence[Claim],
+    sizes: Mapping[int, object],
+    context: Context,
+    but: Sequence[str] = (),
+) -> Finding:
+    return made(
+        context, cases, question, FindingShape.COMPARISON, parts,
+        topic=_TOPIC, metric=LATENCY, axis="size", points=[*sizes], but=(*_SWEPT, *but),
+    )  # fmt: skip
+
+
+def device(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Star forests in a device's memory: all other ways against the reference, size by size."""
+    for one in device_ways(cases, context.seed):
+        subject, reference = {one.setting: one.way}, {one.setting: WAYS_OF_A_DEVICE[one.setting]}
+        yield _by_size(
+            f"Star forest in device memory ({one.case.kernel}), {one.setting}",
+            [one.case],
+            by_points(one.by_size, subject, reference),
+            one.by_size,
+            context,
+            (one.setting,),
+        )
+
+
+def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of sf_unpack against sf_newpingpong, and of sf_scatter against sf_unpack, size by size."""
+    for one in more_done(cases, context.seed):
+        question, own, less = _MORE[one.kernel]
+        yield _by_size(
+            f"{question} ({one.kernel} vs {BEYOND[one.kernel]})",
+            [one.case],
+            by_points(one.by_size, {"name": own}, {"name": less}),
+            one.by_size,
+            context,
+        )
+        if apart := _published_apart(one.by_size, context.library):
+            yield made(
+                context,
+                [one.case],
+                f"{question} ({one.kernel}), published: longer where no difference is measured, by",
+                FindingShape.VALUE,
+                apart,
+                topic=_TOPIC,
+                metric=LATENCY,
+                but=_SWEPT,
+            )
+
+
+_APART = 1.01
+"""_APART is the least ratio of two published times that is told where ours do not differ."""
+
+
+def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[Claim]:
+    """How much longer the published time is, at sizes where ours do not differ."""
+    found = []
+    for size, contrast in by_size.items():
+        first, second = (
+            published_latency(side.case, size, library)
+            for side in (contrast.first, contrast.second)
+        )
+        same = contrast.verdict not in ("slower", "faster")
+        if same and first and second and second.value > _APART * first.value:
+            extra = Estimate(second.value - first.value, None, None, 1, "none")
+            found.append(Claim({"size": Bytes(size)}, estimate=extra))
+    return found
+
+
+def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Messages between GPUs: start-up, bandwidth by two points, what a star forest adds.
+
+    Table 1 of the report on Summit and what section 3 makes of it, by where two GPUs are.
+    """
+    for one in gpu_messages(cases):
+        least, most = one.sizes
+        question = "Messages between GPUs (pingpong)"
+        yield _by_sizes(context, one.case, question, LATENCY, {least: one.smallest_s})
+        question = "Bandwidth between GPUs (pingpong), by "
+        question += f"{size_in_words(least)} and {size_in_words(most)}"
+        yield _by_sizes(context, one.case, question, BANDWIDTH, {most: one.bandwidth_bytes_per_s})
+        if added := one.added_s:
+            ends = (
+                min(added),
+                min(added, key=added.__getitem__),
+                max(added, key=added.__getitem__),
+            )
+            question = "A star forest (sf_pingpong) adds to messages between GPUs"
+            shown = {size: added[size] for size in dict.fromkeys(ends)}
+            yield _by_sizes(context, one.case, question, LATENCY, shown)
+
+
+def _by_sizes(
+    context: Context, case: MeasuredCase, question: str, metric: Metric, values: Mapping[int, float]
+) -> Finding:
+    parts = [
+        Claim(
+            {"size": Bytes(size)}, estimate=Estimate(value, None, None, len(case.launches), "none")
+        )
+        for size, value in values.items()
+    ]
+    shape = FindingShape.VALUE
+    return made(context, [case], question, shape, parts, topic=_TOPIC, metric=metric, but=_SWEPT)
+
+
+def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of messages as PETSc sends them from a device: up to which size their start dominates."""
+    for one in device_starts(cases):
+        start = Estimate(one.least_s, None, None, len(one.case.launches), "none")
+        parts = [
+            Claim({"name": name}, at=tuple(sizes), estimate=estimate)
+            for name, sizes, estimate in (
+                ("start-up", one.starting, start),
+                ("bytes", one.moving, None),
+                ("launches differ", one.undecided, None),
+            )
+            if sizes
+        ]
+        yield made(
+            context, [one.case], "Dominant part of a message from device memory",
+            FindingShape.BREAKDOWN, parts,
+            topic=_TOPIC, metric=LATENCY, axis="size", points=one.sizes, but=_SWEPT,
+        )  # fmt: skip
+
+
+def grids(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each kind of grid on the most processes: its halo at the least and the largest n.
+
+    Where parts were not timed, which tell more: see `dominating`.
+    """
+    own = [case for case in cases if case.kernel == "sf_grid" and case.launches and case.ranks > 1]
+    untimed = [case for case in own if split_phase_model(case) is None]
+    for part in facets(untimed, ("nodes", "ppn")):
+        case = max(part.cases, key=lambda case: case.ranks)
+        points = by_n(case)
+        if len(points) < 2:
+            continue
+        flat = flat_to([points[n] for n in sorted(points)])
+        to = next(n for n, point in points.items() if point.size_bytes == flat)
+        ends = dict.fromkeys((min(points), to, max(points)))
+        yield made(
+            context,
+            [case],
+            "Halo of a grid (sf_grid), one way",
+            FindingShape.VALUE,
+            [Claim({"n": n}, estimate=points[n].one_way) for n in ends],
+            topic=_TOPIC,
+            metric=LATENCY,
+            but=_SWEPT,
+        )
+
+
+def dominating(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each star forest that sends, and keeps a part: the longest of its parts by size.
+
+    Not of one launch alone, whose parts may have been disturbed one by one.
+    """
+    known = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
+    known = [
+        (case, model)
+        for case, model in known
+        if model.data.local_bytes.any() and model.data.remote_bytes.any()
+        if case.alike or int(model.data.whole_s.shape[0]) > 1
+    ]
+    known.sort(key=lambda pair: pair[0].ranks)
+    for case, model in known if len(known) <= FEW else (known[0], known[-1]):
+        yield _dominant(case, model, context)
+
+
+def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Finding:
+    """By bytes sent, which part of an operation is longest, and the share of packing."""
+    sent = [int(each) for each in model.data.remote_bytes]
+    at: dict[str, list[int]] = {}
+    for size, part in zip(sent, dominant(model), strict=True):
+        name = "message start-up" if part == STARTING else part or "launches differ"
+        at.setdefault(name, []).append(size)
+    shares = moving(model)
+    parts = [Claim({"name": name}, at=tuple(map(Bytes, sizes))) for name, sizes in at.items()]
+    parts.append(Claim({"name": MOVING}, share=max(shares)))
+    if model.on_device:
+        starting = max(starting_device_kernels(model))
+        parts.append(Claim({"name": "launches of kernels and waits for them"}, share=starting))
+    return made(
+        context, [case], f"Dominant part of {case.kernel}, by bytes sent", FindingShape.BREAKDOWN,
+        parts,
+        topic=_TOPIC, axis="size", points=sent, but=_SWEPT,
+    )  # fmt: skip
+
+
+def launches(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each case: how much longer it takes with a synchronisation after the first kernel."""
+    for case, contrast in waits(cases, context.seed):
+        if contrast.first.time and contrast.second.time and contrast.ratio:
+            yield made(
+                context,
+                [case],
+                "Device kernels with a synchronisation after the first",
+                FindingShape.TREND,
+                [_waiting(contrast)],
+                topic="launches",
+            )
+
+
+def _waiting(contrast: Contrast) -> Claim:
+    """Waiting against going on; the ratio of a contrast is how much longer waiting takes."""
+    assert contrast.ratio is not None
+    verdict = verdict_of(contrast)
+    return Claim(
+        {"name": "synchronised"},
+        {"name": "none"},
+        estimate=contrast.first.time,
+        ratio=Ratio.of(contrast.ratio.rate(1.0)),
+        verdict=_INVERSE.get(verdict, verdict) if verdict else None,
+    )
+
+
+_INVERSE = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
+"""_INVERSE is of a contrast whose second side is the reference."""

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a split-phase operation consists of, and what a synchronisation costs a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from statistics import median
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.published import Library, Reference, source
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.models import split_phase
+from haloscope.models.intervals import Intervals
+from haloscope.models.round_trip import ONE_WAY
+from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both, done, launching
+from haloscope.models.sweep import Array
+from haloscope.quantities import listed, printed_seconds, size
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+
+@lru_cache(maxsize=256)
+def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
+    """The model of a star forest's step; None where parts or sizes are too few."""
+    launches = [record for record in case.launches if record.parts]
+    if not launches:
+        return None
+    order = sorted(
+        range(len(launches[0].points)),
+        key=lambda point: launches[0].points[point]["shape"]["remote_bytes"],
+    )
+    shapes = [launches[0].points[point]["shape"] for point in order]
+    whole = [[median(record.points[point]["times_s"]) for point in order] for record in launches]
+    try:
+        data = split_phase.PartTimes(
+            np.array([shape["remote_bytes"] for shape in shapes], dtype=np.float64),
+            np.array([shape["local_bytes"] for shape in shapes], dtype=np.float64),
+            np.array(whole),
+            _parts(launches, order, shapes),
+        )
+        return split_phase.fit(data, Intervals("none") if case.simulated else None)
+    except (KeyError, ValueError):  # a part was not timed at all sizes; says what the data lack
+        return None
+
+
+def _parts(
+    launches: Sequence[Record], order: Sequence[int], shapes: Sequence[Mapping[str, Any]]
+) -> dict[str, Array]:
+    """Each part's time, launch by launch and point by point, as the model takes it."""
+
+    def timed(name: str) -> Array:
+        return np.array([_of_part(record, name, order) for record in launches])
+
+    names = {part["name"] for part in launches[0].parts}
+    if "wait" not in names:
+        return {name: timed(name) * _happens(name, shapes) for name in split_phase.PARTS}
+    wait = timed("wait")
+
+    def until_done(name: str) -> Array:
+        """A move on a device, without the wait for it: no shorter than its launch."""
+        return np.maximum(timed(name) - wait, timed(f"{name} launch"))
+
+    by_stream = launches[0].params["mpi"] == "nccl"
+    found = {MESSAGES: np.maximum(timed(MESSAGES) - by_stream * wait, 0)}
+    for operation in split_phase.OPERATIONS:
+        for move, copy in (("pack", "copy out"), ("scatter", ""), ("unpack", "copy in")):
+            ends, starts = 0 * wait, 0 * wait
+            for part in (f"{operation} {move}", f"{operation} {copy}"):
+                if part in names and _happens(part, shapes):
+                    ends, starts = ends + until_done(part), starts + timed(f"{part} launch")
+            found[f"{operation} {move}"], found[f"{operation} {move} launch"] = ends, starts
+    waits = np.array([sum(shape["waits"].values()) for shape in shapes])
+    found[split_phase.BEGIN] = len(split_phase.OPERATIONS) * timed("begin")
+    found[split_phase.SYNCHRONISE] = waits * wait
+    return found
+
+
+def _of_part(record: Record, name: str, order: Sequence[int]) -> list[float]:
+    times = {
+        part["point"]: median(part["times_s"]) for part in record.parts if part["name"] == name
+    }
+    return [times[point] for point in order]
+
+
+def _happens(name: str, shapes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a part moves anything at any size; timing what does nothing times the clock."""
+    return any(shape.get("moved_bytes", {}).get(name, 1) > 0 for shape in shapes)
+
+
+def switch_text(model: SplitPhase) -> str:
+    """Which of scatter and messages takes longer at which sizes, in words."""
+    if not model.scatters:
+        return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
+    places = model.crossings_bytes
+    ends = [
+        done(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
+    ]
+    longer = "The scatter takes longer than messages", "Messages take longer than the scatter"
+    first, last = (longer[0] if end else longer[1] for end in ends)
+    if not places:
+        return f"{last} at every size."
+    if len(places) == 1:
+        return f"{first} up to {size(places[0])} sent, and less long beyond."
+    between = listed([size(at) for at in places])
+    return f"{first} at first; the two change places at {between} sent."
+
+
+STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing and unpacking"
+"""Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
+
+
+def dominant(model: SplitPhase) -> list[str | None]:
+    """Point by point, what takes longest in every launch; None where launches differ in that.
+
+    It is starting messages, their bytes, or a move in memory.
+    """
+    launches = range(model.data.whole_s.shape[0])
+    each = [
+        _longest({part: times[launch] for part, times in model.data.parts_s.items()})
+        for launch in launches
+    ]
+    at_points = [set(parts) for parts in zip(*each, strict=True)]
+    return [parts.pop() if len(parts) == 1 else None for parts in at_points]
+
+
+def _longest(parts_s: Mapping[str, Array]) -> list[str]:
+    """The longest part at each point of one launch.
+
+    Starting takes what the messages of the smallest size take: no longer, as these have bytes too.
+    """
+    messages = both(parts_s, MESSAGES)
+    found = []
+    for point in range(len(messages)):
+        start = min(messages[0], messages[point])
+        times = {STARTING: start, BYTES: messages[point] - start}
+        times |= {move: done(parts_s, move)[point] for move in MOVES}
+        found.append(max(times, key=lambda part: times[part]))
+    return [_MOVES_IN_WORDS.get(part, part) for part in found]
+
+
+_MOVES_IN_WORDS = {
+    "pack": "packing",
+    "unpack": "unpacking",
+    "scatter": "the scatter within ranks",
+}
+
+
+def moving(model: SplitPhase) -> list[float]:
+    """Point by point, the share of packing and unpacking in the sum of all parts."""
+    packing = sum((done(model.parts_s, move) for move in ("pack", "unpack")), np.zeros(1))
+    return [float(share) for share in packing / _all_parts(model)]
+
+
+def starting_device_kernels(model: SplitPhase) -> list[float]:
+    """Point by point, the share of launches and of waits for the stream in the sum of all parts."""
+    launches = sum((launching(model.parts_s, move) for move in MOVES), np.zeros(1))
+    waits = model.parts_s.get(split_phase.SYNCHRONISE, 0)
+    return [float(share) for share in (launches + waits) / _all_parts(model)]
+
+
+def _all_parts(model: SplitPhase) -> Array:
+    parts = sum((both(model.parts_s, name) for name in (MESSAGES, *MOVES)), np.zeros(1))
+    own = (split_phase.BEGIN, split_phase.SYNCHRONISE)
+    return sum((model.parts_s[name] for name in own if name in model.parts_s), parts)
+
+
+def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:
+    """Messages to several neighbours, from all cases' parts; None where all have as many."""
+    models = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
+    if not models:
+        return None
+    launches = min(model.data.whole_s.shape[0] for _, model in models)
+    neighbours, sizes, times = [], [], []
+    for case, model in models:
+        count = case.launches[0].points[0]["shape"]["messages"]
+        neighbours += [count] * model.data.remote_bytes.size
+        sizes += list(model.data.remote_bytes)
+        times.append(ONE_WAY * model.data.parts_s[split_phase.MESSAGES][:launches])
+    try:
+        return split_phase.fit_neighbours(
+            np.array(neighbours, dtype=np.float64), np.array(sizes), np.concatenate(times, axis=1)
+        )
+    except ValueError:  # all have as many neighbours
+        return None
+
+
+WAYS = ("pipelined", "synchronised")
+"""WAYS are the points of a case: without a synchronisation after the first device kernel, and with
+one."""
+FIGURE_15: Mapping[str, int] = MappingProxyType({"kernels": 5, "size": 3_670_016, "first": 8})
+"""FIGURE_15 is what the device kernels of the paper's figure 15 move on a V100, whose memory moves
+729 GB/s: in 40 us the first, in 5 us each other."""
+_CLUSTER = "summit"
+"""Of the paper, as its cluster file is called."""
+
+
+def published_chain(case: MeasuredCase, way: str, library: Library) -> Reference | None:
+    """What the figure has for a case of its device kernels on its cluster, simulated.
+
+    It is an example, whose launches and synchronisations take other times than the cluster's.
+    """
+    chain = {name: case.settings.get(name) for name in FIGURE_15}
+    if case.cluster != _CLUSTER or chain != FIGURE_15:
+        return None
+    for table in library.tables(("launches",)):
+        cell = table.cell("time_s", operation=way)
+        if cell is not None and isinstance(cell.value, float):
+            text = printed_seconds(cell.value, table.resolution_s)
+            return Reference(cell.value, text, cell.value, cell.value, source(table))
+    return None
+
+
+def waits(cases: Sequence[MeasuredCase], seed: int = 0) -> list[tuple[MeasuredCase, Contrast]]:
+    """Of each case that has both: waiting first, so that a ratio is how much longer it takes."""
+    own = [case for case in cases if case.kernel == "launches" and case.launches]
+    timed = [(case, {point.operation: point for point in sweep(case)}) for case in own]
+    both = [
+        (case, [found[way] for way in WAYS]) for case, found in timed if set(WAYS) <= set(found)
+    ]
+    pairs = [(_of(case, waiting), _of(case, going_on)) for case, (going_on, waiting) in both]
+    tested = contrasts(pairs, seed)
+    return [(case, contrast) for (case, _), contrast in zip(both, tested, strict=True)]
+
+
+def _of(case: MeasuredCase, point: Swept) -> Measure:
+    return Measure(case, "", point.sample, point.time)

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Split phases, as a table and a figure: parts, their sum or maximum, the fitted model.
+
+What section 6 of the report on Summit (Zhang, Mills, Smith 2020) proposes; one way, as its tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isinf
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import sweep
+from haloscope.models.round_trip import ONE_WAY
+from haloscope.models.split_phase import (
+    BEGIN,
+    MESSAGES,
+    MOVES,
+    SYNCHRONISE,
+    SplitPhase,
+    both,
+    done,
+    launching,
+)
+from haloscope.models.sweep import Array
+from haloscope.quantities import SECONDS, percent, rate, seconds, signed, size
+from haloscope.stats.estimates import Estimate
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, mark, size_ticks
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.words import clock
+from haloscope.topics.star_forests.parts import neighbours_model, split_phase_model, switch_text
+
+FARTHEST = 0.25
+"""FARTHEST is how far parts added up may be off the whole, at the median, and still explain it:
+what messages and a scatter overlap is seldom more than that of a step."""
+
+
+def split_phase_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A star forest operation and its parts by size, compared with the split-phase model.
+
+    One table a case that has parts.
+    """
+    own = [case for case in cases if split_phase_model(case)]
+    return [_table(part, context) for part in facets_by_kernel(own)]
+
+
+def _table(part: Facet, context: Context) -> Table:
+    (case,) = part.cases
+    model = split_phase_model(case)
+    if model is None:
+        raise ValueError("a case without parts")
+    notebook = Notebook(part.cases, context.all_cases)
+    rows = tuple(_rows(case, model, notebook))
+    for text in _notes(case, model, context):
+        notebook.note(text)
+    return Table(
+        id="split_phase",
+        kind="split_phase",
+        title=context.title(f"Parts of an operation, {case.kernel}", part.label),
+        columns=(
+            Column("remote_bytes", "sent", align="left"),
+            Column("whole_s", "whole"),
+            *(Column(f"{name}_s", title, _EACH) for name, (title, _) in _parts_of(model).items()),
+            *(
+                column
+                for key, name in (("max", "with max()"), ("sum", "as a sum"), ("model", "fitted"))
+                for column in (Column(f"{key}_s", "time", name), Column(f"{key}_off", "off", name))
+            ),
+            Column("longest", "longest part", align="left"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+_EACH = "parts, each by itself"
+
+
+def _parts_of(model: SplitPhase) -> dict[str, tuple[str, Array]]:
+    """The parts of a step in their order, by name: as a column calls them, and seconds of each."""
+    parts = model.parts_s
+    found = {name: (name, both(parts, name)) for name in ("pack", MESSAGES, *MOVES[1:])}
+    if not model.on_device:
+        return found
+    launches = sum((launching(parts, move) for move in MOVES), 0 * parts[MESSAGES])
+    return {
+        "begin": ("begin", parts[BEGIN]),
+        "launches": ("launches", launches),
+        "synchronise": ("T(sync)", parts[SYNCHRONISE]),
+        **{
+            name: (title if name == MESSAGES else f"{title} on the device", done(parts, name))
+            for name, (title, _) in found.items()
+        },
+    }
+
+
+def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    points = sorted(sweep(case), key=lambda point: point.size_bytes)
+    overlapped, summed = model.composed_s(overlap=True), model.composed_s(overlap=False)
+    for i, point in enumerate(points):
+        measured = model.whole_s[i]
+        yield (
+            label(size(model.data.remote_bytes[i]), model.data.remote_bytes[i]),
+            notebook.estimate(point.one_way, case, SECONDS),
+            *(_half(times[i]) for _, times in _parts_of(model).values()),
+            *_predicted(overlapped[i], measured),
+            *_predicted(summed[i], measured),
+            *_predicted(model.residuals.predicted_s[i], measured),
+            label(model.longest(i)),
+        )
+
+
+def _half(step_s: float) -> Cell:
+    """One of the two operations of a step; nothing where there is nothing to do."""
+    if step_s == 0:
+        return missing()
+    time_s = ONE_WAY * float(step_s)
+    return plain(time_s, seconds(time_s))
+
+
+def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
+    """A prediction of the step, one way, and how far it is off."""
+    off = float(predicted_s / measured_s - 1)
+    time_s = ONE_WAY * float(predicted_s)
+    share = round(100 * off) + 0  # -0.2 is 0, not -0
+    return plain(time_s, seconds(time_s)), plain(off, signed(f"{share:+,} %") if share else "0 %")
+
+
+def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
+    yield "One way: half of a step, which is a broadcast and a reduction."
+    if model.on_device:
+        yield (
+            f"{model.source}. The time of a move is that of its launch and of what the device "
+            "then does; T(sync) is the wait for its stream, timed by itself, as often as an "
+            "operation waits; begin is what the library does before it packs."
+        )
+    else:
+        yield f"{model.source}; T(sync) is 0: in this memory, a move is done when it returns."
+    yield "off: parts added up, with max() or as a sum, and the fitted model, less the whole."
+    if case.simulated:
+        yield (
+            "Simulated: the step and each of its parts begin as ranks leave a barrier, up to a "
+            "latency apart, which the sum of small parts therefore has several times."
+        )
+    if model.scatters:
+        yield _overlap(model)
+    misfit = percent(model.residuals.relative_rms)
+    yield f"Fitted model: root mean square of the relative residuals {misfit}."
+    yield switch_text(model)
+    yield from (_parameters(part, model) for part in model.lines if model.lines[part])
+    alike = [other for other in context.all_cases if _network(other) == _network(case)]
+    if found := neighbours_model(alike):
+        per_byte = found.gap_s_per_byte
+        bandwidth = rate(1 / per_byte.value) if per_byte.value > 0 else "unbounded"
+        yield (
+            f"Messages to k neighbours, over all grids on this network: alpha = "
+            f"{seconds(found.alpha_s.value)}, g = {seconds(found.gap_s.value)}, 1/G = {bandwidth}, "
+            f"misfit {percent(found.relative_rms)} ({found.source})."
+        )
+
+
+def _overlap(model: SplitPhase) -> str:
+    """Whether messages travel while a rank copies, if what parts add up to tells."""
+    nearer = "the maximum" if model.nearer == "max" else "the sum"
+    told = f"The whole is nearer to {nearer} of messages and scatter"
+    if (off := model.off_at_the_median) > FARTHEST:
+        return f"{told}, but off it by {percent(off)} at the median: it tells nothing of overlap."
+    do = "do" if model.nearer == "max" else "do not"
+    return f"{told}: messages {do} travel while the rank copies."
+
+
+def _network(case: MeasuredCase) -> tuple[object, ...]:
+    """What cases share whose messages go the same way: within a node, or between nodes."""
+    keys = ("kernel", "toolchain", "transport", "clock")
+    return (*(case.settings.get(key) for key in keys), case.number("nodes") > 1)
+
+
+def _parameters(part: str, model: SplitPhase) -> str:
+    """A part's fitted line, of one operation as all of the table: messages are timed in both."""
+    line = model.lines[part]
+    share = ONE_WAY if part == MESSAGES else 1.0
+    told = [
+        f"{_latency(piece.alpha_s.times(share))} + "
+        f"s / {_rate(piece.bandwidth_bytes_per_s.times(1 / share))} ({piece.label})"
+        for piece in (line.pieces if line else ())
+    ]
+    return f"{part}, fitted, s bytes: {'; '.join(told)}."
+
+
+def _latency(alpha_s: Estimate) -> str:
+    """A latency; with its interval where the fit has it below 0, as no latency is."""
+    value = _rounded(alpha_s.value)
+    if value >= 0 or alpha_s.low is None or alpha_s.high is None:
+        return seconds(value)
+    return f"{seconds(value)} [{seconds(alpha_s.low)}, {seconds(alpha_s.high)}]"
+
+
+def _rounded(time_s: float) -> float:
+    """To a picosecond: simulated times leave a rounding error where there is no latency."""
+    return round(time_s, 12) + 0.0
+
+
+def _rate(bandwidth: Estimate) -> str:
+    """A bandwidth with its interval; ∞ is what a time has that is the same for all sizes."""
+
+    def told(value: float) -> str:
+        return "∞" if isinf(value) else rate(value)
+
+    if bandwidth.low is None or bandwidth.high is None or isinf(bandwidth.low):
+        return told(bandwidth.value)
+    return f"{told(bandwidth.value)} [{told(bandwidth.low)}, {told(bandwidth.high)}]"
+
+
+_ONE_WAY_US = 1e6 * ONE_WAY
+"""Microseconds one way, for a second there and back."""
+_MODEL, _SUM, _MAXIMUM = "model, with max()", "sum of parts", "parts with max()"
+"""What parts are added up to, by the same names, and so by the same colours, in both panels."""
+
+
+def split_phase_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """A star forest operation by bytes sent per rank: total, parts, and model.
+
+    A figure a case that has parts: times, and how far the model is off.
+    """
+    own = [case for case in cases if split_phase_model(case)]
+    return [_figure(part, context) for part in facets_by_kernel(own)]
+
+
+def _figure(part: Facet, context: Context) -> Figure:
+    (case,) = part.cases
+    model = split_phase_model(case)
+    if model is None:
+        raise ValueError("a case without parts")
+    x = Axis("sent by a rank", "log2", size_ticks(list(model.data.remote_bytes)))
+    return Figure(
+        id="split_phase",
+        kind="split_phase",
+        title=context.title(f"Parts of an operation, {case.kernel}", part.label),
+        panels=(
+            Lines(
+                "parts",
+                "Whole, parts and model, one way",
+                x,
+                Axis("time (µs)", "log"),
+                (_whole(case, model), *_parts(model), *_models(model)),
+                guides=_switch(model),
+            ),
+            Lines(
+                "residuals",
+                "Parts added up, less the whole",
+                x,
+                Axis(f"of the {clock([case])} time (%)"),
+                tuple(
+                    Curve(name, _marks(model, 100 * (added / model.whole_s - 1), zero=True))
+                    for name, added in (
+                        (_MODEL, model.residuals.predicted_s),
+                        (_SUM, model.composed_s(overlap=False)),
+                        (_MAXIMUM, model.composed_s(overlap=True)),
+                    )
+                ),
+            ),
+        ),
+        alt=switch_text(model),
+        notes=(f"{model.source}. {switch_text(model)}",),
+    )
+
+
+def _whole(case: MeasuredCase, model: SplitPhase) -> Curve:
+    points = sorted(sweep(case), key=lambda point: point.size_bytes)
+    marks = tuple(
+        mark(float(at), point.one_way.times(1e6))
+        for at, point in zip(model.data.remote_bytes, points, strict=True)
+    )
+    return Curve("whole", marks)
+
+
+def _parts(model: SplitPhase) -> list[Curve]:
+    times_us = {name: _ONE_WAY_US * both(model.parts_s, name) for name in (MESSAGES, *MOVES)}
+    curves = [Curve(name, _marks(model, values)) for name, values in times_us.items()]
+    return [curve for curve in curves if curve.marks]
+
+
+def _models(model: SplitPhase) -> tuple[Curve, Curve]:
+    fitted = _marks(model, _ONE_WAY_US * model.residuals.predicted_s)
+    added = _marks(model, _ONE_WAY_US * model.composed_s(overlap=False))
+    return Curve(_MODEL, fitted, model=True), Curve(_SUM, added, model=True)
+
+
+def _marks(model: SplitPhase, values: Array, *, zero: bool = False) -> tuple[Mark, ...]:
+    """A mark a size; on a logarithmic axis without those that take no time."""
+    return tuple(
+        Mark(float(at), float(value))
+        for at, value in zip(model.data.remote_bytes, values, strict=True)
+        if zero or value > 0
+    )
+
+
+def _switch(model: SplitPhase) -> tuple[tuple[float, str], ...]:
+    return tuple((at, size(at)) for at in model.crossings_bytes)

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of star forests: latencies, grids, launches on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import Library
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.quantities import SECONDS, printed_seconds, seconds, size
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.words import clock
+from haloscope.topics.star_forests.analysis import (
+    APART,
+    OPTIONS,
+    about_published,
+    by_n,
+    memory_of,
+    placement_of,
+    published_latency,
+    there_and_back,
+)
+from haloscope.topics.star_forests.parts import WAYS, published_chain
+
+KERNELS = ("pingpong", "sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
+
+
+def sf_latency_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One-way latencies of star forests by kernel (tables 2 and 3 of the report on Summit).
+
+    Tables 2 and 3: kernels in columns, with what sf_pingpong adds to pingpong.
+    """
+    own = [case for case in cases if case.kernel in KERNELS and case.launches]
+    own = [case for case in own if case.settings.get("mode", "imb") == "imb"]
+    layouts = ("nodes", "ppn", "placement", "gpus_shared", "toolchain", "transport", "clock")
+    parts: dict[tuple[object, ...], list[MeasuredCase]] = {}
+    for case in own:
+        where = tuple(case.settings.get(key) for key in (*layouts, *(["bind"] * case.on_gpus)))
+        parts.setdefault((*memory_of(case), *where), []).append(case)
+    return [
+        _latency(group, context)
+        for group in parts.values()
+        if any(case.kernel != "pingpong" for case in group)
+    ]
+
+
+def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
+    """A column for each kernel, of a device one for each way to synchronise."""
+    by_name = _named(cases)
+    points = {name: there_and_back(case) for name, case in by_name.items()}
+    notebook = Notebook(cases, context.all_cases)
+    sizes = sorted({at for name in points if name != "pingpong" for at in points[name]})
+    adds = all(name in by_name for name in _COMPARED)
+
+    def cell(name: str, at: int) -> Cell:
+        point, case = points[name].get(at), by_name[name]
+        if point is None:
+            return missing()
+        ours = notebook.estimate(point.one_way, case, SECONDS)
+        return notebook.beside(ours, published_latency(case, at, context.library))
+
+    def added(at: int) -> Cell:
+        plain, forest = (points[name].get(at) for name in _COMPARED)
+        if plain is None or forest is None:
+            return missing()
+        value = forest.one_way.value - plain.one_way.value
+        return Cell(value, seconds(round(value, 12)))  # simulated times differ by rounding
+
+    rows = tuple(
+        (label(size(at), at), *(cell(name, at) for name in by_name), *([added(at)] if adds else []))
+        for at in sizes
+    )
+    notebook.note("One way: half of the time there and back.")
+    if any(cell.published for row in rows for cell in row):
+        notebook.note(about_published(cases))
+    if adds:
+        notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
+    return Table(
+        id="sf_latency",
+        kind="sf_latency",
+        title=context.title("One-way latency of star forests", *_where(cases[0])),
+        columns=(
+            Column("size_bytes", "message", align="left"),
+            *(Column(f"{name.replace(', ', '_')}_s", name) for name in by_name),
+            *([Column("added_s", "added")] * adds),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+_COMPARED = ("pingpong", "sf_pingpong")
+"""Whose difference a table has: what a star forest adds."""
+
+
+def _named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
+    """Cases by kernel, and by `sync` where several have the same kernel, in an order of both."""
+    order = [*OPTIONS]
+    syncs = {case: str(case.settings.get("sync")) for case in cases}
+    several = {
+        kernel
+        for kernel in KERNELS
+        if len({sync for case, sync in syncs.items() if case.kernel == kernel}) > 1
+    }
+
+    def place(case: MeasuredCase) -> tuple[int, int]:
+        known = syncs[case] in order
+        return KERNELS.index(case.kernel), order.index(syncs[case]) if known else -1
+
+    return {
+        f"{case.kernel}{f', {syncs[case]}' if case.kernel in several else ''}": case
+        for case in sorted(cases, key=place)
+    }
+
+
+def _where(case: MeasuredCase) -> list[str]:
+    """The placement of both ranks, and the memory unless it is the host's."""
+    memory, *given = (str(one) for one in memory_of(case))
+    if case.on_gpus:  # which sit on sockets as their ranks do
+        return [APART.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
+    of_device = [f"{memory}'s memory", *given[:1]] if given else []
+    shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
+    asked = str(case.settings.get("placement") or "")
+    return ["on one GPU" if shared else asked, *of_device]
+
+
+def sf_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One-way latencies of grid halos by a star forest (table 4 of the report on Summit).
+
+    Table 4: grids in columns, points of a rank along an axis in rows.
+    """
+    own = [case for case in cases if case.kernel == "sf_grid" and case.launches]
+    parts = facets(own, ())
+    return [_grid(parts, context)] if parts else []
+
+
+def _grid(parts: Sequence[Facet], context: Context) -> Table:
+    cases = [part.cases[0] for part in parts]
+    notebook = Notebook(cases, context.all_cases)
+    points = [by_n(case) for case in cases]
+
+    def cell(case: MeasuredCase, own: Mapping[int, Swept], n: int) -> Cell:
+        if n not in own:
+            return missing()
+        ours = notebook.estimate(own[n].one_way, case, SECONDS)
+        return notebook.beside(ours, published_latency(case, n, context.library))
+
+    measured = {
+        n: [cell(case, own, n) for case, own in zip(cases, points, strict=True)]
+        for n in sorted({n for own in points for n in own})
+    }
+    matched = any(one.published for cells in measured.values() for one in cells)
+    emulated = any(case.emulated for case in cases)
+    others = [] if matched or emulated else _published_grids(context)
+    notebook.note(
+        "One way: half of filling the halo and adding it back. n: points of a rank along each "
+        "axis; a message has 8 n bytes in two dimensions, 8 n² in three."
+    )
+    if matched or others:
+        notebook.note(about_published(cases))
+    return Table(
+        id="sf_grid",
+        kind="sf_grid",
+        title=context.title("One-way latency of grid halos by a star forest"),
+        columns=(
+            Column("n", "n", align="left"),
+            *(
+                Column(f"latency_s_{index}", part.label or clock(part.cases))
+                for index, part in enumerate(parts)
+            ),
+            *(Column(f"published_s_{index}", title) for index, (title, _) in enumerate(others)),
+        ),
+        rows=tuple(
+            (label(str(n), n), *cells, *(column.get(n, missing()) for _, column in others))
+            for n, cells in measured.items()
+        ),
+        notes=notebook.notes(),
+    )
+
+
+def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
+    """The paper's Table 4 in columns of its own, where no case here has its number of nodes."""
+    columns: dict[str, dict[int, Cell]] = {}
+    for table in context.library.tables(("neighbours",)):
+        for row in table.rows:
+            title = f"published, {table.facts['ranks']} processes on {row['nodes']} nodes"
+            time_s = float(str(row["latency_s"]))
+            columns.setdefault(title, {})[int(str(row["n"]))] = plain(
+                time_s, printed_seconds(time_s, table.resolution_s)
+            )
+    return list(columns.items())
+
+
+def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Consecutive device kernels, with and without a synchronisation after the first.
+
+    One table; a row a case, with what the synchronisation costs.
+    """
+    own = [case for case in cases if case.kernel == "launches"]
+    if not any(case.launches for case in own):
+        return []
+    notebook = Notebook(own, context.all_cases)
+    rows = tuple(_row(case, own, notebook, context.library) for case in own)
+    notebook.note(
+        "synchronised: the second device kernel is launched when the first has ended, so that no "
+        "launch is hidden behind its work; added: what that takes longer."
+    )
+    if any(cell.published for row in rows for cell in row):
+        notebook.note(
+            "The published figures are an example and no measurement: it assumes 10 µs a launch, "
+            "and nothing for a synchronisation itself, where the cluster file has more of both. "
+            "haloscope validate anl-petsc-summit-part2 --table fig15 takes what it assumes."
+        )
+    return [
+        Table(
+            id="launches",
+            kind="launches",
+            title=context.title("Device kernels launched one after the other"),
+            columns=(
+                Column("case", "case", align="left"),
+                Column("kernels", "device kernels"),
+                Column("first_bytes", "bytes of the first"),
+                Column("other_bytes", "of each other"),
+                *(Column(f"{way}_s", way) for way in WAYS),
+                Column("added_s", "added"),
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _row(
+    case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook, library: Library
+) -> tuple[Cell, ...]:
+    found = {point.operation: point.time for point in sweep(case)}
+    times = {way: found.get(way) for way in WAYS}
+    kernels, each, first = (case.number(name) for name in ("kernels", "size", "first"))
+    return (
+        label(label_of(case, among)),
+        plain(kernels),
+        plain(first * each, size(first * each)),
+        plain(each, size(each)),
+        *(
+            notebook.beside(
+                notebook.estimate(time, case, SECONDS), published_chain(case, way, library)
+            )
+            for way, time in times.items()
+        ),
+        _added([time.value for time in times.values() if time]),
+    )
+
+
+def _added(values: Sequence[float]) -> Cell:
+    if len(values) < len(WAYS):
+        return missing()
+    value = values[1] - values[0]
+    return Cell(value, seconds(round(value, 12)))  # simulated times differ by rounding

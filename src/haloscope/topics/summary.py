@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All cases: settings, launches, time, and results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from haloscope.analysis.cases import MeasuredCase, row_name
+from haloscope.analysis.context import Context
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import sweep
+from haloscope.quantities import flops, rate, scientific, seconds, size
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.poisson.analysis import converged
+
+
+def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """All cases: settings, launches, time, and results.
+
+    One table of all cases, good or not.
+
+    What was left out, and why, is a section of the report by itself.
+    """
+    if not cases:
+        return []
+    notebook = Notebook(cases, context.all_cases)
+    names = list(dict.fromkeys(name for case in cases for name in case.settings))
+    rows = [_row(case, cases, notebook) for case in cases]
+    columns = [
+        Column("case", "case", align="left"),
+        Column("launches", "launches"),
+        Column("time_s", "step"),
+        Column("found", "found", align="left"),
+    ]
+    if not any(row[-1].text for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    if any(len(record.points) > 1 for case in cases for record in case.launches[:1]):
+        notebook.note("A case of several points has a time for each, and no step of them all.")
+    return [
+        Table(
+            id="summary",
+            kind="summary",
+            title=context.title("All cases"),
+            columns=(*columns, *(Column(name, name, only_csv=True) for name in names)),
+            rows=tuple(
+                (*row, *(plain(case.settings.get(name), "") for name in names))
+                for case, row in zip(cases, rows, strict=True)
+            ),
+            notes=tuple(note for note in notebook.notes() if note not in notebook.left_out()),
+        )
+    ]
+
+
+def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
+    total = max(case.planned or 0, len(case.launches) + len(case.excluded))
+    good = len(case.launches)
+    points = len(case.launches[0].points) if case.launches else 0
+    told = [f"{points} points", *_found(case)] if points > 1 else _found(case)
+    return (
+        label(row_name(case, among), case=case.id),
+        Cell(good, f"{good} of {total}", tone="" if good == total else "warning"),
+        missing() if points > 1 else notebook.time(case),
+        plain(", ".join(told)),
+    )
+
+
+def _found(case: MeasuredCase) -> list[str]:
+    """A kernel's main results in words, as other tables have them; [] for kernels without any.
+
+    A solve that was cut short has an error that tells nothing.
+    """
+
+    def middle(name: str) -> float | None:
+        sample = case.sample(lambda record: record.result.get(name))
+        return median(sample) if sample else None
+
+    if case.kernel == "pingpong":
+        return list(_messages(case))
+    nonzeros = middle("nonzeros") if case.kernel == "spmv" else None
+    if nonzeros and case.time:
+        return [flops(case.time.rate(2 * nonzeros).value)]
+    iterations, error = middle("iterations"), middle("error_max")
+    told = [f"{iterations:,.0f} iterations"] if iterations is not None else []
+    if error is not None and (case.kernel != "poisson_cg" or converged(case)):
+        told.append(f"error {scientific(error)}")
+    return told
+
+
+def _messages(case: MeasuredCase) -> Iterator[str]:
+    """The time of its smallest message, where it has one, and its best bandwidth."""
+    points = [point for point in sweep(case) if point.size_bytes]
+    if points and exchanges(case):
+        yield f"{size(points[0].size_bytes)} in {seconds(points[0].one_way.value)}"
+    if points:
+        best = max(points, key=lambda point: point.rate.value)
+        yield f"{rate(best.rate.value)} at {size(best.size_bytes)}"

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow repetitions: percentiles of cases with many repetitions, and their table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase, row_name
+from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import sweep
+from haloscope.quantities import SECONDS, count, listed, number, quantity, size
+from haloscope.stats.estimates import Estimate, median_range
+from haloscope.stats.sequential import warmup_if_any
+from haloscope.stats.tails import needed, percentile
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+SHARES = (0.95, 0.99)
+"""SHARES are the tails that are told: P95 and P99."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The repetitions of a case's step, or of a point of its sweep, all launches together.
+
+    what: the point; "" for the step. repetitions: without the warm-up that was found.
+    median: of all of them. at: by share; None where that needs more repetitions.
+    """
+
+    case: MeasuredCase
+    what: str
+    repetitions: int
+    median: Estimate
+    at: dict[float, Estimate | None]
+
+
+def most_repetitions(case: MeasuredCase) -> int:
+    """The repetitions of all launches of a case's step, or of the point that has most.
+
+    Without the warm-up that was found, as in `tails`.
+    """
+    return max((sum(map(len, own)) for _, own in _steady(case)), default=0)
+
+
+def tails(case: MeasuredCase) -> list[Tail]:
+    """The tails of a measured case; none where repetitions are too few, and of simulated times."""
+    if case.simulated:
+        return []
+    least = needed(min(SHARES))
+    enough = [(what, own) for what, own in _steady(case) if sum(map(len, own)) >= least]
+    return [_tail(case, what, own) for what, own in enough]
+
+
+def _repetitions(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
+    """Every point with its repetitions, launch by launch."""
+    points = sweep(case)
+    if not points:
+        yield "", [list(record.times_s) for record in case.launches if record.times_s]
+    for point in points:
+        own = [
+            list(one["times_s"])
+            for record in case.launches
+            for one in record.points
+            if (one.get("operation"), one["size_bytes"]) == (point.operation, point.size_bytes)
+            and one["times_s"]
+        ]
+        yield f"{point.operation or ''} {size(point.size_bytes)}".strip(), own
+
+
+def _steady(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
+    """Every point with its repetitions, launch by launch, without the warm-up that was found."""
+    for what, launches in _repetitions(case):
+        found = warmup_if_any(launches)
+        first = found.repetitions if found is not None and found.settled else 0
+        yield what, [launch[first:] for launch in launches]
+
+
+def _tail(case: MeasuredCase, what: str, steady: Sequence[Sequence[float]]) -> Tail:
+    every = [time for launch in steady for time in launch]
+    median = median_range(every)
+    at = {share: percentile(steady, share) for share in SHARES}
+    return Tail(case, what, len(every), median, at)
+
+
+@dataclass(frozen=True)
+class RankTime:
+    """What one rank computes in a step, in seconds, over launches.
+
+    host: its node, as it said itself. beyond: over the mean of all ranks of a launch.
+    slowest: in how many launches it took longest.
+    """
+
+    rank: int
+    host: str
+    seconds: Estimate
+    beyond: Estimate
+    slowest: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How long ranks wait for the slowest in a step, as far as computing differs among them.
+
+    share: of a step, over launches: by how much the rank that computes longest does so longer than
+    the mean rank. ranks: the slowest first.
+    """
+
+    case: MeasuredCase
+    share: Estimate
+    ranks: tuple[RankTime, ...]
+
+
+def waiting(case: MeasuredCase) -> Waiting | None:
+    """Of a measured case's launches that say what each rank computed; None without any."""
+    told = [(record, own) for record in case.launches if (own := _computed(record))]
+    told = [(record, own) for record, own in told if len(own) == len(told[0][1])]
+    if not told or case.simulated or len(told[0][1]) < 2:
+        return None
+    share = case.estimate([
+        (max(own) - fmean(own)) / fmean(record.times_s) for record, own in told
+    ])  # fmt: skip
+    assert share is not None
+    slowest = Counter(max(range(len(own)), key=own.__getitem__) for _, own in told)
+    hosts = {one["rank"]: str(one["host"]) for one in told[0][0].layout.get("seen") or ()}
+    ranks = []
+    for rank in range(len(told[0][1])):
+        seconds = case.estimate([own[rank] for _, own in told])
+        beyond = case.estimate([own[rank] / fmean(own) for _, own in told])
+        assert seconds is not None and beyond is not None
+        ranks.append(RankTime(rank, hosts.get(rank, ""), seconds, beyond, slowest[rank]))
+    ranks.sort(key=lambda one: -one.seconds.value)
+    return Waiting(case, share, tuple(ranks))
+
+
+def _computed(record: Record) -> list[float]:
+    """Seconds of each rank in the phases that compute; [] where they do not say it."""
+    if not record.times_s or record.points:
+        return []
+    phases = [phase["by_rank_s"] for phase in record.phases if phase.get("by_rank_s")]
+    return [sum(times) for times in zip(*phases, strict=True)]
+
+
+def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Tails of repetitions: median, P95, and P99, each with an interval.
+
+    One table of all cases, and points of their sweeps, with repetitions enough for a P95.
+    """
+    found = [tail for case in cases for tail in tails(case)]
+    if not found:
+        return []
+    shown = list(dict.fromkeys(tail.case for tail in found))
+    notebook = Notebook(shown, context.all_cases)
+    rows = tuple(_row(tail, cases, notebook) for tail in found)
+    least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
+    notebook.note(
+        "Of repetitions, without warm-up; all other tables have medians of launches. Repetitions "
+        f"that a percentile needs: {least}, of all launches together for its value and of each "
+        "for its interval. Last over median: of the highest percentile that a row has."
+    )
+    return [
+        Table(
+            id="tails",
+            kind="tails",
+            title=context.title("Slow repetitions"),
+            columns=(
+                Column("case", "case", align="left"),
+                Column("what", "of", align="left"),
+                Column("repetitions", "repetitions"),
+                Column("median_s", "median"),
+                *(Column(f"p{100 * share:.0f}_s", _name(share)) for share in SHARES),
+                Column("tail_over_median", "last over median"),
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+            stub=2,
+        )
+    ]
+
+
+def why_no_tails_table(cases: Sequence[MeasuredCase], _: Context) -> str | None:
+    """How many repetitions there would have to be."""
+    real = [case for case in cases if case.launches and not case.simulated]
+    if not real:
+        return None
+    least = min(SHARES)
+    return (
+        f"{_name(least)} takes {needed(least)} repetitions of all launches, and no case has more "
+        f"than {max(map(most_repetitions, real))} without warm-up"
+    )
+
+
+def _name(share: float) -> str:
+    return f"P{100 * share:.0f}"
+
+
+def _row(tail: Tail, cases: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
+    known = [estimate for estimate in tail.at.values() if estimate is not None]
+    ratio = known[-1].value / tail.median.value if tail.median.value > 0 else None
+    launches = count(len(tail.case.launches), "launch", "launches")
+    return (
+        label(row_name(tail.case, cases), case=tail.case.id),
+        label(tail.what or "step"),
+        Cell(tail.repetitions, f"{tail.repetitions:,} in {launches}"),
+        plain(tail.median.value, quantity(tail.median.value, SECONDS)),
+        *(
+            missing("too few repetitions")
+            if estimate is None
+            else notebook.estimate(estimate, tail.case, SECONDS)
+            for estimate in tail.at.values()
+        ),
+        missing() if ratio is None else plain(ratio, f"{number(ratio)} ×"),
+    )

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How launches of a case differ: values, table and figure.
+
+Source: the task-mapping paper, section 5.4, figure 2 and table 4: means over 30 runs, and the
+largest deviation of a run from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import fmean, stdev
+
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import source
+from haloscope.quantities import MINUS, SECONDS, count, number, percent, quantity
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, plain
+from haloscope.topics.mapping.analysis import stands_for
+
+FEWEST_LAUNCHES = 10
+"""FEWEST_LAUNCHES is how many launches tell something of how far they scatter: of fewer, the
+largest deviation is mostly that of how few they are."""
+SETTLED = 0.01
+"""SETTLED is how far from the mean of all launches that of the first few may be, as a share."""
+
+
+@dataclass(frozen=True)
+class Variability:
+    """The launches of a case in the order in which they ran, relative to their mean.
+
+    running: mean of the first n over the mean of all, for n from 1. settled: the number of launches
+    from which on it stays within SETTLED; the last ones always do, so it says little where it is
+    not far below their number.
+    """
+
+    case: MeasuredCase
+    mean_s: float
+    fastest: float
+    slowest: float
+    spread: float
+    running: Sequence[float]
+
+    @property
+    def settled(self) -> int:
+        """From how many launches on the running mean stays within SETTLED of the last."""
+        apart = [n for n, ratio in enumerate(self.running, start=1) if abs(ratio - 1) > SETTLED]
+        return max(apart, default=0) + 1
+
+
+def variabilities(cases: Sequence[MeasuredCase]) -> list[Variability]:
+    """Of each case with launches enough, which are not all alike by simulation."""
+    return [_of(case) for case in cases if not case.alike and len(case.times_s) >= FEWEST_LAUNCHES]
+
+
+def _of(case: MeasuredCase) -> Variability:
+    times = case.times_s
+    mean = fmean(times)
+    sums = enumerate(accumulate(times), start=1)
+    return Variability(
+        case,
+        mean,
+        min(times) / mean,
+        max(times) / mean,
+        stdev(times) / mean,
+        tuple(total / n / mean for n, total in sums),
+    )
+
+
+_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("launches", "launches"),
+    Column("mean_s", "mean"),
+    Column("standard_deviation", "standard deviation"),
+    Column("fastest", "fastest"),
+    Column("slowest", "slowest"),
+    Column("settled", "settled after"),
+)
+
+
+def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Variability between launches of each case: extremes, standard deviation, and convergence.
+
+    One table of all cases with launches enough.
+    """
+    found = variabilities(cases)
+    if not found:
+        return []
+    own = [one.case for one in found]
+    notebook = Notebook(own, context.all_cases)
+    notebook.note(
+        "Of whole launches, and their arithmetic mean, as the field's papers have it; all other "
+        "tables have medians. fastest, slowest: the launch farthest from the mean on either side. "
+        f"settled after: from so many launches on, the mean stays within {percent(SETTLED)} of "
+        "that of all."
+    )
+    for text in dict.fromkeys(text for case in own for text in _published(case.kernel, context)):
+        notebook.note(text)
+    return [
+        Table(
+            id="variability",
+            kind="variability",
+            title=context.title("How launches differ"),
+            columns=_COLUMNS,
+            rows=tuple(_row(one, own) for one in found),
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def why_no_variability_table(cases: Sequence[MeasuredCase], _: Context) -> str | None:
+    """How many launches there would have to be."""
+    real = [len(case.times_s) for case in cases if case.launches and not case.alike]
+    if not real:
+        return None
+    return f"it takes {FEWEST_LAUNCHES} launches of a case, and none has more than {max(real)}"
+
+
+def _row(one: Variability, among: Sequence[MeasuredCase]) -> tuple[Cell, ...]:
+    return (
+        label(name_of(one.case, among), case=one.case.id),
+        plain(len(one.running)),
+        plain(one.mean_s, quantity(one.mean_s, SECONDS)),
+        plain(one.spread, percent(one.spread)),
+        plain(one.fastest - 1, _deviation(one.fastest)),
+        plain(one.slowest - 1, _deviation(one.slowest)),
+        plain(one.settled),
+    )
+
+
+def _deviation(ratio: float) -> str:
+    return f"{MINUS if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
+
+
+def _published(kernel: str, context: Context) -> Iterator[str]:
+    """What a paper says of how runs of programs that are like the kernel differ."""
+    for table in context.library.tables(("variability",)):
+        if not stands_for(kernel, table.facts["kernel"]):
+            continue
+        program = str(table.facts["kernel"])
+        for release in dict.fromkeys(row["release"] for row in table.rows):
+            own = [row for row in table.rows if row["release"] == release]
+            told = [f"±{row['variability_percent']:g} % with {row['ranks']} tasks" for row in own]
+            yield f"Published of {program}, release {release}: {', '.join(told)}: {source(table)}."
+
+
+MOST_CURVES = 8
+"""MOST_CURVES is how many cases one figure shows: those that scatter most."""
+
+
+def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Convergence of the mean with launches, relative to the mean of all, one curve per case.
+
+    One figure of the cases that scatter most.
+    """
+    every = variabilities(cases)
+    found = sorted(every, key=lambda one: one.spread, reverse=True)[:MOST_CURVES]
+    if not found:
+        return []
+    own = [one.case for one in found]
+    left_out = len(every) - len(found)
+    note = (
+        "Over the mean of all launches, in the order in which they ran. Bars at the last launch: "
+        "from the fastest to the slowest one."
+    )
+    further = f" {count(left_out, 'case')} that scatter less are in the table alone."
+    return [
+        Figure(
+            id="variability",
+            kind="variability",
+            title=context.title("How the mean settles"),
+            panels=(
+                Lines(
+                    "variability",
+                    "Mean of the first launches",
+                    Axis("launches"),
+                    Axis("over the mean of all", from_zero=False),
+                    tuple(_curve(one, own) for one in found),
+                ),
+            ),
+            fewest=FEWEST_LAUNCHES,
+            alt="Mean of the first launches over that of all. " + " ".join(map(_in_words, found)),
+            notes=(note + (further if left_out else ""),),
+        )
+    ]
+
+
+def _curve(one: Variability, among: Sequence[MeasuredCase]) -> Curve:
+    marks = [Mark(n, ratio) for n, ratio in enumerate(one.running, start=1)]
+    marks[-1] = Mark(marks[-1].x, marks[-1].y, one.fastest, one.slowest)
+    return Curve(name_of(one.case, among) or "mean", tuple(marks))
+
+
+def _in_words(one: Variability) -> str:
+    return (
+        f"{count(len(one.running), 'launch', 'launches')}: the first {number(one.running[0])}, "
+        f"from {number(one.fastest)} to {number(one.slowest)}."
+    )
