@@ -154,8 +154,8 @@ def test_a_roofline_that_is_not_there_says_what_it_lacks() -> None:
 
     unmeasured = [raw for raw in quick() if raw["kernel"] != "stream"]
     assert why_no_roofline([*unmeasured, large]).endswith("1 core (stream)")
-    assert why_no_roofline([*cached, large]) == ("no triad")
-    assert why_no_roofline([*quick(), small]).startswith("hold all meshes")
+    assert why_no_roofline([*cached, large]).startswith("no triad")
+    assert "hold all meshes" in why_no_roofline([*quick(), small])
     assert why_no_roofline(quick()) == "no case suits it"
 
 

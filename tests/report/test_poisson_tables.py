@@ -370,7 +370,7 @@ def test_exchange_with_too_few_launches_says_so() -> None:
 
     (table,) = build("exchange", raws)
 
-    assert table.rows[1][5].text == "too few launches"
+    assert table.rows[1][5].text.startswith("too few launches")
 
 
 def test_simulated_exchanges_need_no_test() -> None:
@@ -394,7 +394,7 @@ def test_shared_cores_and_missing_launches_are_marked() -> None:
 
     assert table.rows[0][1].marks == "†*"
     assert noted(table, "† ")
-    assert table.notes[-1].startswith("1 of 3 launches failed")
+    assert "1 of 3 launches failed" in table.notes[-1]
     assert table.notes[-1].endswith("x…")
 
 

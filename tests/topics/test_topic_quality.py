@@ -20,8 +20,9 @@ from recorded import (
 )
 
 from haloscope.findings.caveats import Caveat
-from haloscope.findings.finding import Prominence
-from haloscope.topics import quality
+from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
+from haloscope.stats.estimates import Estimate
+from haloscope.topics import arranged, quality
 
 
 def caveats(raws: list[Raw], **context: Any) -> set[Caveat]:
@@ -218,3 +219,21 @@ def test_warnings_stand_before_all_other_findings() -> None:
 
     assert order == sorted(order, reverse=True) and any(order) and not all(order)
     assert caveats(raws) == {Caveat.INCOMPLETE}
+
+
+def test_a_number_that_no_launch_here_has_is_no_key_figure() -> None:
+    values = [
+        Finding(
+            f"question {launches}",
+            FindingShape.VALUE,
+            (Claim(estimate=Estimate(1.0, None, None, launches, "none")),),
+            topic=f"topic {launches}",
+        )
+        for launches in (2, 1, 0)
+    ]
+
+    assert [one.severity for one in arranged(values)] == [
+        Prominence.ANSWER,
+        Prominence.KEY_FIGURE,
+        Prominence.DETAIL,
+    ]

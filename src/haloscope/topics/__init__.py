@@ -149,7 +149,8 @@ def _is_a_figure(finding: Finding) -> bool:
     if not finding.topic or finding.shape not in _OF_NUMBERS:
         return False
     first = finding.parts[0]
-    shown = first.estimate is not None or first.ratio is not None
+    measured = first.estimate is not None and first.estimate.n > 0
+    shown = measured or first.ratio is not None
     shown |= finding.shape is FindingShape.BOUND and first.share is not None
     return shown and _decides(finding)
 

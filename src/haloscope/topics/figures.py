@@ -48,8 +48,8 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "variability": variability.variability_figures,
     "points": programs.points_figures,
 })  # fmt: skip
-Why = Callable[[Sequence[MeasuredCase], Context], str | None]
-_WHY_NONE: Mapping[str, Why] = MappingProxyType({
+WhyNone = Callable[[Sequence[MeasuredCase], Context], str | None]
+_WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
     "roofline": jacobi.why_no_roofline_figure,
 })  # fmt: skip
 

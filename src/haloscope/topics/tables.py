@@ -72,8 +72,8 @@ TABLES: Mapping[str, TableBuilder] = MappingProxyType({
     "results": programs.results_tables,
     "summary": summary.summary_tables,
 })  # fmt: skip
-Why = Callable[[Sequence[MeasuredCase], Context], str | None]
-_WHY_NONE: Mapping[str, Why] = MappingProxyType({
+WhyNone = Callable[[Sequence[MeasuredCase], Context], str | None]
+_WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
     "one_node": mapping.why_no_one_node_table,
     "variability": variability.why_no_variability_table,
     "tails": tails.why_no_tails_table,

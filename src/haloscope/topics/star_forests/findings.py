@@ -112,7 +112,7 @@ def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             yield made(
                 context,
                 [one.case],
-                f"{question} ({one.kernel}), published: longer where no difference is measured, by",
+                f"{question} ({one.kernel}), published difference where none is measured",
                 FindingShape.VALUE,
                 apart,
                 topic=_TOPIC,
@@ -135,7 +135,7 @@ def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[
         )
         same = contrast.verdict not in ("slower", "faster")
         if same and first and second and second.value > _APART * first.value:
-            extra = Estimate(second.value - first.value, None, None, 1, "none")
+            extra = Estimate(second.value - first.value, None, None, 0, "none")
             found.append(Claim({"size": Bytes(size)}, estimate=extra))
     return found
 
