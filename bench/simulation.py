@@ -29,7 +29,6 @@ from rich.console import Console
 from turns import kept, taken, write_page
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.plan_cells import deviation_percent, plan_cells
 from haloscope.analysis.predictions import Errors, PredictedCell, Skill
 from haloscope.analysis.statements import WRONG, counts, scored
 from haloscope.clusters import others as other_jobs
@@ -46,6 +45,7 @@ from haloscope.report.predicted import groups
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains.simgrid import SIMGRID, smpi
+from haloscope.topics.mapping.plan_cells import deviation_percent, plan_cells
 
 NEWER, OLDER = (0.06, 0.25), (0.10, 0.40)
 """Median and worst absolute relative error to reach over the cells that were only predicted."""

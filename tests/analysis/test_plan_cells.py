@@ -8,8 +8,8 @@ from typing import Any
 from pytest import approx
 from recorded import cases, poisson
 
-from haloscope.analysis.plan_cells import deviation_percent, plan_cells
 from haloscope.analysis.statements import scored
+from haloscope.topics.mapping.plan_cells import deviation_percent, plan_cells
 
 PAPER = "task-mapping-drop"
 OTHERS = {"occupancy": 0.9, "traffic": 0.1, "launch": 0}

@@ -11,13 +11,11 @@ from haloscope.history.series import Measured, Series
 from haloscope.quantities import SECONDS, count, number, quantity, unit_of
 from haloscope.report import writing
 from haloscope.report.document import Document, Section
-from haloscope.report.figures import Figure
-from haloscope.report.figures.model import Axis, Curve, Lines, Mark
-from haloscope.report.tables import Table
-from haloscope.report.tables.model import Cell, Column, label, plain
 from haloscope.stats.change_points import lacking
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
+from haloscope.topics.common.table import Cell, Column, Table, label, plain
 
 _DATES = 3
 """_DATES is the largest number of dates at an axis, because more would touch."""

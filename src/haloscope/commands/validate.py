@@ -14,7 +14,6 @@ from rich.text import Text
 
 from haloscope.analysis import residuals
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.plan_cells import plan_cells
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.analysis.published import called
 from haloscope.analysis.statements import scored
@@ -40,6 +39,7 @@ from haloscope.run import campaign
 from haloscope.run.progress import Teller
 from haloscope.study.schema import LAUNCHES_LIMIT
 from haloscope.topics.common.table import Table
+from haloscope.topics.mapping.plan_cells import plan_cells
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables on the cluster file of its machine, and report the

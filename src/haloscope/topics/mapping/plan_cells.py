@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.mappings import PROGRAMS, same_name
 from haloscope.papers.statements import KnownCell, keys_of
 from haloscope.papers.tables import PaperTable, PublishedValue, load
+from haloscope.topics.mapping.analysis import PROGRAMS, same_name
 
 _CLUSTER = "cluster"
 _VARIABILITY = "variability"
