@@ -93,7 +93,7 @@ def test_an_extrapolation_from_other_sizes_than_the_reports_says_so_everywhere()
 
     said = (
         "Hockney, extrapolated: The bandwidth is the mean over 1 MiB to 4 MiB: the report's sizes, "
-        "32 MiB to 256 MiB, are not all in this."
+        "32 MiB to 256 MiB, are not all in this sweep."
     )
     assert said in parameters.notes
     for panel in panels(figure):
