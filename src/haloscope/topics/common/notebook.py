@@ -111,7 +111,7 @@ class Notebook:
         if published.threads_bound and case.ranks > 1:
             self.note(
                 f"Published with OMP_PROC_BIND={published.threads_bound}, which places the threads "
-                "of a process: how processes were bound is not told."
+                "of a process: how processes were bound is not reported."
             )
         if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
             self._marks.add(FITTED)

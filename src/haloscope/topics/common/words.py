@@ -40,7 +40,7 @@ BECAME = {
     "wrong": "gave a wrong answer",
     "failed": "failed",
     "timeout": "ran out of time",
-    "misplaced": "ran on other cores or ranks than asked for",
+    "misplaced": "ran on other cores or ranks than requested",
     "absent": "could not be made here",
 }
 """BECAME is what became of launches by their outcomes, where these are not good."""

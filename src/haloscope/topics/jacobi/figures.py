@@ -257,7 +257,7 @@ def why_no_roofline_figure(cases: Sequence[MeasuredCase], context: Context) -> s
         return None
     large = [case for case in swept if not in_cache(case, context.machine)]
     if not large:
-        return "the caches hold all meshes, and the memory's bandwidth is no bound of theirs"
+        return "the caches hold all meshes, and the memory's bandwidth does not bound them"
     cores = listed([str(n) for n in sorted({case.cores for case in large})])
     on = f"on {cores} {'core' if cores == '1' else 'cores'}"
     if any(case.kernel == "stream" and case.launches for case in context.all_cases):

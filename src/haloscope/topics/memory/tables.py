@@ -118,7 +118,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     if bounded:
         notebook.note(
             "triad moves: what stream's triad did on as many cores, bound alike, over a working "
-            "set that lies in the same level (triad's set, of all processes), with lines read only "
+            "set that is in the same level (triad's set, of all processes), with lines read only "
             "to be overwritten, which stream's own table does not count."
         )
     shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
@@ -128,7 +128,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
         notebook.note(f"Without {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
     if any(use.exceeds for use in found):
         notebook.note(
-            f"{_NO_BOUND}: the solver moved more than the triad, which is no bound then: a cache "
+            f"{_NO_BOUND}: the solver moved more than the triad, not a bound then: a cache "
             "served a part of it, or something disturbed the triad."
         )
     return [

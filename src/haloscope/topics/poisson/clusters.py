@@ -114,8 +114,8 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
     rows = [_published_row(known) for known in published[n]]
     rows += _own_rows(ours, form, _others(published[n], ours), notebook)
     notebook.note(
-        "all cores: as many processes a node. ×: times as fast as the serial run of the same "
-        "cluster; a–b: as far as the digits of a published time tell."
+        "all cores: as many processes per node. ×: times as fast as the serial run of the "
+        "same cluster; a–b: as far as the digits of a published time tell."
     )
     if context.machine and context.machine.get("cpu"):
         name = _machine(ours)
