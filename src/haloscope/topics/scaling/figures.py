@@ -94,7 +94,7 @@ def _scaling_figure(
         ),
         fewest=OVER_PROCESSES,
         alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, over {cores[0]} to "
-        f"{cores[-1]} {scaling.p}. Highest speedup with the most: {number(best.y)} on {best.x:.0f}.",
+        f"{cores[-1]} {scaling.p}. Speedup with the most: {number(best.y)} on {best.x:.0f}.",
         notes=(
             f"Speedup refers to {'; '.join(references)}.",
             *_sources(shown, context),
