@@ -13,7 +13,7 @@ from cluster_files import described, emptied, quantity
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.allocation import allocated
-from haloscope.clusters.others import Occupied, OtherJob, left, told
+from haloscope.clusters.occupied import Occupied, OtherJob, left, told
 from haloscope.clusters.schema import Cluster, Others
 from haloscope.study.case import Case, Layout
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from math import prod
 
-from haloscope.clusters.others import Occupied, beside_others
+from haloscope.clusters.occupied import Occupied
 from haloscope.clusters.schema import Cluster, Network
 from haloscope.study.case import ALLOCATIONS, Layout
 
@@ -33,6 +33,8 @@ def allocated(cluster: Cluster, layout: Layout, launch: int = 0) -> Occupied:
         raise ValueError(f"{cluster.name} has no switches to share out nodes to")
     if cluster.others is None:
         return Occupied(_chosen(cluster, layout))
+    from haloscope.clusters.others import beside_others  # and numpy, only for occupied clusters
+
     fits = layout.allocation == BEST_FIT
     return beside_others(cluster, asked if fits else _chosen(cluster, layout), launch)
 

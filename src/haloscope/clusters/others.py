@@ -12,23 +12,18 @@ anywhere.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from math import exp, log
-from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
 
 from haloscope.clusters.defaults import TRAFFIC
-from haloscope.clusters.schema import Cluster, Network
+from haloscope.clusters.occupied import LARGEST, Occupied, OtherJob, of_parts
+from haloscope.clusters.schema import Cluster
 
-LARGEST = 1 / 4
-"""LARGEST is the share of all nodes that the largest other job has; sizes are uniform in their
-logarithm (Lublin and Feitelson, Journal of Parallel and Distributed Computing 63, 2003)."""
 TURNOVERS = 20
 """TURNOVERS is how many times as many nodes as there are have been given to jobs before the
 simulated one."""
@@ -36,23 +31,6 @@ BEHIND = 100
 """BEHIND is how many jobs behind the simulated one are looked through for those that have room."""
 
 _Nodes = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class OtherJob:
-    """A job of others: its nodes, and what each sends, as a share of the bandwidth of its cards."""
-
-    nodes: _Nodes
-    sends: float
-
-
-@dataclass(frozen=True)
-class Occupied:
-    """The nodes of a simulated job, ascending, and the jobs beside it, `ahead` of them before."""
-
-    nodes: Sequence[int]
-    others: Sequence[OtherJob] = ()
-    ahead: int = 0
 
 
 def beside_others(cluster: Cluster, asked: int | Sequence[int], launch: int) -> Occupied:
@@ -64,63 +42,12 @@ def beside_others(cluster: Cluster, asked: int | Sequence[int], launch: int) -> 
     assert others is not None
     traffic = others.traffic.value if others.traffic else TRAFFIC
     held = () if isinstance(asked, int) else tuple(asked)
-    setting = (cluster.nodes, others.occupancy.value, traffic, _of_parts(cluster.network))
+    setting = (cluster.nodes, others.occupancy.value, traffic, of_parts(cluster.network))
     queue = _filled(*setting, held, launch).copied()
     nodes = queue.next_job(asked).tolist() if isinstance(asked, int) else held
     ahead = len(queue.running)
     queue.backfill()
     return Occupied(nodes, tuple(queue.running), ahead)
-
-
-def left(
-    network: Network, nodes: Sequence[int], others: Sequence[OtherJob]
-) -> Iterator[tuple[int, int, float]]:
-    """What is left of links that a job with these nodes may use: level, part below it, share.
-
-    A link is shared in proportion to what is sent over it: beside others who send half of what it
-    carries, a job that could fill it gets 1 / 1.5. Nothing is told of a level that is all left.
-    """
-    if network.topology != "fat_tree" or network.places is None:
-        return
-    cards, switches = network.levels[0].parents * network.levels[0].links, 1
-    for number, (level, size) in enumerate(zip(network.levels, _sizes(network), strict=False)):
-        parts = np.unique(np.asarray(nodes) // size)
-        if level.left is not None:
-            yield from ((number, int(part), level.left.value) for part in parts)
-        elif number and others and len(nodes) > 1:
-            sent = np.zeros(network.places // size)
-            for job in others:
-                sent += job.sends * np.bincount(job.nodes // size, minlength=len(sent))
-            sent *= cards * (1 - size / network.places)
-            shares = 1 / (1 + sent / (switches * level.parents * level.links))
-            yield from ((number, int(part), float(shares[part])) for part in parts)
-        switches *= level.parents
-
-
-def told(cluster: Cluster) -> tuple[str, ...]:
-    """What is assumed of other jobs, and from where; () for an empty cluster."""
-    if cluster.others is None:
-        return ()
-    others = cluster.others
-    sends = others.traffic.value if others.traffic else TRAFFIC
-    source = others.traffic.source if others.traffic else "assumed: no source says"
-    return (
-        f"Other jobs are drawn at random, assumed of {cluster.name}: with the simulated job they "
-        f"hold {others.occupancy.value:.0%} of the nodes ({others.occupancy.source}). Sizes of "
-        f"jobs are uniform in the logarithm, up to {LARGEST:.0%} of the nodes; jobs get free nodes "
-        f"by best fit, as from Slurm's topology plugin. On average, nodes of other jobs send "
-        f"{sends:.0%} of what they could, to nodes and file servers anywhere ({source}).",
-    )
-
-
-def _sizes(network: Network) -> Iterator[int]:
-    """How many nodes are below the links of each level of a tree, and in all of it."""
-    return accumulate((level.children for level in network.levels), mul, initial=1)
-
-
-def _of_parts(network: Network | None) -> tuple[int, ...]:
-    """The nodes below a switch of each level."""
-    return tuple(_sizes(network))[1:] if network and network.topology == "fat_tree" else ()
 
 
 class _Queue:

@@ -14,7 +14,7 @@ from pathlib import Path
 from haloscope.clusters import defaults, gpus
 from haloscope.clusters.allocation import allocated
 from haloscope.clusters.gpus import ENVELOPE_BYTES
-from haloscope.clusters.others import OtherJob, left
+from haloscope.clusters.occupied import OtherJob, left
 from haloscope.clusters.schema import (
     Cluster,
     Messages,

@@ -14,7 +14,7 @@ from typing import Any
 
 from haloscope.analysis.predictions import COARSEST, JACOBI, WALL_TIME, PredictedCell
 from haloscope.analysis.published import called
-from haloscope.clusters import others
+from haloscope.clusters import occupied
 from haloscope.clusters.schema import NodeSpread, Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
@@ -118,7 +118,7 @@ def unreadable(table: PaperTable) -> list[str]:
 
 def said(table: PaperTable) -> tuple[str, ...]:
     """What a reader should know of the table, and of other jobs that are assumed beside its own."""
-    return (*table.notes, *others.told(simulated_place(table).cluster))
+    return (*table.notes, *occupied.told(simulated_place(table).cluster))
 
 
 def _answered(
