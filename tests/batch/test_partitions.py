@@ -142,7 +142,7 @@ def test_simulated_cases_get_no_more_nodes_either(
     monkeypatch.chdir(tmp_path)
     site_file.write(site(), tmp_path / "sites" / "far.toml")
 
-    with pytest.raises(UserError, match="give a number from 1 to 4"):
+    with pytest.raises(UserError, match="from 1 to 4"):
         places.place("stampede2", via=Via("far", 5))
 
 
@@ -167,7 +167,7 @@ def test_what_a_site_file_says_is_shown(
     assert main(["site", "show", "far"]) == 0
 
     said = capsys.readouterr().out
-    assert "far: slurm, ranks started by srun --mpi=pmix; sites/far.toml" in said
+    assert all(words in said for words in ("slurm", "srun --mpi=pmix", "sites/far.toml"))
     (row,) = (line for line in said.splitlines() if "short (used)" in line)
     for words in ("8", "at most 4", "1,000 MiB", "no limit"):
         assert words in row

@@ -188,7 +188,7 @@ def test_a_planner_that_died_is_started_again(planner: halobench.Planner) -> Non
 
 def test_an_unknown_kernel_is_met_with_the_nearest_name_without_a_program() -> None:
     assert {"ring", "poisson_cg"} <= {*halobench.names()}
-    with pytest.raises(UserError, match="once: there is no kernel 'rng'\n.*did you mean 'ring'"):
+    with pytest.raises(UserError, match="'rng'\n.*'ring'"):
         kernels.require("once", "rng")
     kernels.require("once", "ring")
 

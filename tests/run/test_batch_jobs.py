@@ -320,7 +320,7 @@ def test_what_is_not_on_the_nodes_is_told_before_the_rest_begins(
     jobs = submitted(STUDY, tmp_path, built)
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "empty"))  # as a folder nodes don't see
 
-    with pytest.raises(UserError, match="first: .*ring.* built for"):
+    with pytest.raises(UserError, match="build .*ring"):
         followed(jobs)
 
     assert not (tmp_path / "out" / "records.jsonl").exists()

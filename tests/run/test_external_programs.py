@@ -296,7 +296,7 @@ def test_a_study_alone_runs_no_program(haloscope: Run, study_file: Write, tmp_pa
     with pytest.raises(UserError) as caught:
         haloscope("run", study_file(STUDY), "--out", tmp_path / "out")
 
-    assert [one.what for one in caught.value.problems] == ["there is no kernel 'theirs'"]
+    assert ["'theirs'" in one.what for one in caught.value.problems] == [True]
     assert "--program FOLDER" in caught.value.problems[0].mend
     assert started(here) == started(below) == []
 
@@ -327,7 +327,7 @@ def test_a_plan_alone_runs_no_program(haloscope: Run, study_file: Write, tmp_pat
     haloscope("run", study_file(STUDY), "--program", mine, "--out", out)
     before = len(started(mine))
 
-    with pytest.raises(UserError, match="there is no kernel 'theirs'"):
+    with pytest.raises(UserError, match="kernel 'theirs'"):
         haloscope("run", "--resume", out, "--launches", 3)
     assert len(started(mine)) == before
 
@@ -343,7 +343,7 @@ def test_another_build_of_the_program_is_not_mixed(
     file = mine / "program.toml"
     file.write_text(file.read_text() + "# changed\n")
 
-    with pytest.raises(UserError, match=r"its program.toml changed: theirs: \w{12} -> \w{12}"):
+    with pytest.raises(UserError, match=r"theirs: \w{12} -> \w{12}"):
         haloscope("run", "--resume", out, "--launches", 3, "--program", mine)
 
 
@@ -362,7 +362,7 @@ def test_what_a_parameter_may_not_be_is_refused_before_anything_runs(
     mine = put(tmp_path / "named")
     study = STUDY.replace("[4, 8]", "[0, 8]").replace('kernel = "fake"', 'kernel = "fake"\n')
 
-    with pytest.raises(UserError, match="theirs n=0: refused\n    give 1 or more"):
+    with pytest.raises(UserError, match=r"theirs n=0: .*\n.*at least 1"):
         haloscope("run", study_file(study), "--program", mine, "--out", tmp_path / "out")
     assert started(mine) == []
 

@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_refused_and_leaves_nothing(tmp_path: Path, cache
 def test_a_matrix_that_memory_has_no_room_for_is_refused(tmp_path: Path) -> None:
     many = 2**50
     path = written(tmp_path, f"{BANNER} coordinate real general\n{many} {many} 1\n1 1 1\n")
-    with pytest.raises(UserError, match=f"its {many} rows and 1 entries need 20,971,520 GiB"):
+    with pytest.raises(UserError, match="20,971,520 GiB"):
         matrices.prepared({"matrix": str(path)}, "matrix", 1)
 
 
@@ -312,7 +312,7 @@ def test_an_archive_with_a_matrix_file_s_name_is_told(tmp_path: Path) -> None:
         with pytest.raises(UserError) as error:
             matrices.prepared({"matrix": str(path)}, "matrix", 1)
         (problem,) = error.value.problems
-        assert (problem.where, problem.what) == (str(path), "is a tar archive")
+        assert (problem.where, "tar archive" in problem.what) == (str(path), True)
 
 
 def test_damaged_archives_are_refused(tmp_path: Path) -> None:

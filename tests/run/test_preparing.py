@@ -102,9 +102,9 @@ def test_a_dry_run_builds_nothing_and_says_what_was_not_checked(
 
     built, unchecked = ready.first
     assert made == []
-    assert built == "first: fake and pingpong built for fake: Fake MPI 1.0"
+    assert "fake and pingpong for fake" in built
     assert "memory and rank limits of fake were not checked" in unchecked
-    assert "`haloscope toolchain build fake --kernels fake,pingpong`" in unchecked
+    assert "haloscope toolchain build fake --kernels fake,pingpong" in unchecked
 
 
 def test_a_library_is_fetched_where_the_plan_is_good(

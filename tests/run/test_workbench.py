@@ -238,10 +238,9 @@ def test_only_what_is_lacking_is_built_and_by_simgrid_with_its_own_remedy(
     bench.build(wanted, QUIET)
 
     assert made == [("build", "fake", [POISSON]), ("simgrid", "simgrid", [DEVICE])]
-    assert bench.to_build(wanted) == [
-        "first: poisson_cg built for fake: Fake MPI 1.0",
-        "first: poisson_cg (device) built for simgrid: Fake MPI 1.0",
-    ]
+    ours, simulators = bench.to_build(wanted)
+    assert "poisson_cg for fake" in ours
+    assert "poisson_cg (device) for simgrid" in simulators
 
 
 def test_a_preview_is_of_what_is_there_and_names_what_would_be_fetched(

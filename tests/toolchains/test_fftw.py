@@ -79,7 +79,7 @@ def test_it_is_there_where_the_loader_the_user_or_an_earlier_command_has_one(
 
 def test_a_wheel_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: None)
-    with pytest.raises(UserError, match=r"has no .*\n.*libfftw3-double3"):
+    with pytest.raises(UserError, match="libfftw3-double3"):
         extras.install(fftw.NAME, say=lambda line: None)
 
 

@@ -198,7 +198,7 @@ def test_a_package_that_does_not_work_here_is_not_there(monkeypatch: pytest.Monk
         fake_library(prefix / "bin", "GLIBC_2.99 not found\n")
 
     monkeypatch.setattr(pypi, "install", install)
-    with pytest.raises(UserError, match=r"does not work here\n.*GLIBC_2.99"):
+    with pytest.raises(UserError, match="GLIBC_2.99"):
         library.install("mpich", say=silent)
     assert library.available() == []
 
