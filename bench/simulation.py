@@ -31,7 +31,7 @@ from turns import kept, taken, write_page
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.predictions import Errors, PredictedCell, Skill
 from haloscope.analysis.statements import WRONG, counts, scored
-from haloscope.clusters import others as other_jobs
+from haloscope.clusters import occupied as other_jobs
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster

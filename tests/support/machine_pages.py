@@ -35,6 +35,7 @@ from haloscope.clusters.schema import (
     Socket,
     SocketLink,
     SocketMemory,
+    Unbound,
 )
 from haloscope.sites.schema import ASKED, BatchSite, Partition
 
@@ -48,6 +49,7 @@ CLUSTERS: Tables = (
     ("`[[node.kernels]]`", KernelRate),
     ("`[[node.regions]]`", ParallelRegion),
     ("`[node.spread]`", NodeSpread),
+    ("`[[node.unbound]]`", Unbound),
     ("`[node.socket]`", Socket),
     ("`[[node.socket.memory]]`", SocketMemory),
     ("`[node.socket.link]`", SocketLink),
