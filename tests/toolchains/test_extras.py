@@ -125,7 +125,7 @@ def test_without_apt_or_dpkg_it_is_built(programs: Path, sources: list[Path], mi
     (programs / missing).unlink()
     launcher, said = add()
     assert (sources, launcher.exists()) == ([prefix_of("simgrid")], True)
-    assert f"no {missing} here" in said
+    assert any(missing in line for line in said)
 
 
 def test_a_c_library_of_another_version_is_not_unpacked(
@@ -192,7 +192,7 @@ def test_it_is_removed_whole() -> None:
 
 
 def test_the_place_offers_it_by_name_and_says_how_long_it_takes() -> None:
-    with pytest.raises(UserError, match=r"not installed(?s:.*)toolchain add simgrid .*minute"):
+    with pytest.raises(UserError, match=r"SimGrid(?s:.*)toolchain add simgrid .*10 min"):
         simgrid.smpi()
 
 
