@@ -7,9 +7,9 @@
 
 namespace halobench::md {
 
-/// Each lies in one of LAMMPS' sections (those of Costs too: src/haloscope/topics/phases/analysis.py
-/// adds them up), `check` in none, as LAMMPS asks whether to build neighbour lists between
-/// sections.
+/// Each lies in one of LAMMPS' sections (those of Costs too:
+/// src/haloscope/topics/phases/analysis.py adds them up), `check` in none, as LAMMPS asks whether
+/// to build neighbour lists between sections.
 struct Phases {
   explicit Phases(Meter& meter)
       : comm(meter.phase("comm")),
