@@ -67,7 +67,7 @@ def test_not_as_it_was_laid_out(layout: Layout, seen: list[dict[str, Any]], why:
 def test_bound_but_elsewhere() -> None:
     seen = [rank(0, [0]), rank(1, [2])]
     assert misplaced(Layout(ppn=2), seen, [[0], [2]]) is None
-    why = "rank 1 ran on processors 2, not on 1 as asked"
+    why = "rank 1 ran on processors 2, not on 1 as requested"
     assert misplaced(Layout(ppn=2), seen, [[0], [1]]) == why
 
 
@@ -130,4 +130,4 @@ def test_every_host_has_the_processors_that_were_asked_for() -> None:
 
     why = misplaced(Layout(nodes=2, ppn=2), seen, [(0,), (1,)])
 
-    assert why == "rank 3 ran on processors 2, not on 1 as asked"
+    assert why == "rank 3 ran on processors 2, not on 1 as requested"

@@ -32,9 +32,9 @@ def resolved(kernel: Kernel, given: Mapping[str, str]) -> tuple[dict[str, Any], 
     for key, text in given.items():
         if key not in declared:
             known = ", ".join(declared)
-            wrong.append((key, text, f"{kernel.name} has no such parameter; known: {known}"))
+            wrong.append((key, text, f"no such parameter; give key=value, known: {known}"))
         elif "\0" in text:  # a NUL ends each argument in the protocol of --plan
-            wrong.append((key, text.replace("\0", r"\x00"), "remove the NUL character"))
+            wrong.append((key, text.replace("\0", r"\x00"), "leave the zero byte out"))
         elif allowed := refused(declared[key], text):
             wrong.append((key, text, allowed))
         else:
@@ -47,13 +47,13 @@ def refused(parameter: KernelParameter, text: str) -> str | None:
     match parameter.type:
         case "integer":
             good = _is_in_range(parameter, whole_number(text))
-            return None if good else f"expected an integer{_range(parameter)}"
+            return None if good else f"give a whole number{_range(parameter)}"
         case "real":
             good = _is_in_range(parameter, _real(text))
-            return None if good else f"expected a number{_range(parameter)}"
+            return None if good else f"give a number{_range(parameter)}"
         case "choice":
             good = text in parameter.choices
-            return None if good else f"expected one of {', '.join(parameter.choices)}"
+            return None if good else f"give one of {', '.join(parameter.choices)}"
         case "sizes":
             return next(_refused_sizes(parameter, text), None)
         case "text" | "file":  # what is wrong with these, the kernel's plan says
@@ -114,7 +114,7 @@ def _refused_sizes(parameter: KernelParameter, text: str) -> Iterator[str]:
     like = "such as 8,64,1K or 8:4M (doubling; K, M, G for 2^10, 2^20, 2^30)"
     for item in text.split(","):
         if (why := _refused_item(parameter, item, unit)) is not None:
-            yield f"{why}; expected sizes{_range(parameter)}{unit}, {like}"
+            yield f"{why}; give sizes{_range(parameter)}{unit}, {like}"
 
 
 def _refused_item(parameter: KernelParameter, item: str, unit: str) -> str | None:
@@ -123,15 +123,15 @@ def _refused_item(parameter: KernelParameter, item: str, unit: str) -> str | Non
     ends = [whole_number(one) for one in ((low, high) if colon else (low,))]
     for word, end in zip((low, high), ends, strict=False):
         if end is None:
-            return f"'{word}' is not an integer below 2^63"
+            return f"'{word}' is no whole number below 2^63"
     first, last = ends[0] or 0, ends[-1] or 0
     if last < first:
         return f"'{item}' ends below its start"
     if first < 0:
-        return f"'{item}' is negative"
+        return f"'{item}' is below 0"
     size = first
     while size <= last:
         if not _is_in_range(parameter, size):
-            return f"'{item}' includes {size}{unit}"
+            return f"'{item}' names {size}{unit}"
         size = max(1, 2 * size)
     return None
