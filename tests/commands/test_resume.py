@@ -301,7 +301,7 @@ def test_resuming_refuses_another_state_of_a_cluster_file(
     haloscope("run", study_file(STUDY), "--on", file, "--out", folder)
     file.write_text(f"# a comment changes nothing\n{text}")
     assert haloscope("run", "--resume", folder) == 0
-    changed = re.sub(r"(\nsharpness = \{ value = )[\d.]+", r"\g<1>1.5", text)
+    changed = re.sub(r"(\[node\.sharpness\]\nvalue = )[\d.]+", r"\g<1>1.5", text)
     assert changed != text
     file.write_text(changed)
 
