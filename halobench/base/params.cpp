@@ -58,7 +58,7 @@ Item parse_item(std::string_view item) {
   const auto high = colon == std::string_view::npos ? low : item.substr(colon + 1);
   for (const auto text : {low, high}) {
     if (!parse_integer(text))
-      return {{}, '\'' + std::string(text) + "' is no whole number below 2^63"};
+      return {{}, '\'' + std::string(text) + "' is not a whole number below 2^63"};
   }
   const auto first = *parse_integer(low);
   const auto last = *parse_integer(high);

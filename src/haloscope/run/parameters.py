@@ -123,7 +123,7 @@ def _refused_item(parameter: KernelParameter, item: str, unit: str) -> str | Non
     ends = [whole_number(one) for one in ((low, high) if colon else (low,))]
     for word, end in zip((low, high), ends, strict=False):
         if end is None:
-            return f"'{word}' is no whole number below 2^63"
+            return f"'{word}' is not a whole number below 2^63"
     first, last = ends[0] or 0, ends[-1] or 0
     if last < first:
         return f"'{item}' ends below its start"
