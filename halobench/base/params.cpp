@@ -58,7 +58,7 @@ Item parse_item(std::string_view item) {
   const auto high = colon == std::string_view::npos ? low : item.substr(colon + 1);
   for (const auto text : {low, high}) {
     if (!parse_integer(text))
-      return {{}, '\'' + std::string(text) + "' is not a whole number below 2^63"};
+      return {{}, '\'' + std::string(text) + "' is not an integer below 2^63"};
   }
   const auto first = *parse_integer(low);
   const auto last = *parse_integer(high);
@@ -135,7 +135,7 @@ std::optional<std::string> refuse(const Parameter& parameter, const std::string&
     case Parameter::Type::integer: {
       const auto value = parse_integer(text);
       if (value && in_range(parameter, static_cast<double>(*value))) return std::nullopt;
-      return "give a whole number" + range(parameter);
+      return "give an integer" + range(parameter);
     }
     case Parameter::Type::real: {
       const auto value = parse_real(text);

@@ -231,7 +231,7 @@ void bad_usage_is_refused_alike(const Environment& environment, const Communicat
     expect::throws<UsageError>([&] { run(environment, comm, arguments); }, part);
   };
   says({"streem"}, "unknown kernel 'streem'");
-  says({"empty", "repetitions=0", "n=3"}, "repetitions=0: give a whole number from 1 to 1e+06");
+  says({"empty", "repetitions=0", "n=3"}, "repetitions=0: give an integer from 1 to 1e+06");
   says({"empty", "repetitions=0", "n=3"}, "\nn=3: no such parameter");
   says({"empty", "steps=1", "steps=2"}, "steps=2: given more than once");
   says({"--machine", "/nowhere", "empty"}, "--machine /nowhere: can't be read");

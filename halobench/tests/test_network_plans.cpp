@@ -35,7 +35,7 @@ void pingpong_needs_its_pairs() {
   refuses("pingpong", 3, "pairs=halves", "3 ranks: an odd number cannot be paired");
   refuses("pingpong", 2, "sizes=2147483648", "give sizes from 0 to 2147483647 bytes");
   refuses("pingpong", 2, "sizes=9223372036854775808", "give sizes from 0");
-  refuses("pingpong", 2, "window=0", "give a whole number from 1 to 65536");
+  refuses("pingpong", 2, "window=0", "give an integer from 1 to 65536");
 }
 
 /// What is wrong beside is told for the least ranks.
@@ -49,7 +49,7 @@ void too_few_ranks_are_one_problem_of_all() {
 
 void loggp_needs_a_pair_and_a_burst() {
   refuses("loggp", 1, "burst=16", "needs at least 2 ranks");
-  refuses("loggp", 2, "burst=1", "give a whole number from 2 to 4096");
+  refuses("loggp", 2, "burst=1", "give an integer from 2 to 4096");
   refuses("loggp", 2, "sizes=0", "give sizes from 1");
   expect::equal(plan("loggp", 2, {"sizes=8,64K"}).memory_bytes, 4.0 * 65536);
 }

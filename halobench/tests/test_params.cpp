@@ -73,13 +73,13 @@ void typed_values_are_taken() {
 }
 
 void whole_numbers_are_refused() {
-  const std::string n = "give a whole number from 1 to 1e+06";
+  const std::string n = "give an integer from 1 to 1e+06";
   for (const std::string text : {"0", "-1", "2M", "1.5", "1e3", "", "K", "4KK", "x", "+4", " 4",
                                  "4 ", "0x10", "9223372036854775808", "9999999999G"}) {
     refused("n=" + text, n);
   }
-  refused("shift=9007199254740993K", "give a whole number");
-  refused("shift=-9223372036854775809", "give a whole number");
+  refused("shift=9007199254740993K", "give an integer");
+  refused("shift=-9223372036854775809", "give an integer");
 }
 
 void numbers_are_refused() {
@@ -108,20 +108,20 @@ void sizes_are_refused() {
       "; give sizes from 0 to 1073741824 bytes, such as 8,64,1K or 8:4M (doubling; K, M, G for "
       "2^10, 2^20, 2^30)";
   const std::vector<std::pair<std::string, std::string>> wrong{
-      {"", "'' is not a whole number below 2^63"},
-      {",", "'' is not a whole number below 2^63"},
-      {"1,", "'' is not a whole number below 2^63"},
-      {"1,,2", "'' is not a whole number below 2^63"},
+      {"", "'' is not an integer below 2^63"},
+      {",", "'' is not an integer below 2^63"},
+      {"1,", "'' is not an integer below 2^63"},
+      {"1,,2", "'' is not an integer below 2^63"},
       {"8,4:2,64", "'4:2' ends below its start"},
       {"-1", "'-1' is below 0"},
-      {"1:", "'' is not a whole number below 2^63"},
-      {":1", "'' is not a whole number below 2^63"},
-      {"1:2:3", "'2:3' is not a whole number below 2^63"},
-      {"8,a", "'a' is not a whole number below 2^63"},
+      {"1:", "'' is not an integer below 2^63"},
+      {":1", "'' is not an integer below 2^63"},
+      {"1:2:3", "'2:3' is not an integer below 2^63"},
+      {"8,a", "'a' is not an integer below 2^63"},
       {"8,2G,64", "'2G' names 2147483648 bytes"},
       {"8,1:2G", "'1:2G' names 2147483648 bytes"},
-      {"1:9223372036854775807", "'9223372036854775807' is not a whole number below 2^63"},
-      {"1:99999999999999999999", "'99999999999999999999' is not a whole number below 2^63"},
+      {"1:9223372036854775807", "'9223372036854775807' is not an integer below 2^63"},
+      {"1:99999999999999999999", "'99999999999999999999' is not an integer below 2^63"},
   };
   for (const auto& [text, why] : wrong) refused("sizes=" + text, why + message);
 }

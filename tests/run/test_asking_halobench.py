@@ -56,7 +56,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "memory_bytes": 0,
         "device_bytes": 0,
         "problems": [
-            {"key": "n", "value": "0", "message": "give a whole number from 1 to 64"},
+            {"key": "n", "value": "0", "message": "give an integer from 1 to 64"},
             {
                 "key": "way",
                 "value": "rihgt",
@@ -152,7 +152,7 @@ def test_memory_is_a_whole_number_however_it_is_written(planner: halobench.Plann
 def test_a_forecast_has_every_problem(planner: halobench.Planner) -> None:
     problems = planner.forecast("ring", {"n": 0, "way": "rihgt"}).problems
     assert [(each.where, each.mend) for each in problems] == [
-        ("ring n=0", "give a whole number from 1 to 64"),
+        ("ring n=0", "give an integer from 1 to 64"),
         ("ring way=rihgt", "give one of left, right"),
     ]
 

@@ -47,7 +47,7 @@ def refused(parameter: KernelParameter, text: str) -> str | None:
     match parameter.type:
         case "integer":
             good = _is_in_range(parameter, whole_number(text))
-            return None if good else f"give a whole number{_range(parameter)}"
+            return None if good else f"give an integer{_range(parameter)}"
         case "real":
             good = _is_in_range(parameter, _real(text))
             return None if good else f"give a number{_range(parameter)}"
@@ -123,7 +123,7 @@ def _refused_item(parameter: KernelParameter, item: str, unit: str) -> str | Non
     ends = [whole_number(one) for one in ((low, high) if colon else (low,))]
     for word, end in zip((low, high), ends, strict=False):
         if end is None:
-            return f"'{word}' is not a whole number below 2^63"
+            return f"'{word}' is not an integer below 2^63"
     first, last = ends[0] or 0, ends[-1] or 0
     if last < first:
         return f"'{item}' ends below its start"
