@@ -142,7 +142,7 @@ def test_every_message_is_counted_once_with_its_bytes(
     assert not (out / "uncounted.csv").exists()
     told = capsys.readouterr().out
     if every.name == "system":
-        assert "3 ranks on 1 node: 16 messages of 1,011 bytes between 4 pairs of ranks" in told
+        assert all(words in told for words in ("16 messages", "1,011 bytes", "4 pairs"))
     assert [*out.glob("ranks-*")] == []
 
 
@@ -446,14 +446,10 @@ def test_a_launcher_that_is_not_there_is_told_from_a_program_that_is_not_there(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path))
 
-    with pytest.raises(
-        UserError, match=r"mpirun: no MPI .*\n.*toolchain add openmpi, then .*openmpi --"
-    ):
+    with pytest.raises(UserError, match=r"mpirun: .*\n.*toolchain add openmpi.*openmpi --"):
         launcher.toolchain_of(["mpirun", "-n", "2", "x"])
     monkeypatch.setattr(library, "available", lambda: [made_up(tmp_path)])
-    with pytest.raises(
-        UserError, match=r"mpiexec: no MPI .*\n +haloscope profile --toolchain mpich"
-    ):
+    with pytest.raises(UserError, match=r"mpiexec: .*\n +run haloscope profile --toolchain mpich"):
         launcher.toolchain_of(["mpiexec", "-n", "2", "x"])
 
 

@@ -116,7 +116,7 @@ def test_kinds_of_cores_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     assert found.level == "note"
     assert found.what == "2: 4 P-cores up to 4.7 GHz, 8 E-cores up to 3.4 GHz"
-    assert found.mend is not None and "at most 4 ranks" in found.mend
+    assert found.mend is not None and "at most 4" in found.mend
 
 
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +351,7 @@ def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
     monkeypatch.setenv("CUDACXX", str(nvcc))
     found = doctor.check_gpus(Patient(tmp_path))
     assert found.level == "ok"
-    assert found.what.endswith(f"; {nvcc}: run STUDY --device cuda")
+    assert str(nvcc) in found.what and found.what.endswith("run STUDY --device cuda")
 
 
 def test_gpus_of_amd_are_those_of_its_nodes_that_compute(tmp_path: Path) -> None:
