@@ -338,7 +338,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
         (["allreduce.txt", "--ranks", "2", "--nodes", "3"], "--nodes 3"),
         (["latency.txt", "--ranks", "3"], "--ranks is 3"),
         (["lacking.txt"], "lacking.txt"),
-        (["."], "ordinary"),
+        (["."], "regular file"),
     ],
 )
 def test_what_cannot_be_imported_leaves_no_folder(
