@@ -98,7 +98,7 @@ def test_a_job_stays_within_the_affinity_mask(built: tuple[Toolchain, str]) -> N
     os.sched_setaffinity(0, {CORES[1]})
     try:
         assert launched(built, Job(1))[0]["threads"] == [[CORES[1]]]
-        with pytest.raises(UserError, match="2 ranks x 1 threads on 1 processors"):
+        with pytest.raises(UserError, match="2 ranks x 1 threads"):
             launched(built, Job(2))
     finally:
         os.sched_setaffinity(0, mask)
