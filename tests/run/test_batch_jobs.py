@@ -276,8 +276,8 @@ def test_why_a_job_waits_is_told(
     ("change", "options", "said"),
     [
         (("nodes = [1, 2, 4]", "nodes = [9]"), [], "lab has 4 nodes"),
-        (("", ""), ["--minutes", "999"], "allows 240 minutes"),
-        (("timeout_s = 600", "timeout_s = 20000"), [], "allows 240 minutes"),
+        (("", ""), ["--minutes", "999"], "240 minutes"),
+        (("timeout_s = 600", "timeout_s = 20000"), [], "240 minutes"),
     ],
 )
 def test_what_a_site_does_not_allow_is_refused_by_name(
