@@ -47,8 +47,8 @@ void after_a_fixed_count_the_method_knows_its_residual() {
     return fault({1, residual}, progress, limits, problem);
   };
   expect::equal(said(0.5), "");
-  expect::contains(said(0.50001), "but the method's own is 5.000e-01");
-  expect::contains(said(std::nan("")), "but the method's own is 5.000e-01");
+  expect::contains(said(0.50001), "but the solver's own is 5.000e-01");
+  expect::contains(said(std::nan("")), "but the solver's own is 5.000e-01");
 }
 
 }  // namespace
