@@ -93,8 +93,7 @@ def measured(kernel: str, params: dict[str, Value], tasks: int, cluster: str, ou
     advice = json.loads(done.stdout)
     fewest = -(-tasks // CLUSTERS[cluster])
     cases = open_folder(out / "a" / "layouts").cases
-    topology = str(cases[0].settings.get("topology") or "").split("x")
-    grid = [int(one) for one in topology] if all(one.isdigit() for one in topology) else []
+    grid = candidates.grid_of(cases[0].settings.get("topology"))
     tried = [*exhaustive(tasks, cluster, candidates.MOST_SPREAD * fewest, grid)]
     study = out / "every.toml"
     study.write_text(candidates.study("Every layout", kernel, params, tried, 1))

@@ -260,6 +260,7 @@ def test_an_interrupt_that_a_library_makes_an_error_of_its_own_of_is_one(
     [
         ("once fake --dry-run", "haloscope once --dry-run", "run"),
         ("run quick --rank 2", "haloscope run --rank", "haloscope run --help"),
+        ("once fake --np 2", "haloscope once --np", "--ranks"),
         ("once fake --launchs 2", "haloscope once --launchs", "--launches"),
         ("doctor now", "haloscope doctor now", "haloscope doctor --help"),
     ],

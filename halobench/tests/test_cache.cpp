@@ -8,6 +8,7 @@
 
 using halobench::last_cache_bytes;
 using halobench::last_cache_share_bytes;
+using halobench::second_cache_share_bytes;
 
 namespace {
 
@@ -19,6 +20,8 @@ void the_system_tells_of_it() {
   const auto share = last_cache_share_bytes();
   expect::is_true(bytes >= 0 && share >= 0 && share <= bytes, "a share is no more than the whole");
   expect::equal(share > 0, bytes > 0);
+  const auto second = second_cache_share_bytes();
+  expect::is_true(second >= 0 && second <= bytes, "no cache is larger than the largest");
 }
 
 void a_test_tells_another_size() {

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import stat
+from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -78,6 +79,11 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 def _not_regular(path: Path) -> UserError:
     return UserError(Problem(str(path), "is not a regular file", "replace it with a regular file"))
+
+
+def dated_folder(name: str) -> Path:
+    """Return the default folder of results that are made now: results/NAME-DATE-TIME."""
+    return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def in_a_shell(path: Path) -> str:

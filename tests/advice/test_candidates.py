@@ -13,6 +13,7 @@ from haloscope.advice.candidates import (
     Candidate,
     bricks,
     default,
+    grid_of,
     remapped,
     shapes,
     study,
@@ -117,3 +118,10 @@ def test_the_study_of_candidates_can_be_read(tmp_path: Path) -> None:
     assert read.launches == 3
     assert [run.layout.nodes for run in read.runs] == [[one.nodes] for one in tried]
     assert read.runs[-1].layout.mapping == [tried[-1].mapping]
+
+
+@pytest.mark.parametrize(
+    ("topology", "grid"), [("4x2x1", [4, 2, 1]), ("8", [8]), ("auto", []), ("4x", []), (None, [])]
+)
+def test_a_topology_is_read_as_a_grid(topology: object, grid: list[int]) -> None:
+    assert grid_of(topology) == grid

@@ -37,6 +37,8 @@ def test_bytes_between_nodes_and_of_the_busiest_are_counted(tmp_path: Path) -> N
     load = counted_bytes.load(found, [0, 0, 1, 2], cluster)
     assert (found.ranks, load.between_nodes, load.busiest) == (4, 1100, 1000)
     assert load.between_switches == 0
+    received = counted_bytes.read(written(tmp_path, [(0, 2, 10), (1, 2, 20), (2, 0, 5)]))
+    assert counted_bytes.load(received, [0, 1, 2], cluster).busiest == 30
     below = cluster.network.levels[0].children if cluster.network else 0
     far = counted_bytes.load(found, [0, 0, 0, below], cluster)
     assert (far.between_nodes, far.between_switches) == (1000, 1000)
@@ -72,8 +74,9 @@ def test_other_worlds_are_left_out_and_counted(tmp_path: Path) -> None:
     written(tmp_path, ring(4), world=2)
     with (tmp_path / "traffic.csv").open("a") as file:
         file.write("p,0,1,1,5,message,1,1,no\np,0,1,1,6,message,1,2,no\n")
+        file.write("p,0,3,1,7,message,2,1,no\n")
     found = counted_bytes.read(tmp_path)
-    assert (found.ranks, found.left_out) == (4, 11)
+    assert (found.ranks, found.left_out, int(found.matrix.sum())) == (4, 18, 400)
 
 
 @pytest.mark.parametrize("content", ["", "a,b\n1,2\n", HEAD, HEAD + "p,0,x,1,1,message,1,1,no\n"])

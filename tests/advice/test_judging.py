@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Band, Goal, Option, Sureness, advice
+from haloscope.advice.judging import Band, Goal, Option, Sureness, advice, cheapest
 from haloscope.stats.estimates import Estimate
 
 BAND = Band(median=0.02, worst=0.3, tables=("a paper, table 1",), own=True)
@@ -74,3 +74,9 @@ def test_measured_times_need_intervals_apart() -> None:
 def test_an_option_that_is_slower_and_dearer_is_not_on_the_front() -> None:
     few, worse, many = option(2, 1.0), option(4, 1.1), option(8, 0.5)
     assert advice([few, worse, many], few.candidate, Goal.TIME, BAND).front == (many, few)
+
+
+def test_the_cheapest_depend_on_the_goal() -> None:
+    few, some, many = option(2, 1.0), option(4, 0.9), option(8, 0.5)
+    assert cheapest([few, some, many], Goal.TIME, 2) == [many, some]
+    assert cheapest([few, some, many], Goal.NODE_HOURS, 2) == [few, some]

@@ -81,6 +81,12 @@ def _shape(tasks: int, nodes: int, threads: int, site: Site) -> Candidate:
     return Candidate(tasks, nodes, threads, "spread" if ppn * threads < site.cores else "close")
 
 
+def grid_of(topology: object) -> list[int]:
+    """Return the ranks along each axis of a `topology` such as 4x2x1; empty for any other text."""
+    extents = str(topology or "").split("x")
+    return [int(one) for one in extents] if all(one.isdigit() for one in extents) else []
+
+
 def remapped(one: Candidate, grid: Sequence[int]) -> Iterator[Candidate]:
     """A candidate with other ranks sharing a node; nothing on one node.
 

@@ -133,7 +133,13 @@ def advice(options: Sequence[Option], default: Candidate, goal: Goal, band: Band
     )
 
 
+def cheapest(options: Sequence[Option], goal: Goal, number: int) -> list[Option]:
+    """Return the best options by a goal, the best first."""
+    return sorted(options, key=lambda one: _cost(one, goal))[:number]
+
+
 def _cost(one: Option, goal: Goal) -> float:
+    """Return what a goal minimises: seconds, or node-seconds, of a step."""
     return one.seconds if goal is Goal.TIME else one.node_seconds
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from haloscope.advice.candidates import Candidate
 from haloscope.study.case import Layout
@@ -24,6 +25,11 @@ def layout(one: Candidate) -> Layout:
         mapping=one.mapping,
         mapping_seed=one.mapping_seed,
     )
+
+
+def as_data(one: Candidate) -> dict[str, Any]:
+    """Return what to paste for a layout, as JSON."""
+    return {"sbatch": sbatch(one), "launchers": launchers(one), "script": script(one)}
 
 
 def sbatch(one: Candidate) -> list[str]:

@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,22 @@ from rich.table import Table
 
 from haloscope.advice import candidates, requests
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import ALIKE, Advice, Goal, Option, Sureness, advice, band_of
+from haloscope.advice.judging import (
+    ALIKE,
+    Advice,
+    Goal,
+    Option,
+    Sureness,
+    advice,
+    band_of,
+    cheapest,
+)
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
-from haloscope.paths import in_a_shell, write_whole
+from haloscope.paths import dated_folder, in_a_shell, write_whole
 from haloscope.quantities import count, seconds
 from haloscope.run import campaign, kernels, places
 from haloscope.run.place import Place
@@ -72,8 +80,18 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("kernel", metavar="KERNEL", nargs="?", help="name of a kernel (see haloscope list)")
     add("params", metavar="key=value", nargs="*", help="parameters that differ from their defaults")
     add("--tasks", metavar="N", type=int, help="number of MPI ranks")
-    add("--profile", metavar="DIR", type=Path, help="of haloscope profile, in place of a kernel")
-    add("--nodes", metavar="N", type=int, help="with --profile: nodes (default: the fewest)")
+    add(
+        "--profile",
+        metavar="DIR",
+        type=Path,
+        help="folder of haloscope profile, instead of a kernel",
+    )
+    add(
+        "--nodes",
+        metavar="N",
+        type=int,
+        help="with --profile: number of nodes (default: the fewest)",
+    )
     add("--on", metavar="PLACE", required=True, help="a cluster (simulated), or local (measured)")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add("--most-nodes", metavar="N", type=int, help="largest number of nodes (default: 8 x fewest)")
@@ -110,7 +128,7 @@ def execute(arguments: argparse.Namespace) -> int:
         # a kernel's layouts are compared without the libraries for graphs
         from haloscope.commands import traffic_advice
 
-        out = arguments.out or _default_folder("profile")
+        out = arguments.out or dated_folder("advise-profile")
         asked = (arguments.profile, arguments.on, arguments.nodes, out)
         return traffic_advice.advise(*asked, as_json=arguments.json, screen=Screen())
     began = time.monotonic()
@@ -119,7 +137,7 @@ def execute(arguments: argparse.Namespace) -> int:
         arguments.kernel,
         dict(_pair(word) for word in arguments.params),
         places.place(arguments.on),
-        arguments.out or _default_folder(arguments.kernel),
+        arguments.out or dated_folder(f"advise-{arguments.kernel}"),
         arguments.launches,
         tuple(arguments.programs),
         None if arguments.within is None else began + 60 * arguments.within,
@@ -136,11 +154,13 @@ def execute(arguments: argparse.Namespace) -> int:
         what = "the default layout has no time, so nothing can be compared with it"
         mend = f"haloscope show {in_a_shell(question.out / 'layouts')} has the reason"
         raise UserError(Problem(f"advise {question.kernel}", what, mend))
-    best = sorted(found.values(), key=lambda one: one[0].seconds)[:_REMAPPED]
+    best = cheapest([option for option, _ in found.values()], goal, _REMAPPED)
     more = [
         other
-        for option, case in best
-        for other in candidates.remapped(option.candidate, _grid(case))
+        for one in (option.candidate for option in best)
+        for other in candidates.remapped(
+            one, candidates.grid_of(found[one][1].settings.get("topology"))
+        )
     ]
     if more:
         remapped, further = _compared(question, "mappings", more, tell)
@@ -162,7 +182,11 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
         mend = "give one of both: advise KERNEL --tasks N, or advise --profile DIR"
         return [Problem("advise", "needs a kernel or a profile", mend)]
     if arguments.profile is not None:
-        others = {"tasks": "has its own", "goal": "is not compared", "most_nodes": "give --nodes"}
+        others = {
+            "tasks": "remove it: the profile has its own number of ranks",
+            "goal": "remove it: mappings are compared by bytes between nodes",
+            "most_nodes": "remove it; --nodes sets the number of nodes",
+        }
         given = (name for name in others if getattr(arguments, name) not in (None, Goal.TIME))
         found = [
             Problem(f"--{name.replace('_', '-')}", "does not apply to --profile", others[name])
@@ -210,10 +234,6 @@ def _pair(word: str) -> tuple[str, Value]:
         except ValueError:
             continue
     return key, text
-
-
-def _default_folder(kernel: str) -> Path:
-    return Path("results") / f"advise-{kernel}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _compared(
@@ -268,13 +288,6 @@ def _why(case: MeasuredCase | None) -> str:
     return reasons[-1] if reasons else "not run"
 
 
-def _grid(case: MeasuredCase) -> list[int]:
-    """Ranks along each axis of the kernel's grid of ranks; empty if it has none."""
-    topology = str(case.settings.get("topology") or "")
-    extents = topology.split("x")
-    return [int(one) for one in extents] if all(one.isdigit() for one in extents) else []
-
-
 def _named(one: Candidate) -> str:
     mapping = "node list" if "," in one.mapping else one.mapping.replace("_", " ")
     threads = f" x {count(one.threads, 'thread')}" if one.threads > 1 else ""
@@ -296,11 +309,7 @@ def _as_data(question: _Question, result: Advice, failed: Sequence[str]) -> dict
         "band": None if result.band is None else asdict(result.band),
         "advised": _option(result.advised),
         "default": _option(result.default),
-        "request": {
-            "sbatch": requests.sbatch(result.advised.candidate),
-            "launchers": requests.launchers(result.advised.candidate),
-            "script": requests.script(result.advised.candidate),
-        },
+        "request": requests.as_data(result.advised.candidate),
         "front": [_option(one) for one in result.front],
         "options": [_option(one) for one in result.options],
         "not_compared": [*failed],

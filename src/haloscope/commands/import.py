@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from haloscope.commands.screen import Screen
@@ -13,7 +12,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.outputs import hpcg, imb, osu, reframe
 from haloscope.outputs import records as as_records
 from haloscope.outputs.printed import Output, PrintedRun
-from haloscope.paths import opened
+from haloscope.paths import dated_folder, opened
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import append, read
@@ -69,8 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
     told = as_records.Told(arguments.ranks, arguments.nodes, arguments.host, arguments.toolchain)
     found = [_read(path, _READERS[arguments.tool]) for path in arguments.files]
     records = as_records.records(found, told)
-    now = datetime.now().strftime("%Y%m%d-%H%M%S")
-    folder = ResultFolder(arguments.out or Path("results") / f"{arguments.tool}-{now}")
+    folder = ResultFolder(arguments.out or dated_folder(arguments.tool))
     with folder.alone():
         there = read(folder.records)
         known = {one.imported["hash"] for one in there if one.imported}

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from haloscope.analysis.cases import MeasuredCase, group
 from haloscope.analysis.context import Context
-from haloscope.paths import write_whole
+from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count, seconds
 from haloscope.records.record import Record
 from haloscope.report.draw.figures import Drawing, draw_all
@@ -26,7 +24,7 @@ def show(records: Sequence[Record], out: Console) -> None:
         out.print(Text(f"over {count(len(records), 'launch', 'launches')}", style="bold"))
         out.print(f"  {_over_launches(case)}", soft_wrap=True)
     for drawing in (one for several in _timelines(case).values() for one in several):
-        folder = Path("results") / f"once-{case.kernel}-{datetime.now():%Y%m%d-%H%M%S}"
+        folder = dated_folder(f"once-{case.kernel}")
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / f"{drawing.name}.svg", drawing.svg)
         out.print(f"timeline: {folder / f'{drawing.name}.svg'}", soft_wrap=True)

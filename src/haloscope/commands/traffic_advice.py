@@ -110,11 +110,7 @@ def _as_data(
         "bytes": int(found.matrix.sum()),
         "bytes_of_other_worlds": found.left_out,
         "advised": best.name,
-        "request": {
-            "sbatch": requests.sbatch(best.candidate),
-            "launchers": requests.launchers(best.candidate),
-            "script": requests.script(best.candidate),
-        },
+        "request": requests.as_data(best.candidate),
         "mappings": [
             {
                 "mapping": one.name,

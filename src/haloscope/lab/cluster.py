@@ -101,7 +101,7 @@ def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     if wrong := [*lab.problems(), *problems(accounted=lab.accounting)]:
         raise UserError(wrong)
     with _alone():
-        if cages.there():
+        if cages.there() or (FOLDER / "lab.json").exists():
             mend = "to show it: haloscope lab status; to stop it: haloscope lab down"
             raise UserError(Problem("haloscope lab", "a lab is already running", mend))
         _clear()

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from haloscope.errors import Problem, UserError, dotted, nearest, out_of
+from haloscope.paths import dated_folder
 from haloscope.quantities import count
 from haloscope.records.attempts import Attempt, attempts, attempts_of
 from haloscope.records.enclosure import enclosed
@@ -208,7 +208,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         raise UserError(draft.problems)
     place = places.place(request.on, request.keep, request.via)
     study = _as_requested(draft.study, request)
-    folder = ResultFolder(request.out or _default_folder(draft.name))
+    folder = ResultFolder(request.out or dated_folder(draft.name))
     wanted = {
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
     }
@@ -378,10 +378,6 @@ def _without_replicates(study: Study, site: Site) -> Iterator[str]:
     """Yield a note if a study requests replicates, and the cluster file has no variability."""
     if study.replicates and site.facts.deterministic and not site.nodes_differ:
         yield f"no replicates: the cluster file of {site.name} has no node.spread.nodes"
-
-
-def _default_folder(name: str) -> Path:
-    return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def resume(
