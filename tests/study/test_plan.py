@@ -513,6 +513,23 @@ def test_a_case_survives_being_saved() -> None:
     assert [case.id for case in again.cases] == [case.id for case in cases]
 
 
+def test_a_plan_from_before_best_fit_is_read_with_its_ids() -> None:
+    cases = planned({"layout": {"ppn": [1, 2]}}).cases
+    plan = SavedPlan("mine", "ours", 1, cases, (), {}, {"host": "here"})
+    saved = plan.as_dict()
+    for case in saved["cases"]:
+        assert case["layout"]["allocation"] == "best_fit"
+        case["layout"]["allocation"] = "contiguous"  # the default of then, which no id contains
+
+    assert plan_of(json.dumps(saved).encode()) == plan
+
+    asked = tuple(
+        replace(one, layout=replace(one.layout, allocation="contiguous")) for one in cases
+    )
+    today = replace(plan, cases=asked)  # and what asks for it today keeps it
+    assert plan_of(json.dumps(today.as_dict()).encode()) == today
+
+
 def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
     cases = planned({"params": {"n": list(range(8, 28))}}, launches=3).cases
     launches = schedule(cases, seed=1)
