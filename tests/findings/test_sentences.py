@@ -171,8 +171,15 @@ def test_a_key_figure_is_the_first_number_with_its_label() -> None:
     first, second = key_figure(value), key_figure(speedup)
     assert first and (first.value, first.label) == ("1.27 s", "Latency, 8 B")
     assert first.spread.startswith("95 % CI")
-    assert second and second.value == "2.00x"
-    assert second.label == "Speedup, 2 cores, as long as 1 core"
+    assert second and second.value == "0.500x"  # a speedup below 1 stays one
+    assert second.label == "Speedup, 2 cores, compared with 1 core"
+    slower = Finding(
+        "Exchange",
+        FindingShape.COMPARISON,
+        (Claim({"cores": 2}, {"cores": 1}, ratio=ratio(0.5)),),
+        Metric("time"),
+    )
+    assert (figure := key_figure(slower)) and figure.value == "2.00x as long"
     assert key_figure(none) is None
 
 

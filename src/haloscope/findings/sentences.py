@@ -128,10 +128,13 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
         ):
             better, rate = part.ratio.estimate, finding.metric.better == "higher"
             slower = better.value < 1 and not rate
-            shown = better.rate(1.0) if slower else better
-            pace = "as long as" if slower else "as much as" if rate else "faster than"
+            if slower and finding.shape is FindingShape.COMPARISON:
+                longer = better.rate(1.0)
+                label = f"{label}, compared with {words(part.reference)}"
+                return KeyFigure(f"{number(longer.value)}x as long", label, interval(longer), marks)
+            pace = "compared with" if slower else "as much as" if rate else "faster than"
             label = f"{label}, {pace} {words(part.reference)}"
-            return KeyFigure(f"{number(shown.value)}x", label, interval(shown), marks)
+            return KeyFigure(f"{number(better.value)}x", label, interval(better), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:
             return KeyFigure(percent(part.share), f"{label}, of {finding.bound}", "", marks)
         if part.estimate:
