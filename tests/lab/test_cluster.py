@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -162,7 +163,7 @@ def test_down_leaves_nothing_though_what_made_it_was_killed(lab: RunningLab) -> 
 
     assert not [*cages._marked()]
     assert not (Path("/sys/class/net") / LINK).exists()
-    assert [path.name for path in FOLDER.iterdir()] == [".lock"]
+    assert {path.name for path in FOLDER.iterdir()} == {".lock", ".in-use"}
     assert not _at_work()
     again = cluster.up(lab.lab, lambda _: None)
     lab.cages.update(again.cages)
@@ -172,6 +173,33 @@ def _at_work() -> list[str]:
     """The argument lists of processes that have to do with the lab's folder."""
     lines = subprocess.run(["ps", "axo", "args"], capture_output=True, text=True, check=True).stdout
     return [line for line in lines.splitlines() if str(FOLDER) in line]
+
+
+def test_the_files_of_a_killed_lab_are_cleared_by_the_next(lab: RunningLab) -> None:
+    """Where its hosts are gone, however they went."""
+    assert cages.end_all() >= 5
+    assert (FOLDER / "lab.json").exists()
+
+    lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
+
+    assert cluster.running() is not None
+
+
+def test_the_files_of_a_lab_in_another_process_namespace_stay(lab: RunningLab) -> None:
+    """Its hosts are not to be seen from here, but they hold the lock."""
+    assert cluster.down() == 6
+    kept = FOLDER / "lab.json"
+    kept.touch()
+    with (FOLDER / ".in-use").open("w") as elsewhere:
+        fcntl.flock(elsewhere, fcntl.LOCK_EX)
+
+        with pytest.raises(UserError, match="already running"):
+            cluster.up(lab.lab, lambda _: None)
+        with pytest.raises(UserError, match="another container"):
+            cluster.down()
+        assert kept.exists()
+
+    lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
 
 
 def test_a_lab_that_cant_be_brought_up_leaves_nothing(

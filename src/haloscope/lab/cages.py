@@ -76,8 +76,11 @@ def output_of(command: Sequence[str], lines: Sequence[str] = ()) -> str:
     return done.stdout
 
 
-def cage(name: str, hosts: Path) -> Cage:
-    """A new one. hosts: what is to be its /etc/hosts. UserError where the kernel refuses it."""
+def cage(name: str, hosts: Path, holding: int) -> Cage:
+    """Make a new one. Raise UserError where the kernel refuses it.
+
+    hosts: what is to be its /etc/hosts. holding: a file descriptor that stays open while it lives.
+    """
     first = ["sh", str(files("haloscope.lab") / "host.sh"), name, str(hosts), f"{MARK}{name}"]
     starter = subprocess.Popen(
         ["setsid", "--fork", "unshare", *_UNSHARED, *first],  # it is to outlive us
@@ -86,6 +89,7 @@ def cage(name: str, hosts: Path) -> Cage:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
+        pass_fds=[holding],
     )
     with starter:
         assert starter.stdout

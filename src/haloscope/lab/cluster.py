@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -101,20 +102,40 @@ def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     if wrong := [*lab.problems(), *problems(accounted=lab.accounting)]:
         raise UserError(wrong)
     with _alone():
-        if cages.there() or (FOLDER / "lab.json").exists():
+        in_use = _in_use()
+        if in_use is None:
             mend = "to show it: haloscope lab status; to stop it: haloscope lab down"
             raise UserError(Problem("haloscope lab", "a lab is already running", mend))
         _clear()
         try:
-            return _brought_up(lab, say)
+            running = _brought_up(lab, in_use, say)
         except BaseException:
+            os.close(in_use)
             _take_down()
             raise
+        os.close(in_use)
+        return running
 
 
-def _brought_up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
+def _in_use() -> int | None:
+    """A file descriptor whose lock says that a lab is there; None where another one holds it.
+
+    Each host holds it as long as it lives: the kernel then knows of a lab whose processes this
+    namespace does not show, and of none where a lab was killed and left its files.
+    """
+    descriptor = os.open(FOLDER / _IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _brought_up(lab: Lab, in_use: int, say: Callable[[str], None]) -> RunningLab:
     _write_files(lab)
-    made = {name: cages.cage(name, FOLDER / "hosts") for name in (FABRIC, *lab.hosts)}
+    names = (FABRIC, *lab.hosts)
+    made = {name: cages.cage(name, FOLDER / "hosts", holding=in_use) for name in names}
     running = RunningLab(lab, made)
     _wire(running)
     say(f"{count(lab.nodes, 'host')} connected; starting Slurm")
@@ -259,7 +280,12 @@ def _take_down() -> int:
     deadline = time.monotonic() + _PATIENCE_S
     while (Path("/sys/class/net") / LINK).exists() and time.monotonic() < deadline:
         time.sleep(0.02)  # the kernel is taking it down with its other end
+    in_use = _in_use()
+    if in_use is None:
+        what = "a lab is running in another container or process namespace"
+        raise UserError(Problem("haloscope lab", what, "run haloscope lab down there"))
     _clear()
+    os.close(in_use)
     return number
 
 
@@ -267,7 +293,7 @@ def _clear() -> None:
     """Remove what a lab wrote; what is locked meanwhile stays."""
     if FOLDER.exists():
         for path in FOLDER.iterdir():
-            if path.name == _LOCK:
+            if path.name in (_LOCK, _IN_USE):
                 continue
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -276,6 +302,9 @@ def _clear() -> None:
 
 
 _LOCK = ".lock"
+"""_LOCK is held while a lab comes or goes."""
+_IN_USE = ".in-use"
+"""_IN_USE is held by the hosts of a lab while they live."""
 
 
 @contextmanager
