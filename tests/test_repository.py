@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import ast
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,54 +17,11 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from haloscope import __version__
-from haloscope.cli import parse
-from haloscope.clusters import file as cluster_file
-from haloscope.papers import tables as papers
 from haloscope.study import file as study_file
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PAGES = ["README.md", "docs/questions.md", "docs/measuring.md"]
 LINES_OF_A_SCREEN = 50
-
-
-def commands_of(page: Path) -> Iterator[list[str]]:
-    """The command lines of haloscope on a page: in its tables, and in its blocks of code.
-
-    In a table those after the first may be studies alone: `run jacobi`, `fft`.
-    """
-    known = {path.stem for path in study_file.ready()}
-    for line in page.read_text(encoding="utf-8").splitlines():
-        if line.startswith("|"):
-            for code in re.findall(r"`([^`]+)`", line.rsplit("|", 2)[-2]):
-                words = shlex.split(code.removeprefix("./haloscope "))
-                yield ["run", *words] if words[0] in known - {"launches"} else words
-        elif line.startswith("./haloscope "):
-            yield shlex.split(re.split(r" [#|] ", line)[0])[1:]
-
-
-COMMANDS = [
-    pytest.param(words, id=" ".join(words))
-    for page in PAGES
-    for words in commands_of(ROOT / page)
-    if not words[0].startswith(("timeline=", "stampede", "helios", "--on"))
-]
-
-
-@pytest.mark.parametrize("words", COMMANDS)
-def test_a_command_of_the_documentation_can_be_given(words: list[str]) -> None:
-    arguments = parse(words)
-
-    if arguments.command == "run" and arguments.study not in (None, "STUDY", "my.toml"):
-        assert arguments.study in {path.stem for path in study_file.ready()}
-    if (place := getattr(arguments, "on", None)) not in (None, "local", "NAME"):
-        assert place in cluster_file.ready()
-    if arguments.command in ("validate", "paper") and getattr(arguments, "paper", None):
-        assert arguments.paper in {"local"} | {one.id for one in papers.list_papers()}
-
-
-def test_the_documentation_names_commands() -> None:
-    assert len(COMMANDS) > 40
 
 
 def test_every_ready_study_is_among_the_questions() -> None:
