@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from haloscope.study.case import Case, Layout
-from haloscope.study.layouts import allocations, layouts, mappings, shared_tasks
+from haloscope.study.layouts import allocations, layouts, mappings
 from haloscope.study.schema import LayoutAxes
 
 
@@ -19,7 +19,7 @@ from haloscope.study.schema import LayoutAxes
 )
 def test_tasks_stand_in_place_of_processes_a_node(axes: LayoutAxes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        shared_tasks(axes, 64, 4, cores=16)
+        layouts(axes, [4], cores=16)
 
 
 def test_tasks_are_spread_as_evenly_as_they_go() -> None:

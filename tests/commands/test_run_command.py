@@ -310,6 +310,22 @@ def test_a_folder_with_results_is_not_written_over(
         haloscope("run", study_file(STUDY), "--out", folder)
 
 
+def test_a_kernel_in_place_of_a_study_is_told_its_command_and_the_other_way_round(
+    haloscope: Run,
+) -> None:
+    from haloscope.errors import UserError
+
+    for words, command in (
+        (("run", "fake"), "haloscope once fake"),
+        (("run", "fake", "--dry-run"), "haloscope once fake"),
+        (("once", "quick"), "haloscope run quick"),
+        (("describe", "quick"), "haloscope run quick"),
+    ):
+        with pytest.raises(UserError) as caught:
+            haloscope(*words)
+        assert command in caught.value.problems[0].mend
+
+
 def planned(path: Path, folder: Path) -> Campaign:
     """A campaign that is ready to measure."""
     return start(Request(str(path), out=folder), QUIET).probed()

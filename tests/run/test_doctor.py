@@ -262,14 +262,17 @@ def test_a_wrapper_without_its_compiler_is_named_and_not_called_a_missing_compil
 
 
 def test_a_library_without_a_launcher_is_no_library_that_is_not_there_yet(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = library.Unusable("CC is of Cray MPICH 8, and there is no mpirun", "load it", True)
+    part = library.Unusable("CC is of Cray MPICH 8, and there is no mpirun", "load it")
     monkeypatch.setattr(library, "unusable", lambda: part)
+    toolchain = a_toolchain(tmp_path).toolchain
+    assert toolchain is not None
+    added = replace(toolchain, name="openmpi", prefix=tmp_path)
 
-    found = doctor.check_mpi(Patient())
-
-    assert (found.level, found.what) == ("fail", part.what)
+    for patient in (Patient(), Patient(toolchain=added)):
+        found = doctor.check_mpi(patient)
+        assert (found.level, found.what, found.mend) == ("fail", part.what, part.mend)
 
 
 def test_a_library_that_srun_alone_starts_is_not_tried_outside_of_a_job(

@@ -227,10 +227,74 @@ def test_all_that_is_wrong_with_a_layout_is_told_at_once() -> None:
         found, ("2000", "threads", "ppn = 56", "ppn = 3", "fake n=-1"), strict=True
     ):
         assert value in problem.what
-    (alone,) = planned({"layout": {"ppn": 56, "cores": 28, "nodes": 2000}}).problems
-    assert "ppn = 56" in alone.what and "28 cores" in alone.what
+    shape, nodes = planned({"layout": {"ppn": 56, "cores": 28, "nodes": 2000}}).problems
+    assert "ppn = 56" in shape.what and "28 cores" in shape.what
+    assert (nodes.where, "2000" in nodes.what) == ("runs#1.layout.nodes", True)
     one, two = planned({"layout": {"tasks": [1, 2, 8], "nodes": 4}}, site=CLUSTER).problems
     assert "1 task" in one.what and "2 tasks" in two.what
+
+
+def test_processes_that_do_not_fit_are_told_beside_nodes_that_are_not_there() -> None:
+    """Else one mends the nodes, and is told of the processes next."""
+    for skip in ({}, {"skip_too_large": False}):
+        found = planned({"layout": {"nodes": [2, 2000], "ppn": [4, 64]}, **skip}).problems
+        assert {one.where for one in found} == {"runs#1.layout.nodes", "runs#1.layout"}
+        (crowded,) = (one for one in found if one.where == "runs#1.layout")
+        assert "64 ranks" in crowded.what
+    some = planned({"layout": {"nodes": [1, 2000], "ppn": 64}}).problems
+    assert [one.where for one in some] == ["runs#1.layout", "runs#1"]  # without 2000, skipped
+    far = {"layout": {"nodes": 2000, "ppn": 4}, "params": {"n": 9000}}
+    assert planned(far).problems == ()  # skipped as a whole
+    larger = replace(SITE, facts=SIMULATED, nodes=4, name="eagle")
+    far = {"layout": {"nodes": 2000, "ppn": 64}, "params": {"n": 200_000}}
+    assert planned(far, site=larger).problems == ()
+
+
+def test_contradictions_of_different_keys_are_told_at_once() -> None:
+    layout = {
+        "nodes": 4,
+        "ppn": "divisors",
+        "threads": "divisors",
+        "mapping_seed": 2,
+        "allocation_seed": 3,
+    }
+    found = [one.what for one in planned({"layout": layout}, site=CLUSTER).problems]
+    starts = ["ppn = 'divisors'", "threads = 'divisors'", "mapping_seed", "allocation_seed"]
+    assert [what.startswith(start) for what, start in zip(found, starts, strict=True)] == [True] * 4
+    tasks = {"nodes": 4, "tasks": 2, "ppn": 1}
+    found = [one.what for one in planned({"layout": tasks}, site=CLUSTER).problems]
+    assert ["2 tasks" in found[0], "ppn" in found[1], len(found)] == [True, True, 2]
+
+
+def test_a_transport_that_no_library_has_is_told_beside_a_parameter() -> None:
+    site = replace(SITE, transports={"fake": ["sm", "tcp"]})
+    run = {"transports": ["carrier_pigeon"], "params": {"n": -1}}
+    found = planned(run, site=site).problems
+    assert [one.where for one in found] == ["runs#1.transports", "runs#1"]
+
+
+def test_nodes_are_no_problem_of_a_run_that_is_not_for_this_machine() -> None:
+    """Its parameters are; it is skipped here with however many nodes."""
+    run = {"only_simulated": True, "layout": {"nodes": 64, "ppn": 64}, "params": {"n": -1}}
+    (problem,) = planned(run).problems
+    assert "fake n=-1" in problem.what
+
+
+def test_a_remedy_is_one_that_the_place_and_the_command_have() -> None:
+    (large,) = planned({"params": {"n": 2**15}}).problems
+    assert "n=11585" in large.mend and "nodes" not in large.mend
+    (large,) = planned({"params": {"n": 2**15}, "skip_too_large": False}, site=CLUSTER).problems
+    assert "more nodes" in large.mend
+
+    def once(**run: Any) -> str:
+        study = Study.model_validate({"title": "t", "runs": [{"kernel": "fake", **run}]})
+        site = replace(SITE, transports={"fake": ["sm", "tcp"]})
+        (problem,) = expand(study, site, FakeProgram(), words=True).problems
+        return problem.mend
+
+    assert "--ranks" in once(params={"tasks": "2"})
+    assert "--" not in once(params={"bind": "close"}) and "bind" in once(params={"bind": "close"})
+    assert "'all'" not in once(transports=["pigeon"]) and "tcp" in once(transports=["pigeon"])
 
 
 def test_a_number_in_quotes_is_no_number() -> None:

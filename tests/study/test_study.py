@@ -110,6 +110,27 @@ def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) 
     assert draft.where(0, "params.n") == f"{draft.path}: runs#2.params.n"
 
 
+def test_tables_beside_problems_are_left_to_be_checked_where_all_runs_are(
+    study_file: Write,
+) -> None:
+    element = """
+        [[tables]]
+        kind = "summary"
+        where = { size = 3 }
+        """
+    runs = """
+        [[runs]]
+        kernel = "fake"
+        layout = { ppn = 0 }
+        """
+    draft = read(study_file(f"launches = 0\n{runs}{element}"))
+    assert draft.study is not None
+    assert [one.where for one in draft.study.tables] == [{"size": [3]}]
+
+    draft = read(study_file(f"{runs}[[runs]]\nkernal = 'fake'\n{element}"))
+    assert draft.study is not None and draft.study.tables == []
+
+
 @pytest.mark.parametrize(
     ("line", "value", "allowed"),
     [
@@ -229,7 +250,7 @@ def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measur
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(UserError, match="not UTF-8"):
+    with pytest.raises(UserError, match="UTF-8"):
         load(path)
 
 

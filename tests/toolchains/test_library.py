@@ -353,9 +353,46 @@ def test_a_library_that_has_no_launcher_here_is_refused_by_name_and_not_replaced
 
 def test_another_program_called_cc_is_none_of_mpi(programs: Path, index: list[str]) -> None:
     compiler(programs / "CC", "")
-    script(programs / "srun", "exit 0")
+    compiler(programs / "cc", "")
 
     assert library.ensure(say=silent).name == "openmpi"
+
+
+@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize(
+    ("there", "named"),
+    [
+        ({"srun": None}, "srun"),
+        ({"aprun": None}, "aprun"),
+        ({"mpiexec": None}, "mpiexec"),
+        ({"cc": "mpich"}, "cc"),
+        ({"cc": "mpich", "srun": None}, "cc"),
+        ({"cc": "mpich", "CC": "", "srun": None}, "cc"),
+        ({"cc": "", "CC": "", "srun": None}, "CC"),
+        ({"mpicc": "openmpi"}, "mpicc"),
+    ],
+)
+def test_a_cluster_whose_library_cannot_be_used_is_refused_by_name_and_not_replaced(
+    programs: Path, index: list[str], there: dict[str, str | None], named: str, added: bool
+) -> None:
+    if added:
+        library.install("openmpi", say=silent)
+        index.clear()
+    for name, macros in there.items():
+        if macros is None:
+            script(programs / name, "exit 0")
+        else:
+            compiler(programs / name, MACROS.get(macros, ""))
+
+    for ask in (library.usual, lambda: library.ensure(say=silent)):
+        with pytest.raises(UserError) as caught:
+            ask()
+        (problem,) = caught.value.problems
+        assert f"{programs / named} " in problem.what
+        assert "module" in problem.mend and "--toolchain openmpi" in problem.mend
+
+    assert index == []
+    assert library.ensure("openmpi", say=silent).name == "openmpi"
 
 
 @pytest.mark.parametrize(("name", "macros"), [("CC", MACROS["mpich"]), ("mpicxx", "")])
@@ -373,13 +410,14 @@ def test_a_wrapper_that_links_nothing_is_refused_by_name_and_not_replaced(
     assert index == []
 
 
-def test_a_launcher_without_a_wrapper_is_named_before_another_library_is_added(
+def test_a_launcher_without_a_wrapper_is_refused_by_name_and_not_replaced(
     programs: Path, index: list[str]
 ) -> None:
     script(programs / "mpirun", f"cat <<'END'\n{OPENMPI_4}END")
-    said: list[str] = []
 
-    added = library.ensure(say=said.append)
+    with pytest.raises(UserError) as caught:
+        library.ensure(say=silent)
 
-    assert added.name == "openmpi"
-    assert "Open MPI 4.1.4" in said[0] and " openmpi " in said[0]
+    (problem,) = caught.value.problems
+    assert "Open MPI 4.1.4" in problem.what and "libopenmpi-dev" in problem.mend
+    assert index == []

@@ -135,7 +135,8 @@ def _list(console: Console) -> None:
             known = ", ".join(launch.transports(each))
             table.add_row(name, each.version, known, str(each.prefix or each.mpirun.parent))
         elif name == "system":
-            table.add_row(name, Text("none in PATH", "dim"), "", "")
+            part = library.unusable()
+            table.add_row(name, Text(part.what if part else "none in PATH", "dim"), "", "")
         else:
             table.add_row(name, _not_installed(), "", f"haloscope toolchain add {name}")
     for name, extra in EXTRAS.items():

@@ -203,11 +203,12 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
     dry: fetch and build nothing; what is known by then is checked.
     """
     _check_numbers(request.launches, request.seed, request.allocations)
-    draft = study_file.read(request.study)
+    every = kernels.names(request.programs)
+    draft = _read(request.study, every)
     if draft.study is None:
         raise UserError(draft.problems)
     place = places.place(request.on, request.keep, request.via)
-    study = _as_requested(draft.study, request)
+    study = _as_requested(draft.study, request, place)
     folder = ResultFolder(request.out or dated_folder(draft.name))
     wanted = {
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
@@ -217,10 +218,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         if request.device is not None:
             asked = [library.for_device(request.toolchain, request.device)]
         wanted = {f"--toolchain {request.toolchain}": asked}
-    if dry and None in wanted.values() and place.name == LOCAL:
-        library.refuse_unusable()  # as it would be when it runs
     programs = kernels.load([run.kernel for run in study.runs], request.programs)
-    every = kernels.names(request.programs)
 
     def site(bench: Workbench) -> Site:
         return place.site(bench, oversubscribe=request.oversubscribe)
@@ -253,6 +251,17 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
     return Campaign(
         place, folder, saved, bench, draft.source, first=ready.first, unchecked=plan.unchecked
     )
+
+
+def _read(study: str, every: Sequence[str]) -> Draft:
+    """A study's file. UserError where there is none; it may be the name of a kernel, of `every`."""
+    try:
+        return study_file.read(study)
+    except UserError as error:
+        if Path(study).exists() or study not in every:
+            raise
+        mend = f"'{study}' is a kernel; to run it: haloscope once {study}"
+        raise UserError(Problem(f"study '{study}'", "unknown study", mend)) from error
 
 
 def _planned(
@@ -340,16 +349,21 @@ def _check_numbers(
         raise UserError(problems)
 
 
-def _as_requested(study: Study, request: Request) -> Study:
-    """The study with what the request has of its own, and "all" toolchains by their names."""
+def _as_requested(study: Study, request: Request, place: Place) -> Study:
+    """The study with what the request has of its own, and "all" toolchains by their names.
+
+    With a device, runs that name no library have the usual one of the place.
+    """
+
+    site = places.site_of(place)
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
         if asked is not None and schema.ALL in asked:
             asked = library.names()
         if request.device is not None:
-            usual = [next((one.name for one in library.available()), library.DEFAULT)]
-            asked = [library.for_device(one, request.device) for one in asked or usual]
+            asked = asked or [(site and site.described.toolchain) or library.usual()]
+            asked = [library.for_device(one, request.device) for one in asked]
         changes: dict[str, Any] = {"toolchains": asked}
         if request.execute:  # of all that this machine has the memory for
             changes |= {"execute": True, "skip_too_large": True}

@@ -280,11 +280,11 @@ def check_scratch(patient: Patient) -> CheckResult:
 def check_mpi(patient: Patient) -> CheckResult:
     """Whether there is an MPI library whose wrapper and launcher belong together."""
     toolchain = patient.toolchain
+    added = toolchain is None or toolchain.prefix is not None
+    if added and (part := library.unusable()) is not None:
+        return CheckResult("MPI", "fail", part.what, part.mend)
     if toolchain is None:
-        if (part := library.unusable()) is not None and part.refused:
-            return CheckResult("MPI", "fail", part.what, part.mend)
         what = f"not installed; the first run installs {DEFAULT} from PyPI"
-        what = f"{part.what}; the first run installs {DEFAULT} from PyPI" if part else what
         mend = f"to install it now: haloscope toolchain add {DEFAULT}"
         return CheckResult("MPI", "note", what, mend)
     wrapped = compiler_family(toolchain)

@@ -13,6 +13,7 @@ from haloscope.run.progress import Teller
 from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.study.case import Case
 from haloscope.study.plan import Plan
+from haloscope.toolchains import library
 from haloscope.toolchains.build import KernelProgram
 
 
@@ -41,6 +42,8 @@ def prepared(
     planned: raises UserError with all that is wrong. tell: None fetches and builds nothing.
     """
     there, first = place.preview(wanted)
+    if {*there.names} & {*library.PYPI}:  # of runs that name none
+        library.refuse_unusable()
     bench = replace(there, programs=programs)
     plan = planned(bench)
     if tell is None:

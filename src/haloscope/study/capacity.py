@@ -138,9 +138,9 @@ class Site:
     def rooms(self, case: Case) -> list[Room]:
         """Return the memories that a case's arrays must fit in: of nodes, GPUs, this machine."""
         free = self.memory_bytes, case.layout.nodes
-        more = "use more nodes"
         if not self.facts.remote:
-            return [Room(*free, "memory per node", more)]
+            return [Room(*free, "memory", "free memory")]
+        more = "use more nodes"
         rooms = [Room(*free, "memory per node", more, owner=self.node)]
         if case.device_bytes and self.gpus:
             shared = ranks_sharing_a_gpu(case.params)

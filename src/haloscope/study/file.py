@@ -141,7 +141,10 @@ def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
 def _salvage(
     data: dict[str, Any], details: Sequence[ErrorDetails]
 ) -> tuple[dict[str, Any], tuple[int, ...]]:
-    """Return a study of the runs without their invalid parts, and the positions of these runs."""
+    """Return a study of the runs without their invalid parts, and the positions of these runs.
+
+    With all runs it has the tables and figures, too, if these are valid.
+    """
     runs = deepcopy(data["runs"]) if isinstance(data.get("runs"), list) else []
     broken = set()
     for detail in sorted(details, key=lambda one: _order(one["loc"]), reverse=True):
@@ -151,7 +154,12 @@ def _salvage(
             case ("runs", int() as index, *inside):
                 _remove(runs[index], inside)
     indices = tuple(index for index in range(len(runs)) if index not in broken)
-    return {"title": "untitled", "runs": [runs[index] for index in indices]}, indices
+    elements = {
+        kind: data[kind]
+        for kind in ("tables", "figures")
+        if kind in data and not broken and all(one["loc"][:1] != (kind,) for one in details)
+    }
+    return {"title": "untitled", "runs": [runs[index] for index in indices], **elements}, indices
 
 
 def _order(location: Sequence[int | str]) -> list[tuple[str, int]]:

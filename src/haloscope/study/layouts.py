@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from typing import TypeVar
 
 from haloscope.quantities import count
 from haloscope.study.case import Layout, is_list
 from haloscope.study.schema import LayoutAxes
 from haloscope.toolchains.job import shares
+
+T = TypeVar("T")
 
 
 def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
@@ -17,6 +20,18 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
 
     Raise ValueError, with a text for each problem, if axes contradict each other or do not divide.
     """
+    problems: list[str] = []
+
+    def valid(parts: Iterable[T]) -> list[T]:
+        try:
+            return list(parts)
+        except ValueError as error:
+            problems.extend(error.args)
+            return []
+
+    shapes = valid(_shapes(axes, nodes, cores))
+    mapped = {number: valid(mappings(axes, number)) for number in nodes}
+    allocated = {number: valid(allocations(axes, number)) for number in nodes}
     found = [
         Layout(
             nodes=number,
@@ -30,13 +45,11 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             allocation=allocation,
             allocation_seed=allocation_seed,
         )
-        for (number, ppn, threads, tasks), places, bind in product(
-            list(_shapes(axes, nodes, cores)), axes.places, axes.bind
-        )
-        for mapping, seed in mappings(axes, number)
-        for allocation, allocation_seed in allocations(axes, number)
+        for (number, ppn, threads, tasks), places, bind in product(shapes, axes.places, axes.bind)
+        for mapping, seed in mapped[number]
+        for allocation, allocation_seed in allocated[number]
     ]
-    _refuse(one.problem for one in found if one.problem)
+    _refuse([*problems, *(one.problem for one in found if one.problem)])
     return found
 
 
@@ -58,11 +71,16 @@ def _shapes(
     axes: LayoutAxes, nodes: Sequence[int], cores: int
 ) -> Iterator[tuple[int, int, int, int | None]]:
     """Yield nodes, processes per node, threads per process, and tasks if they are given."""
-    _refuse(
+    few = [
         f"{count(tasks, 'task')} cannot occupy {count(n, 'node')}; give at least one task per node"
         for n, tasks in product(nodes, axes.tasks or ())
         if tasks < n
-    )
+    ]
+    if axes.tasks and (axes.ppn is not None or axes.cores is not None):
+        few.append(
+            "tasks is given together with ppn or cores; remove ppn and cores: ppn is tasks / nodes"
+        )
+    _refuse(few)
     for n in nodes:
         for tasks in axes.tasks or (None,):
             if tasks is None:
@@ -75,9 +93,15 @@ def _shapes(
 
 def free(axes: LayoutAxes, cores: int) -> list[tuple[int, int]]:
     """(ppn, threads) of a layout whose axes are independent of each other."""
-    ppn = _numbers("ppn", axes.ppn or [1], cores)
-    threads = _numbers("threads", axes.threads or [1], cores)
+    asked = {"ppn": axes.ppn or [1], "threads": axes.threads or [1]}
+    _refuse(_divided_by(key) for key, counts in asked.items() if "divisors" in counts)
+    ppn, threads = (_numbers(counts, cores) for counts in asked.values())
     return list(product(ppn, threads))
+
+
+def _divided_by(key: str) -> str:
+    """Return what is wrong with divisors of nothing."""
+    return f"{key} = 'divisors' requires layout.cores; set cores to the number to divide"
 
 
 def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
@@ -85,10 +109,12 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
     problems = []
     if axes.threads is not None:
         problems.append("threads and cores are both given; remove threads: it is cores / ppn")
+    if "divisors" in (axes.cores or ()):
+        problems.append(_divided_by("cores"))
     shapes = [
         (ppn, cores)
-        for cores in _numbers("cores", axes.cores or ["cores"], cores_there)
-        for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True)
+        for cores in _numbers(axes.cores or ["cores"], cores_there)
+        for ppn in _numbers(axes.ppn or ["divisors"], cores)
     ]
     problems += [
         f"ppn = {ppn} does not divide {count(cores, 'core')}; give one of {_divisors(cores)}"
@@ -109,13 +135,7 @@ def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[t
 
     Where they do not go evenly, ppn is what the fullest nodes have.
     """
-    if axes.ppn is not None or axes.cores is not None:
-        raise ValueError(
-            "tasks is given together with ppn or cores; remove ppn and cores: ppn is tasks / nodes"
-        )
-    return [
-        (shares(tasks, nodes)[0], one) for one in _numbers("threads", axes.threads or [1], cores)
-    ]
+    return [(shares(tasks, nodes)[0], threads) for _, threads in free(axes, cores)]
 
 
 def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
@@ -124,13 +144,14 @@ def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
     ValueError for a list that names a second node where there is never one, and for seeds without
     a random mapping.
     """
-    _refuse(
+    problems = [
         f"mapping lists node {most}, but the layout has 1 node; give at least nodes = {most + 1}"
         for mapping in axes.mapping
         if {*axes.nodes} == {1} and is_list(mapping) and (most := max(map(int, mapping.split(","))))
-    )
+    ]
     if "mapping_seed" in axes.model_fields_set and "random" not in axes.mapping:
-        raise ValueError('mapping_seed requires mapping = "random"; set it, or remove mapping_seed')
+        problems.append('mapping_seed requires mapping = "random"; set it, or remove mapping_seed')
+    _refuse(problems)
     if nodes == 1:
         yield Layout.mapping, None
         return
@@ -153,16 +174,10 @@ def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]
             yield allocation, seed
 
 
-def _numbers(
-    key: str, counts: Iterable[int | str], cores: int, *, divisors: bool = False
-) -> list[int]:
+def _numbers(counts: Iterable[int | str], cores: int) -> list[int]:
     """Counts with their words resolved, ascending where words were, each once."""
     found: list[int] = []
     for asked in counts:
-        if asked == "divisors" and not divisors:
-            raise ValueError(
-                f"{key} = 'divisors' requires layout.cores; set cores to the number to divide"
-            )
         if isinstance(asked, int):
             found.append(asked)
         elif asked == "cores":

