@@ -31,7 +31,7 @@ from haloscope.report.compared import compare_cases
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
 from haloscope.study.suited import unsuited
-from haloscope.topics.quality import scattered
+from haloscope.topics.quality import scattered, untimed
 from programs import USED, swept
 
 HEAD = 'summary = "sweeps"\ncommand = ["true"]\n'
@@ -177,6 +177,43 @@ def test_what_is_no_point_is_told(toml: str, text: str, reason: str) -> None:
     found = said(toml, text)
 
     assert found.outcome == "failed" and reason in str(found.reason)
+
+
+@pytest.mark.parametrize(
+    ("toml", "line", "size"),
+    [
+        (LATENCY, "8 0.00\n", 8),
+        (BANDWIDTH, "8 0.00\n", 8),
+        (BANDWIDTH, "0 17.2\n", 0),
+        (HEAD + "[points]\npattern = '^(?P<size>\\d+) (?P<time>\\S+)'\n", "8 nan\n", 8),
+    ],
+)
+def test_a_size_without_a_time_leaves_the_others_and_is_named(
+    toml: str, line: str, size: int
+) -> None:
+    found = said(toml, f"4 2.0\n{line}16 4.0\n")
+
+    assert (found.outcome, found.reason) == ("ok", None)
+    measured = found.measured or {}
+    assert [one["size_bytes"] for one in measured["points"]] == [4, 16]
+    assert len(measured["times_s"]) == 1
+    (lost,) = found.untimed
+    assert (lost["size_bytes"], lost["operation"], lost["line"]) == (size, None, line.strip())
+
+
+def test_lines_without_a_time_are_warned_of_by_size() -> None:
+    lost = {"size_bytes": 8, "operation": None, "line": "8 0.00", "why": "invalid time"}
+    raws = [
+        {**one, "program": {**USED, "untimed": [lost] * (k > 0)}}
+        for k, one in enumerate(swept(launch) for launch in range(3))
+    ]
+    assert [wrong(one, Record) for one in raws] == [None] * 3
+
+    (found,) = untimed(cases(raws), Context())
+
+    assert found.caveats == (Caveat.NO_TIME,)
+    assert [(part.subject, part.count) for part in found.parts] == [({"name": "x 8 B"}, 2)]
+    assert [*untimed(cases([swept()]), Context())] == []
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ class Caveat(StrEnum):
     IMPORTED = "imported"
     IMPLAUSIBLE = "implausible"
     SEVERAL_OPERATIONS = "several_operations"
+    NO_TIME = "no_time"
     NEAR_CACHE_SIZE = "near_cache_size"
     ONE_LAUNCH = "one_launch"
     FEW_LAUNCHES = "few_launches"
@@ -115,6 +116,10 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.SEVERAL_OPERATIONS: Explanation(
         "Repetitions of one launch differ by 10x or more.",
         "Check that the patterns of program.toml match lines of one operation and size.",
+    ),
+    Caveat.NO_TIME: Explanation(
+        "The program printed no valid time, such as 0, in some lines, which are left out.",
+        "Time more steps at once, or print more digits.",
     ),
     Caveat.NEAR_CACHE_SIZE: Explanation(
         "The working set is within 25 % of a cache size, where the node model has a step; these "

@@ -42,12 +42,14 @@ class Answer:
     """What a launch said. measured: keys of its record; None where there is no answer.
 
     outcome, reason: as in the record. checked: what was found true of it, in words.
+    untimed: the lines whose time is none, as a record has them.
     """
 
     outcome: str
     reason: str | None
     measured: Mapping[str, Any] | None = None
     checked: Sequence[str] = ()
+    untimed: Sequence[Mapping[str, Any]] = ()
 
 
 class UnreadableError(Exception):
@@ -57,6 +59,7 @@ class UnreadableError(Exception):
 def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
     """The answer in an output: whole, of as many ranks as were asked for, with a time, verified."""
     checked: list[str] = []
+    untimed: list[Mapping[str, Any]] = []
     try:
         if (complete := said.output.complete) is not None:
             if _found(complete, text) is None:
@@ -64,17 +67,17 @@ def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
             checked.append("the output is complete")
         if misplaced := _miscounted(said, text, asked, checked):
             return Answer("misplaced", misplaced)
-        measured = _measured(said, text, asked.params)
+        measured = _measured(said, text, asked.params, untimed)
     except UnreadableError as error:
         return Answer("failed", str(error))
     try:
         if (
             wrong := next(_wrong(said, text, asked, measured["result"], checked), None)
         ) is not None:
-            return Answer("wrong", wrong, measured, checked)
+            return Answer("wrong", wrong, measured, checked, untimed)
     except UnreadableError as error:
         return Answer("failed", f"cannot verify the results: the reference is invalid: {error}")
-    return Answer("ok", None, measured, checked)
+    return Answer("ok", None, measured, checked, untimed)
 
 
 def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) -> str | None:
@@ -97,9 +100,11 @@ def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) 
     return None
 
 
-def _measured(said: ProgramFile, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a record that are in an output."""
-    timed = _swept(said.points, text, params) if said.points else {}
+def _measured(
+    said: ProgramFile, text: str, params: Mapping[str, Any], untimed: list[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The keys of a record that are in an output; `untimed` gets the lines without a time."""
+    timed = _swept(said.points, text, params, untimed) if said.points else {}
     timed |= _timed(said.time, text, params) if said.time else {}
     return {
         **timed,
@@ -125,8 +130,14 @@ def _time(time_s: float, printed: str) -> float:
     return time_s
 
 
-def _swept(asked: PointsRead, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The points of a sweep, and the sums over them: one for each repetition that all have."""
+def _swept(
+    asked: PointsRead, text: str, params: Mapping[str, Any], untimed: list[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The points of a sweep, and the sums over them: one for each repetition that all have.
+
+    A line whose time is none, such as the 0.00 of a coarse clock, leaves the others: `untimed` gets
+    it, as a record has it.
+    """
     steps = _steps(asked.per, params)
     points: dict[tuple[str | None, int], dict[str, Any]] = {}
     for line, operation in _lines(asked, text):
@@ -135,6 +146,13 @@ def _swept(asked: PointsRead, text: str, params: Mapping[str, Any]) -> dict[str,
             raise UnreadableError(f"invalid size in the output: {line['size']}")
         moved = float(asked.messages * size)
         key = (operation, size)
+        try:
+            time_s = _time_of(line, asked, moved, steps)
+        except UnreadableError as error:
+            printed = line[0].strip()[:SHOWN]
+            point = {"size_bytes": size, "operation": operation}
+            untimed.append({**point, "line": printed, "why": str(error)})
+            continue
         if key not in points:
             more = {
                 name: None if value is None else _number(value)
@@ -143,7 +161,9 @@ def _swept(asked: PointsRead, text: str, params: Mapping[str, Any]) -> dict[str,
             }
             point = {"size_bytes": size, "operation": operation, "result": more, "steps": steps}
             points[key] = {**point, "times_s": [], "bytes": moved}
-        points[key]["times_s"].append(_time_of(line, asked, moved, steps))
+        points[key]["times_s"].append(time_s)
+    if not points and untimed:
+        raise UnreadableError(untimed[0]["why"])
     if not points:
         raise UnreadableError(f"no point in the output: {_nothing(asked.pattern, text)}")
     every = [point["times_s"] for point in points.values()]

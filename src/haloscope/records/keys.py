@@ -198,6 +198,15 @@ class TuningUsed(TypedDict):
     ]
 
 
+class Untimed(TypedDict):
+    """A line of a sweep that has no valid time."""
+
+    size_bytes: Annotated[int, Key("size of the message", unit="bytes")]
+    operation: Annotated[str | None, Key("operation of the line", absent="null without headings")]
+    line: Annotated[str, Key("the line, as printed")]
+    why: Annotated[str, Key("what is wrong with its time")]
+
+
 class ProgramUsed(TypedDict):
     """External program that ran."""
 
@@ -219,6 +228,15 @@ class ProgramUsed(TypedDict):
             Key(
                 "units of parameters and results by name, from its file",
                 absent="absent in older records",
+            ),
+        ]
+    ]
+    untimed: NotRequired[
+        Annotated[
+            list[Untimed],
+            Key(
+                "lines of a sweep that are left out, because their time is none, such as 0",
+                absent="absent if there are none",
             ),
         ]
     ]

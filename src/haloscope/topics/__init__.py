@@ -49,6 +49,7 @@ TOPICS = (
     Topic(quality.disturbed),
     Topic(quality.implausible),
     Topic(quality.scattered),
+    Topic(quality.untimed),
     Topic(quality.near_steps),
     Topic(memory.bandwidth, ("stream",)),
     Topic(memory.regions),

@@ -290,6 +290,22 @@ def _ratios(case: MeasuredCase) -> Iterator[tuple[float, str]]:
             yield max(point["times_s"]) / min(point["times_s"]), f"{of}, "
 
 
+def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """A warning for every external program with lines that have no valid time."""
+    for case in cases:
+        found = Counter(
+            " ".join(filter(None, ("x", one["operation"], size(one["size_bytes"]))))
+            for record in case.launches
+            for one in (record.program or {}).get("untimed", ())
+        )
+        if found:
+            parts = [Claim({"name": at}, count=n) for at, n in found.items()]
+            if len(parts) > NAMED:
+                rest = sum(part.count or 0 for part in parts[NAMED:])
+                parts = [*parts[:NAMED], Claim({"name": "others"}, count=rest)]
+            yield warning(Caveat.NO_TIME, [case], parts, question=name_of(case, cases))
+
+
 def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Which simulated times are near a step of the node model, that measurements do not have."""
     simulated = [case for case in cases if case.simulated]

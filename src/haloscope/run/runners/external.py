@@ -151,6 +151,7 @@ class ExternalLaunch:
             and said.outcome == "ok",
             "checked": list(said.checked) if said else [],
             "units": self.program.said.units,
+            **({"untimed": [*said.untimed]} if said and said.untimed else {}),
         }
 
 
