@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import floor, isinf, log10
 
 MISSING = "–"
@@ -18,6 +18,11 @@ BYTES_PER_SECOND: Scale = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B
 PER_SECOND: Scale = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
 PERCENT: Scale = ((0.01, "%"),)
 PLAIN: Scale = ((1.0, ""),)
+SCALES: Mapping[str, Scale] = {
+    **{"s": SECONDS, "B": BYTES, "B/s": BYTES_PER_SECOND, "FLOP/s": FLOPS, "1/s": PER_SECOND},
+    "": PLAIN,
+}
+"""SCALES are the units whose numbers are shown in the unit of a size that suits them."""
 
 PARAMETERS = {
     "alpha_s": "latency α",

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 import pytest
-from recorded import poisson
+from recorded import poisson, record
 from rich.console import Console
 
 from haloscope.records.record import Record
 from haloscope.report.record_view import named, record_view
+from programs import USED
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,32 @@ def test_what_failed_has_no_answer_that_was_verified() -> None:
     Console(file=out, width=100).print(record_view(Record.of(raw)))
 
     assert "answer" not in out.getvalue()
+
+
+def test_results_of_an_external_program_have_their_declared_units() -> None:
+    units = {"speed": "FLOP/s", "size": "B", "cells": "cells", "norms": "K", "took_s": "s"}
+    lost = {"size_bytes": 8, "operation": None, "line": "8 0.00", "why": "invalid time"}
+    raw = record(
+        "theirs",
+        {"size": 4096},
+        [1.0],
+        program={**USED, "units": units, "untimed": [lost]},
+        result={
+            **{"speed": 2.5e9, "size": 8192, "cells": 12345, "took_s": 2e-3, "note": "fine"},
+            **{"norms": [1.0, 0.5], "lost": None, "plain": [1, 2], "long": [1.0] * 9},
+        },
+    )
+    out = StringIO()
+
+    Console(file=out, width=100).print(record_view(Record.of(raw), whole=True))
+
+    lines = [line.strip() for line in out.getvalue().splitlines() if line.startswith("  ")]
+    rows = dict(re.split(r"  +", line, maxsplit=1) for line in lines if "  " in line)
+    assert rows["speed"] == "2.50 GFLOP/s"
+    assert rows["cells"] == "12,345 cells"
+    assert rows["took"] == "2.00 ms"
+    assert rows["norms"] == "1.00 K, 0.500 K"
+    assert rows["plain"] == "1.00, 2.00"
+    assert rows["long"].endswith("... (9 values)")
+    assert (rows["note"], rows["lost"], rows["8 0.00"]) == ("fine", "–", "invalid time")
+    assert "8.00 KiB" in out.getvalue() and "4096 B" in out.getvalue()

@@ -16,11 +16,8 @@ from types import MappingProxyType
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import (
-    BYTES,
-    BYTES_PER_SECOND,
-    PER_SECOND,
     PLAIN,
-    SECONDS,
+    SCALES,
     Scale,
     count,
     ends,
@@ -35,9 +32,6 @@ from haloscope.quantities import (
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings, describe
 
-_SCALES: Mapping[str, Scale] = MappingProxyType(
-    {"s": SECONDS, "B/s": BYTES_PER_SECOND, "1/s": PER_SECOND, "B": BYTES, "": PLAIN}
-)
 _COUNTED = MappingProxyType(
     {
         "cores": ("core", "cores"),
@@ -138,7 +132,7 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
         if part.share is not None and finding.shape is FindingShape.BOUND:
             return KeyFigure(percent(part.share), f"{label}, of {finding.bound}", "", marks)
         if part.estimate:
-            scale = _SCALES[finding.metric.unit]
+            scale = SCALES[finding.metric.unit]
             return KeyFigure(
                 _value(part, finding.metric), label, interval(part.estimate, scale), marks
             )
@@ -236,11 +230,11 @@ def _bracketed(*texts: str) -> str:
 
 def _value(part: Claim, metric: Metric) -> str:
     value = part.estimate.value if part.estimate else None
-    return size(value) if metric.unit == "B" else quantity(value, _SCALES[metric.unit])
+    return size(value) if metric.unit == "B" else quantity(value, SCALES[metric.unit])
 
 
 def _spread(part: Claim, metric: Metric) -> str:
-    return interval(part.estimate, _SCALES[metric.unit]) if part.estimate else ""
+    return interval(part.estimate, SCALES[metric.unit]) if part.estimate else ""
 
 
 def _values(finding: Finding) -> str:

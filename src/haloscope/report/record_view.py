@@ -16,6 +16,7 @@ from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import (
     MISSING,
     PER_SECOND,
+    SCALES,
     count,
     flops,
     percent,
@@ -47,7 +48,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
     simulation = record.raw.get("simulation") or {}
     details = (
         _section("simulation", _simulation(simulation, good=record.outcome == "ok")),
-        _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
+        _section("parameters", _parameters(record)),
     )
     rest = (
         _section(f"work of {step}, all ranks", _work(record.work or {})),
@@ -58,10 +59,11 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
     parts: list[RenderableType | None] = [
         _headline(record, given),
         *(details if whole else ()),
-        _section("result", _pairs(record.result)),
+        _section("result", _results(record)),
         _section(f"time of {step}", _times(record.times_s)),
         _phases(record, several),
         _points(record.points),
+        _untimed(record),
         *(rest if whole else ()),
         Text(record.stderr.strip(), style="dim") if record.stderr else None,
     ]
@@ -122,6 +124,46 @@ def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         named(key, value) for key, value in values.items() if not isinstance(value, dict | list)
     ]
+
+
+def _results(record: Record) -> list[tuple[str, str]]:
+    """Results with their units: an external program's are declared, others' are in their names."""
+    if record.program is None:
+        return _pairs(record.result)
+    units = record.program.get("units") or {}
+    return [
+        (_title(key), _in_unit(value, units.get(key, "")))
+        if key in units or isinstance(value, list)
+        else named(key, value)
+        for key, value in record.result.items()
+    ]
+
+
+def _in_unit(value: Any, unit: str) -> str:
+    """A value in its declared unit; each of several; a missing one and a text without."""
+    if isinstance(value, list):
+        more = [f"... ({len(value)} values)"] * (len(value) > _VALUES)
+        return ", ".join([*(_in_unit(one, unit) for one in value[:_VALUES]), *more])
+    if not isinstance(value, int | float):
+        return MISSING if value is None else str(value)
+    if isinstance(value, int) and unit not in SCALES:
+        return f"{value:,} {unit}".rstrip()
+    return quantity(value, SCALES.get(unit, ((1.0, unit),)))
+
+
+_VALUES = 5
+"""_VALUES is the largest number of values of one result that are shown."""
+
+
+def _parameters(record: Record) -> list[tuple[str, str]]:
+    units = (record.program or {}).get("units") or {}
+    return [(key, f"{value} {units.get(key, '')}".rstrip()) for key, value in record.params.items()]
+
+
+def _untimed(record: Record) -> RenderableType | None:
+    """The lines of an external program's output that have no valid time."""
+    lost = (record.program or {}).get("untimed") or ()
+    return _section("left out", [(one["line"], one["why"]) for one in lost])
 
 
 def _times(times_s: Sequence[float]) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Literal
@@ -12,16 +12,7 @@ from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kern
 from haloscope.analysis.comparison import ALPHA, UNDECIDED, one_allocation_each
 from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import Swept, sweep
-from haloscope.quantities import (
-    BYTES,
-    BYTES_PER_SECOND,
-    FLOPS,
-    PER_SECOND,
-    SECONDS,
-    Scale,
-    seconds,
-    size,
-)
+from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds, size
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.two_samples import Comparison, compare, holm
@@ -29,12 +20,6 @@ from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mar
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
-
-SCALES: Mapping[str, Scale] = {
-    **{"s": SECONDS, "B": BYTES, "B/s": BYTES_PER_SECOND, "FLOP/s": FLOPS, "1/s": PER_SECOND}
-}
-"""SCALES are the units whose numbers are shown in the unit of a size that suits them."""
-
 
 ResultVerdict = Literal[
     "higher",
