@@ -20,7 +20,8 @@ import pytest
 from scipy.sparse import csr_matrix, diags_array, eye_array, kron
 
 from haloscope.errors import UserError
-from haloscope.run import matrices
+from haloscope.run import matrices, workbench
+from haloscope.run.halobench import describe
 from haloscope.study.case import Value
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -345,6 +346,38 @@ def test_a_file_has_its_own_size(tmp_path: Path, cache: Path, name: str) -> None
     assert f"{name} = 7" in problem.what
     assert not list(cache.glob("*"))
     assert matrices.prepared({"matrix": str(path)}, "matrix", 1)["n"] == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "unused"),
+    [
+        ({"row_length": 9, "bandwidth": 60}, ["row_length = 9", "bandwidth = 60"]),
+        ({"matrix": "2d5", "n": 10, "row_length": 27}, ["row_length = 27"]),
+        ({"matrix": "power_law", "row_length": 9, "bandwidth": 60}, ["bandwidth = 60"]),
+        ({"matrix": "random", "n": 10, "row_length": 9, "bandwidth": 60}, []),
+        ({"matrix": "small-0123456789ab", "n": 10, "row_length": 9}, []),  # made of a file
+    ],
+)
+def test_what_a_generated_matrix_does_not_depend_on_is_refused(
+    given: dict[str, Value], unused: list[str]
+) -> None:
+    halobench = workbench.Halobench(lambda: iter(()))
+    try:
+        found, problems = halobench.prepared("spmv", given, 1), []
+    except UserError as error:
+        problems = error.problems
+    else:
+        assert found == (given, None)
+    assert [one.where for one in problems] == unused
+    assert all("random" in one.mend for one in problems)
+
+
+def test_generated_matrices_are_those_that_the_kernel_describes() -> None:
+    (matrix,) = (one for one in describe("spmv").parameters if one.name == "matrix")
+    stencils, others = matrix.help.split("), random", 1)
+    named = [*stencils.split("(")[1].split(", "), "random", "power_law"]
+    assert [*matrices.GENERATED] == named and others.count("(see") == 2
+    assert matrix.default in matrices.GENERATED
 
 
 def test_words_that_halobench_knows_are_left_alone() -> None:

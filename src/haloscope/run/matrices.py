@@ -36,6 +36,12 @@ PACKED = {".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip", "
 """PACKED are endings of files that are packed in a way that is not read, and what unpacks them."""
 GENERATED_ONLY = ("n", "row_length", "bandwidth")
 """GENERATED_ONLY are the parameters that describe a generated matrix; a file has its own values."""
+GENERATED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("2d5", "2d9", "3d7", "3d27"), ("n",)),
+    "random": GENERATED_ONLY,
+    "power_law": ("n", "row_length"),
+}
+"""GENERATED has the generated matrices, with those of these parameters that they depend on."""
 GRAPH = "graph"
 _MAGIC = int.from_bytes(b"HALOCSR2", "little")
 _HEADER_WORDS = 6
@@ -91,6 +97,20 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
                 write(target, ordered, begins)
     mean = round(said.filled / said.rows)
     return {**given, key: name, "n": said.rows, "row_length": max(1, mean)}
+
+
+def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:
+    """Raise UserError for parameters without effect on the generated matrix that `key` names."""
+    matrix = given.get(key, default)
+    used = GENERATED.get(str(matrix), GENERATED_ONLY)
+    problems = []
+    for name in (one for one in GENERATED_ONLY if one in given and one not in used):
+        others = " or ".join(one for one, depends in GENERATED.items() if name in depends)
+        mend = f"remove {name}, use {key} = {others}, or a separate run for this matrix in a study"
+        what = f"has no effect with {key} = {matrix}"
+        problems.append(Problem(f"{name} = {given[name]}", what, mend))
+    if problems:
+        raise UserError(problems)
 
 
 def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterator[Problem]:

@@ -223,11 +223,10 @@ class Halobench:
         self, kernel: str, params: Mapping[str, Value], ranks: int
     ) -> tuple[Mapping[str, Value], str | None]:
         """Parameters with Matrix Market files made into binary ones, and the folder of those."""
-        named = [
-            parameter.name
-            for parameter in halobench.describe(kernel).parameters
-            if parameter.type == "file" and is_matrix_market(params.get(parameter.name, ""))
-        ]
+        files = [one for one in halobench.describe(kernel).parameters if one.type == "file"]
+        for one in files:
+            matrices.refuse_unused(params, one.name, one.default)
+        named = [one.name for one in files if is_matrix_market(params.get(one.name, ""))]
         for key in named:
             params = matrices.prepared(params, key, ranks)
         return params, str(matrices.folder()) if named else None
