@@ -12,6 +12,7 @@ from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, record,
 
 from haloscope.analysis.sweeps import capacities, level_of, sweep
 from haloscope.report.draw.apart import apart
+from haloscope.report.draw.csv_files import lines
 from haloscope.study import kinds
 
 
@@ -222,6 +223,24 @@ def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
     assert good[0][3].text.startswith("24 points, ")
     short = [row for row in table.rows if row[1].text == "4 of 5"]
     assert [row[1].tone for row in short] == ["warning", "warning"]
+
+
+def test_the_summary_s_csv_file_has_the_time_of_each_size() -> None:
+    raws = quick()
+    (table,) = build("summary", raws)
+    settings = {case.id: case.settings for case in cases(raws)}
+    head, *body = lines(table, settings)
+    rows = [dict(zip(head, line, strict=True)) for line in body]
+
+    for case in cases(raws):
+        own = [row for row in rows if row["case_id"] == case.id]
+        found = [(row["point_operation"], row["point_size_bytes"], row["time_s"]) for row in own]
+        points = [(one.operation or "", one.size_bytes, one.time.value) for one in sweep(case)]
+        told = [(what, str(bytes_), repr(time)) for what, bytes_, time in points]
+        assert found == (told or [("", "", repr(case.time_s))])
+    assert len(table.rows) == len(settings) < len(rows)
+    (plain,) = build("summary", [record("empty", {}, [1e-6], ranks=1)])
+    assert (plain.every, [c.key for c in plain.columns if "point" in c.key]) == ((), [])
 
 
 def test_what_no_kernel_found_has_no_column() -> None:

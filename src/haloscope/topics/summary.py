@@ -9,8 +9,8 @@ from statistics import median
 from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
-from haloscope.analysis.sweeps import sweep
-from haloscope.quantities import flops, rate, scientific, seconds, size
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.quantities import SECONDS, flops, rate, scientific, seconds, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.poisson.analysis import converged
@@ -19,7 +19,7 @@ from haloscope.topics.poisson.analysis import converged
 def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """All cases: settings, launches, time, and results.
 
-    One table of all cases, good or not.
+    One table of all cases, good or not. Its CSV file has a row for each size of a sweep.
 
     What was left out, and why, is a section of the report by itself.
     """
@@ -36,20 +36,63 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
     ]
     if not any(row[-1].text for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    if any(len(record.points) > 1 for case in cases for record in case.launches[:1]):
-        notebook.note("A case of several points has a time for each, and no step of them all.")
+    swept = any(map(_points, cases))
+    if swept:
+        notebook.note(
+            "A case of several points has a time for each, and no step of them all: see its CSV "
+            "file."
+        )
+    settings = [[plain(case.settings.get(name), "") for name in names] for case in cases]
+    of_points = _OF_POINTS if swept else ()
+    none = [missing("")] * len(of_points)
+    inner = Notebook(cases, context.all_cases)
     return [
         Table(
             id="summary",
             kind="summary",
             title=context.title("All cases"),
-            columns=(*columns, *(Column(name, name, only_csv=True) for name in names)),
-            rows=tuple(
-                (*row, *(plain(case.settings.get(name), "") for name in names))
-                for case, row in zip(cases, rows, strict=True)
+            columns=(
+                *columns,
+                *of_points,
+                *(Column(name, name, only_csv=True) for name in names),
             ),
+            rows=tuple((*row, *none, *own) for row, own in zip(rows, settings, strict=True)),
             notes=tuple(note for note in notebook.notes() if note not in notebook.left_out()),
+            every=tuple(
+                (*each, *own)
+                for case, row, own in zip(cases, rows, settings, strict=True)
+                for each in (_of_points(case, row, inner) or [(*row, *none)])
+            )
+            if swept
+            else (),
         )
+    ]
+
+
+_OF_POINTS = (
+    Column("point_operation", "operation", only_csv=True),
+    Column("point_size_bytes", "size", only_csv=True),
+)
+
+
+def _points(case: MeasuredCase) -> tuple[Swept, ...]:
+    """The points of a sweep; none of a case with one, whose time is that of its step."""
+    return sweep(case) if case.launches and len(case.launches[0].points) > 1 else ()
+
+
+def _of_points(
+    case: MeasuredCase, row: Sequence[Cell], notebook: Notebook
+) -> list[tuple[Cell, ...]]:
+    """The row of a case once for each of its points, with the time of a step of that size."""
+    return [
+        (
+            *row[:2],
+            notebook.estimate(point.time, case, SECONDS),
+            *row[3:],
+            plain(point.operation, point.operation or ""),
+            plain(point.size_bytes, size(point.size_bytes)),
+        )
+        for point in _points(case)
     ]
 
 

@@ -40,7 +40,8 @@ def _for_people(table: Table) -> Table:
     if len(kept) == len(table.columns):
         return table
     rows = tuple(tuple(row[index] for index in kept) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[index] for index in kept), rows=rows)
+    columns = tuple(table.columns[index] for index in kept)
+    return replace(table, columns=columns, rows=rows, every=())
 
 
 def _beside(table: Table, at: int) -> Table:
@@ -58,6 +59,7 @@ def _beside(table: Table, at: int) -> Table:
         table,
         columns=(*table.columns[: at + 1], *added, *table.columns[at + 1 :]),
         rows=tuple((*row[:at], *cells(row[at]), *row[at + 1 :]) for row in table.rows),
+        every=(),
     )
 
 

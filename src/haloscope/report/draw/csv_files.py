@@ -69,9 +69,10 @@ def lines(
 
     settings: those of each case, by its id.
     """
-    cases = [cases_of(row) for row in table.rows]
-    several = any(len({*(cell.case for cell in row if cell.case)}) > 1 for row in table.rows)
-    extras = [_extras([row[k] for row in table.rows], several) for k in range(len(table.columns))]
+    rows = table.every or table.rows
+    cases = [cases_of(row) for row in rows]
+    several = any(len({*(cell.case for cell in row if cell.case)}) > 1 for row in rows)
+    extras = [_extras([row[k] for row in rows], several) for k in range(len(table.columns))]
     there = {column.key for column in table.columns}
     ids = dict.fromkeys(case for own in cases for case in own if case in settings)
     names = list(dict.fromkeys(name for case in ids for name in settings[case]))
@@ -84,7 +85,7 @@ def lines(
         ),
         *(["case_id", *map(_inert, names)] if ids else []),
     ]
-    for row, own in zip(table.rows, cases, strict=True):
+    for row, own in zip(rows, cases, strict=True):
         yield [
             *(
                 _text(value)

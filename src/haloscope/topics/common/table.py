@@ -62,6 +62,7 @@ class Table:
     folded: details that a page opens on demand and that stand whole in the CSV file alone.
     points: what it was made from, for other programs, an object a line: written to ID.jsonl; of
             several files the first to ID-1.jsonl.
+    every:  the rows of its CSV file where these are more, such as one per size of a sweep.
     """
 
     id: str
@@ -73,10 +74,11 @@ class Table:
     stub: int = 1
     folded: bool = False
     points: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    every: tuple[tuple[Cell, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Every row has a cell for every column."""
-        for row in self.rows:
+        for row in (*self.rows, *self.every):
             if len(row) != len(self.columns):
                 raise ValueError(
                     f"table {self.id}: {len(row)} cells for {len(self.columns)} columns"
