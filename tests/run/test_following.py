@@ -236,6 +236,32 @@ def test_a_folder_whose_site_is_gone_has_a_status_and_can_be_collected(
     assert (tmp_path / "out" / "report.html").exists()
 
 
+def test_a_job_that_was_cancelled_is_said_to_be_when_nobody_knows_it_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = measured(tmp_path / "out")
+    jobs.folder.create("title = 't'\n", jobs.plan)
+    submitted(tmp_path / "out", check=False)
+    noted = jobs.noted()
+    jobs.save([*noted, replace(noted[0], job="8", comment="haloscope:0123456789ac")])
+    queue = Queue({"7": f"PENDING {jobs.name}", "8": f"COMPLETED {jobs.name}"})
+    there = replace(jobs, batch=Batch(queue))
+
+    assert there.cancel() == ["7"]
+
+    forgotten = replace(there, batch=Saying(GONE, GONE))
+    assert {job: one.state for job, one in forgotten.states().items()} == {
+        "7": "CANCELLED",
+        "8": GONE,
+    }
+    assert [one.cancelled for one in forgotten.noted()] == [True, False]
+    assert main(["status", "out"]) == 0  # its site file is gone
+    lines = capsys.readouterr().out.splitlines()
+    told = {line.split(":")[0]: line for line in lines if line.startswith("job ")}
+    assert ["cancelled" in told["job 7"], "cancelled" in told["job 8"]] == [True, False]
+
+
 def test_a_folder_that_no_site_measures_has_no_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,8 @@ AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "STOPPED", "RESIZI
 """AT_WORK are the states of a job that has nodes."""
 LEAVING = ("COMPLETING", "STAGE_OUT")
 """LEAVING are those of a job that is being ended, whose nodes are taken from it."""
+CANCELLED = "CANCELLED"
+"""CANCELLED is the state of a job that somebody cancelled."""
 GONE = "GONE"
 """GONE is the state of a job that nobody knows any more: it has ended."""
 

@@ -25,10 +25,9 @@ def execute(arguments: argparse.Namespace) -> int:
     jobs = submission.of_folder(arguments.directory)
     with submission.answered(jobs):
         jobs.found_again()
-        waiting = jobs.waiting()
-        jobs.batch.cancel(waiting)
+        cancelled = jobs.cancel()
     out = Screen()
-    out.print(f"{count(len(waiting), 'job')} cancelled")
+    out.print(f"{count(len(cancelled), 'job')} cancelled")
     if left := following.tidy(jobs):
         out.print(f"removed {count(left, 'folder')} of killed launches")
     return 0

@@ -70,4 +70,6 @@ def _show_noted(jobs: FolderJobs, out: Screen) -> None:
     for one in jobs.noted():
         what = "preflight check" if one.check else count(one.nodes, "node")
         name = f"job {one.job}" if one.job else "job without an id yet"
-        out.print(f"{name}: {what}, up to {count(one.minutes, 'minute')}", soft_wrap=True)
+        state = "cancelled" if one.cancelled else "state unknown"
+        limit = count(one.minutes, "minute")
+        out.print(f"{name}: {state}; {what}, up to {limit}", soft_wrap=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import GONE, JobState
+from haloscope.batch.job_state import CANCELLED, GONE, JobState
 from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell
 from haloscope.records import strict_json
@@ -164,13 +164,13 @@ class Watch:
 
 def _failed(state: JobState) -> bool:
     """Whether a job is known to have ended, and not well; it was not cancelled."""
-    return state.over and state.state not in ("COMPLETED", "CANCELLED", GONE)
+    return state.over and state.state not in ("COMPLETED", CANCELLED, GONE)
 
 
 def _cancel(submission: Submission) -> None:
     """Cancel the jobs that wait for what has failed; a batch system may be away."""
     with suppress(NoAnswerError, RefusedError, UserError):
-        submission.batch.cancel(submission.waiting())
+        submission.cancel()
 
 
 def tidy(submission: Submission) -> int:

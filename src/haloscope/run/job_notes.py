@@ -32,6 +32,7 @@ class Submitted:
     """A job of a result folder. comment: by which it is found again. job: its id; None: not yet.
 
     at: when its script was written, in seconds since 1970; folders of older versions do not say.
+    cancelled: whether haloscope cancelled it, which a batch system does not know for ever.
     """
 
     comment: Annotated[str, Field(pattern=r"^haloscope:[0-9a-f]{12}$")]
@@ -41,6 +42,7 @@ class Submitted:
     job: Annotated[str, Field(pattern=r"^[0-9]+(\.[A-Za-z0-9][A-Za-z0-9.-]*)?$")] | None = None
     check: bool = False
     at: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    cancelled: bool = False
 
 
 _NOTED: TypeAdapter[list[Submitted]] = TypeAdapter(list[Submitted])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import JobState
+from haloscope.batch.job_state import CANCELLED, GONE, JobState
 from haloscope.batch.jobs import Batch
 from haloscope.batch.scheduler import JobAsked, warning_s
 from haloscope.batch.script import MOST_MINUTES, script
@@ -230,7 +230,21 @@ class Submission(FolderJobs):
 
     def states(self) -> dict[str, JobState]:
         """How each job that was submitted stands."""
-        return self.batch.states([one.job for one in self.noted() if one.job])
+        noted = {one.job: one for one in self.noted() if one.job}
+        return {
+            job: replace(state, state=CANCELLED)
+            if state.state == GONE and noted[job].cancelled
+            else state
+            for job, state in self.batch.states([*noted]).items()
+        }
+
+    def cancel(self) -> list[str]:
+        """Cancel the jobs that wait or are at work, and note that; their ids."""
+        jobs = self.waiting()
+        self.batch.cancel(jobs)
+        noted = self.noted()
+        self.save([replace(one, cancelled=True) if one.job in jobs else one for one in noted])
+        return jobs
 
     def waiting(self) -> list[str]:
         """The jobs that wait or are at work, of those whose name is this folder's.
