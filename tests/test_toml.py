@@ -31,6 +31,7 @@ READERS: list[Callable[[Path], object]] = [load, cluster_file.load, read_paper]
     ("content", "place", "why"),
     [
         (b"\xff\xfe", "", "UTF-8"),
+        (b"title = '\xe9t\xe9'", "", "0xe9"),
         (b"x = y", "", "line 1, column 5"),
         (b"x = 1" + b"0" * 5000, "", "4300"),
         (b"x = 1" + b"0" * 400, "x", "integer"),
@@ -109,3 +110,29 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert toml.read(path, "give a file")[0] == text
     assert load(path).title == "any"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "named"),
+    [
+        ("utf-16", "UTF-16"),
+        ("utf-16-le", "UTF-16LE"),
+        ("utf-16-be", "UTF-16BE"),
+        ("utf-32", "UTF-32"),
+    ],
+)
+def test_a_file_in_another_encoding_is_told_with_the_command_that_converts_it(
+    tmp_path: Path, encoding: str, named: str
+) -> None:
+    """As editors and shells of Windows write it; without a mark it is valid UTF-8, with NULs."""
+    path = tmp_path / "my study.toml"
+    path.write_bytes("title = 'x'\n".encode(encoding))
+
+    with pytest.raises(UserError) as caught:
+        toml.read(path, "give another")
+
+    (problem,) = caught.value.problems
+    assert (f"in {named}," in problem.what, "UTF-8" in problem.what) == (True, True)
+    assert f"iconv -f {named} -t UTF-8 '{path}'" in problem.mend
+    text = path.read_bytes().decode(named)
+    assert text.removeprefix("\ufeff") == "title = 'x'\n"

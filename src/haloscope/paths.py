@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import re
@@ -79,6 +80,32 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 def _not_regular(path: Path) -> UserError:
     return UserError(Problem(str(path), "is not a regular file", "replace it with a regular file"))
+
+
+_MARKS = (
+    *((codecs.BOM_UTF32_LE, "UTF-32"), (codecs.BOM_UTF32_BE, "UTF-32")),
+    *((codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16")),
+)
+"""_MARKS are what files of other encodings begin with, and their names for iconv."""
+
+
+def require_utf8(path: Path, start: bytes) -> None:
+    """Raise UserError for a file of text in UTF-16 or UTF-32, as Windows writes it.
+
+    start: its first bytes: the mark of that encoding, or text in which every other byte is 0.
+    """
+    encoding = next((name for mark, name in _MARKS if start.startswith(mark)), None)
+    if encoding is None and len(start) >= 2 and (start[0] == 0) != (start[1] == 0):
+        encoding = "UTF-16BE" if start[0] == 0 else "UTF-16LE"
+    if encoding is not None:
+        what = f"the file is encoded in {encoding}, but must be UTF-8"
+        raise UserError(Problem(str(path), what, conversion(path, encoding)))
+
+
+def conversion(path: Path, encoding: str) -> str:
+    """Return the remedy for a file in another encoding."""
+    command = f"iconv -f {encoding} -t UTF-8 {in_a_shell(path)} > NEW"
+    return f"save the file as UTF-8; from {encoding}: {command}"
 
 
 def dated_folder(name: str) -> Path:

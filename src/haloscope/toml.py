@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haloscope.errors import Problem, UserError, dotted, guess
-from haloscope.paths import opened
+from haloscope.paths import conversion, opened, require_utf8
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -35,8 +35,9 @@ def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
     apart from the meaning of its keys.
     """
     try:
-        with TextIOWrapper(opened(path), encoding="utf-8-sig") as file:
-            source = file.read(LENGTH_LIMIT + 1)
+        with opened(path) as binary:
+            require_utf8(path, binary.peek(4))
+            source = TextIOWrapper(binary, encoding="utf-8-sig").read(LENGTH_LIMIT + 1)
         if len(source) > LENGTH_LIMIT:
             what = f"the file has more than {LENGTH_LIMIT:,} characters"
             raise UserError(Problem(str(path), what, give))
@@ -44,8 +45,8 @@ def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
     except OSError as error:
         raise UserError(Problem(str(path), f"{error.strerror}", give)) from error
     except UnicodeDecodeError as error:
-        what = f"the file is not UTF-8: {error}"
-        raise UserError(Problem(str(path), what, "save the file as UTF-8")) from error
+        what = f"the file is not UTF-8: byte 0x{error.object[error.start]:02x} ({error.reason})"
+        raise UserError(Problem(str(path), what, conversion(path, "ISO-8859-1"))) from error
     except RecursionError as error:
         raise UserError(_too_deep(path)) from error
     except ValueError as error:  # TOMLDecodeError, or an integer with thousands of digits

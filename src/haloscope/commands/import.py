@@ -12,7 +12,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.outputs import hpcg, imb, osu, reframe
 from haloscope.outputs import records as as_records
 from haloscope.outputs.printed import Output, PrintedRun
-from haloscope.paths import dated_folder, opened
+from haloscope.paths import dated_folder, opened, require_utf8
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import append, read
@@ -109,6 +109,7 @@ def _read(
     if len(content) > _MOST_BYTES:
         what = f"is larger than {_MOST_BYTES // 2**20} MiB"
         raise UserError(Problem(str(path), what, "name the output of a benchmark"))
+    require_utf8(path, content[:4])
     output = Output(str(path), content.decode("utf-8", errors="replace"))
     return output, written, reader(output)
 

@@ -24,7 +24,7 @@ from pydantic import (
 
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
-from haloscope.paths import opened
+from haloscope.paths import opened, require_utf8
 
 Scalar = int | float | str
 PublishedValue = int | float | str | None
@@ -146,7 +146,9 @@ def read_rows(
 def _lines(path: Path) -> list[list[str]]:
     """The cells of a CSV file, line by line; at least one. UserError where it is no such file."""
     try:
-        with TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as stream:
+        with opened(path) as binary:
+            require_utf8(path, binary.peek(4))
+            stream = TextIOWrapper(binary, encoding="utf-8-sig", newline="")
             text = stream.read(toml.LENGTH_LIMIT + 1)
         if len(text) > toml.LENGTH_LIMIT:
             what = f"it has more than {toml.LENGTH_LIMIT:,} characters"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from haloscope.errors import Problem, UserError
-from haloscope.paths import opened
+from haloscope.paths import opened, require_utf8
 from haloscope.quantities import count
 from haloscope.run import matrix_archive
 
@@ -185,6 +185,7 @@ def _opened(path: Path) -> Iterator[_Text]:
 
 def _header(text: _Text) -> Header:
     first = text.one_line().removeprefix(codecs.BOM_UTF8)
+    require_utf8(text.path, first[:4])
     words = first.decode("latin-1").lower().split()
     banners = ("%%matrixmarket", "%matrixmarket")  # some programs write the latter
     if first[257:262] == b"ustar":
