@@ -4,12 +4,13 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from recorded import MACHINE, cases, quick
+from recorded import MACHINE, cases, pingpong, poisson, quick
 from rich.console import Console
 
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
+from haloscope.report.compared import compare_cases
 from haloscope.report.document import Document
 from haloscope.report.draw.terminal import everything, summary, tables
 from haloscope.stats.estimates import Estimate
@@ -33,7 +34,35 @@ def test_nothing_is_cut_off_however_narrow_the_terminal(width: int) -> None:
         for cell in row[1:]:
             assert cell.text in text
     blocks = sum(line.startswith(" case ") for line in text.splitlines())
-    assert blocks == {60: 5, 80: 2, 200: 1}[width]
+    assert blocks == {60: 5, 80: 3, 200: 1}[width]
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_names_of_cases_and_folders_are_wrapped_and_not_cut(width: int) -> None:
+    names = "openmpi-5.0.11-before-the-firmware-update", "afterwards"
+    raws = [poisson(n, exchange=one) for n in (64, 128) for one in ("blocking", "nonblocking")]
+    found = compare_cases(cases([*raws, pingpong()]), cases([*raws, pingpong()]), names=names)
+    out = StringIO()
+
+    Console(file=out, width=width).print(tables(found.tables))
+
+    text = out.getvalue()
+    assert "…" not in text
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    sweeps, steps = found.tables
+    for row in (*sweeps.rows, *steps.rows):
+        assert {*row[0].text.split()} <= {*text.split()}
+    assert {"openmpi-5.0.11-", "before-the-firmware-"} <= {*text.split()}
+
+
+def test_columns_of_verdicts_name_the_second_folder() -> None:
+    raws = [poisson(64), pingpong()]
+    found = compare_cases(cases(raws), cases(raws), names=("before", "after"))
+    sweeps, steps = found.tables
+
+    groups = {column.key: column.group for column in sweeps.columns}
+    assert (groups["faster"], groups["slower"]) == ("after is", "after is")
+    assert {column.key: column.title for column in steps.columns}["verdict"] == "after is"
 
 
 LONG = "a name that is far too long for any line of a terminal, whoever it was that gave it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import (
@@ -31,17 +31,6 @@ _COLUMNS = (
     Column("point", "point", align="left"),
 )
 _NAMES = ("first", "second")
-_SWEEPS = (
-    Column("case", "case", align="left"),
-    Column("points", "points"),
-    Column("faster", "faster"),
-    Column("slower", "slower"),
-    Column("open", "open"),
-    Column("least", "least", "times as fast"),
-    Column("least_at", "at", "times as fast", "left"),
-    Column("most", "most", "times as fast"),
-    Column("most_at", "at", "times as fast", "left"),
-)
 _EVERY = "comparisons"
 _RESULTS = "results"
 _ELSEWHERE = ("runner",)
@@ -210,7 +199,19 @@ def _sweeps(
     if not all(exchanges(case) for case in pingpongs):
         notebook.note("pingpong without answers (mode = stream): by the time a message.")
     title = f"Sweeps of {' and '.join(names)} compared, point by point"
-    return Table("sweeps", "compare", title, _SWEEPS, rows, notebook.notes())
+    of = f"{names[1]} is"
+    columns = (
+        Column("case", "case", align="left"),
+        Column("points", "points"),
+        Column("faster", "faster", of),
+        Column("slower", "slower", of),
+        Column("open", "open"),
+        Column("least", "least", "times as fast"),
+        Column("least_at", "at", "times as fast", "left"),
+        Column("most", "most", "times as fast"),
+        Column("most_at", "at", "times as fast", "left"),
+    )
+    return Table("sweeps", "compare", title, columns, rows, notebook.notes())
 
 
 def _sweep(
@@ -258,7 +259,9 @@ def _details(
     explain(found, notebook)
     alone = not any(one.first.what for one in found)
     times = [Column(f"{key}_s", named, "time") for key, named in zip(_NAMES, names, strict=True)]
-    columns = (*(_COLUMNS[:1] if alone else _COLUMNS), *times, *COLUMNS)
+    *ratio, verdict = COLUMNS
+    verdict = replace(verdict, title=f"{names[1]} is")
+    columns = (*(_COLUMNS[:1] if alone else _COLUMNS), *times, *ratio, verdict)
     rows = tuple(row[:1] + row[2:] for row in rows) if alone else rows
     return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
 

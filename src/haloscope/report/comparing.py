@@ -183,10 +183,17 @@ def larger(one: Contrast, share: float) -> bool:
     return one.ratio is None or 1 / one.ratio.value - 1 > share
 
 
-def told(one: Contrast) -> str:
-    """A comparison in a line: verdict, ratio, and how much longer the second takes."""
+def told(one: Contrast, second: str) -> str:
+    """A comparison in a line: verdict, ratio, and how much longer the second takes.
+
+    second: the name of the second folder.
+    """
+    verdict = f"{second} is {one.verdict}" if one.verdict in _SIGNS else one.verdict
     if one.ratio is None:
-        return one.verdict
+        return verdict
     longer = 1 / one.ratio.value - 1
     way = "longer" if longer > 0 else "shorter"
-    return f"{one.verdict}: {number(one.ratio.value)} times as fast, {percent(abs(longer))} {way}"
+    return f"{verdict}: {number(one.ratio.value)} times as fast, {percent(abs(longer))} {way}"
+
+
+_SIGNS = ("faster", "slower")

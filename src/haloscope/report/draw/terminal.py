@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
 from rich import box
@@ -21,6 +21,10 @@ from haloscope.topics.common.table import Cell, Table
 _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
 _WIDEST_NAME = 30
 """Characters of a column that names rows; longer names are wrapped."""
+_WIDEST_TITLE = 20
+_WIDEST_GROUP = 13
+"""Characters of the title of a column, and of several; longer ones, such as the names of folders,
+are wrapped."""
 
 
 LINES, COLUMNS = 12, 80
@@ -130,19 +134,25 @@ def _table(table: Table) -> Iterator[RenderableType]:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """A table in as many blocks as the terminal is too narrow for, each with the rows' names."""
+    """A table in as many blocks as the terminal is too narrow for, each with the rows' names.
+
+    Names and titles are wrapped, and never cut.
+    """
 
     table: Table
+    widest_name: int = _WIDEST_NAME
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Block by block."""
-        for columns in self._fitting(options.max_width):
-            yield self._grid(columns)
+        names = max(1, options.max_width // 2 // max(1, self.table.stub))
+        shown = replace(self, widest_name=min(_WIDEST_NAME, names))
+        for columns in shown._fitting(options.max_width):
+            yield shown._grid(columns)
 
     def _fitting(self, width: int) -> Iterator[list[int]]:
         """The columns of each block: all that name rows, and some others."""
         stub = list(range(self.table.stub))
-        room = width - sum(self._width(index) for index in stub)
+        room = width + 1 - sum(self._width(index) for index in stub)  # no space after the last
         block: list[int] = []
         for index in range(self.table.stub, len(self.table.columns)):
             if block and sum(map(self._width, [*block, index])) > room:
@@ -153,34 +163,44 @@ class _Blocks:
 
     def _width(self, index: int) -> int:
         """What a column takes, with the space beside it."""
-        column = self.table.columns[index]
         own = [row[index] for row in self.table.rows]
         cells = [line for cell in own for line in (cell.text + cell.marks, cell.spread)]
-        widest = max(map(len, [column.group, column.title, *cells]))
-        return 2 + (min(widest, _WIDEST_NAME) if index < self.table.stub else widest)
+        widest = max(map(len, [*self._group(index), *self._title(index), *cells]), default=0)
+        return 3 + (min(widest, self.widest_name) if index < self.table.stub else widest)
+
+    def _title(self, index: int) -> list[str]:
+        """A column's title in lines; words that are too long are split."""
+        names_rows = index < self.table.stub
+        width = min(self.widest_name, _WIDEST_TITLE) if names_rows else _WIDEST_TITLE
+        return wrap(self.table.columns[index].title, width)
+
+    def _group(self, index: int) -> list[str]:
+        """The title above several columns in lines; it stands above the first of them."""
+        return wrap(self.table.columns[index].group, _WIDEST_GROUP)
 
     def _grid(self, columns: Sequence[int]) -> Grid:
         grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
-        above = ""
+        above: list[str] = []
+        high = max((len(self._group(index)) for index in columns), default=0)
         for index in columns:
             column = self.table.columns[index]
-            group = column.group if column.group != above else ""
-            above = column.group
-            title = f"{group}\n{column.title}" if any(self._groups(columns)) else column.title
+            group = self._group(index)
+            lines = [] if group == above else group
+            above = group
+            title = [*[""] * (high - len(lines)), *lines, *self._title(index)]
             names_rows = index < self.table.stub
             grid.add_column(
-                Text(title),
+                Text("\n".join(title)),
                 justify=column.align,
                 no_wrap=not names_rows,
-                max_width=_WIDEST_NAME if names_rows else None,
+                overflow="fold",
+                min_width=self._width(index) - 3,
+                max_width=self.widest_name if names_rows else None,
                 vertical="top",
             )
         for row in self.table.rows:
             grid.add_row(*(_cell(row[index]) for index in columns))
         return grid
-
-    def _groups(self, columns: Sequence[int]) -> Iterator[str]:
-        return (self.table.columns[index].group for index in columns)
 
 
 def _cell(cell: Cell) -> Text:
