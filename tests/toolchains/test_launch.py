@@ -373,6 +373,16 @@ LEAKS = {
     "SLURM_THREADS_PER_CORE": "1",
     "SLURM_EXPORT_ENV": "NONE",
     "SLURM_MPI_TYPE": "pmi2",
+    "SLURM_HOSTFILE": "/tmp/hosts",
+    "SLURM_ARBITRARY_NODELIST": "n2,n1",
+    "SLURM_NTASKS_PER_TRES": "2",
+    "SLURM_CONSTRAINT": "gpu",
+    "SLURM_TASK_PROLOG": "/tmp/prolog",
+    "SLURM_BCAST": "/tmp/program",
+    "SLURM_WAIT": "1",
+    "SLURM_REMOTE_CWD": "/",
+    "SLURM_PRIO_PROCESS": "10",
+    "SLURM_DEBUG": "3",
     "LSB_AFFINITY_HOSTFILE": "/tmp/affinity",
 }
 """LEAKS are variables of an outer job by which srun, or a launcher that calls it, would start its
