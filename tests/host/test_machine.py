@@ -36,6 +36,13 @@ def test_the_affinity_mask_decides_which_thread_stands_for_its_core(fake: FakeMa
     assert machine.physical_cores(fake.root, [7, 4, 5, 1]) == [4, 1, 7]
 
 
+def test_a_kernel_that_ends_its_files_with_nul_is_read(fake: FakeMachine) -> None:
+    """As that of a Kunpeng 920 among hwloc's test data."""
+    for cpu in EVERY:
+        fake.cpu(cpu, "topology/physical_package_id", f"{cpu % 2}\n\0")
+    assert machine.describe(fake.root)["sockets"] == 2
+
+
 def test_without_topology_every_processor_is_a_core(tmp_path: Path) -> None:
     assert machine.physical_cores(tmp_path, [3, 1]) == [1, 3]
 

@@ -100,7 +100,7 @@ def execute(arguments: argparse.Namespace) -> int:
     cases = _beside(first.cases, second.cases), _beside(second.cases, first.cases)
     compared = compare_cases(*cases, first.seed, names)
     if compared.details is None:
-        what = "no case of the one is in the other"
+        what = f"no case of {names[0]} is in {names[1]}"
         mend = "compare folders of the same study; haloscope show says what is in each"
         if compared.refused:
             what = compared.refused
@@ -142,8 +142,11 @@ def _write(arguments: argparse.Namespace, compared: Compared, report: Document) 
         csv_files.write_table(every, Path(arguments.csv), settings)
     if arguments.junit:
         cases = [one.first.case for one in compared.contrasts]
-        verdicts = [_verdict(one, cases, arguments.fail_above) for one in compared.contrasts]
-        verdicts += [_verdict_on_result(one, cases) for one in compared.results]
+        second = compared.names[1]
+        verdicts = [
+            _verdict(one, cases, arguments.fail_above, second) for one in compared.contrasts
+        ]
+        verdicts += [_verdict_on_result(one, cases, second) for one in compared.results]
         junit.write("haloscope compare", verdicts, Path(arguments.junit))
     if arguments.markdown:
         lines = [*map(report.said, report.findings), *report.legend, *compared.notes]
@@ -207,7 +210,9 @@ def _is_lost(one: Contrast) -> bool:
     return one.verdict == "not measured" and bool(one.first.time or one.second.time)
 
 
-def _verdict(one: Contrast, among: Sequence[MeasuredCase], above: float) -> junit.TestedCase:
+def _verdict(
+    one: Contrast, among: Sequence[MeasuredCase], above: float, second: str
+) -> junit.TestedCase:
     """A comparison as continuous integration has it: what can't be told is skipped."""
     outcome: junit.Outcome = "passed"
     if _is_slower(one, above):
@@ -217,18 +222,23 @@ def _verdict(one: Contrast, among: Sequence[MeasuredCase], above: float) -> juni
     elif one.verdict in (UNTESTABLE, UNDECIDED, "not measured"):
         outcome = "skipped"
     name = one.first.what or "step"
-    return junit.TestedCase(name_of(one.first.case, among), name, outcome, comparing.told(one))
+    return junit.TestedCase(
+        name_of(one.first.case, among), name, outcome, comparing.told(one, second)
+    )
 
 
-def _verdict_on_result(one: ResultContrast, among: Sequence[MeasuredCase]) -> junit.TestedCase:
+def _verdict_on_result(
+    one: ResultContrast, among: Sequence[MeasuredCase], second: str
+) -> junit.TestedCase:
     """A result as continuous integration has it: which way is better, nobody has said."""
     open_ = one.verdict in ("too few launches", UNDECIDED)
     outcome: junit.Outcome = "skipped" if open_ else "passed"
-    second, first = (
+    theirs, own = (
         quantity(median(number_of(case, one.name)), scale(case, one.name))
         for case in (one.second, one.first)
     )
-    message = f"{one.verdict}: {second} against {first}"
+    verdict = f"{second} is {one.verdict}" if one.verdict in ("higher", "lower") else one.verdict
+    message = f"{verdict}: {theirs} against {own}"
     return junit.TestedCase(name_of(one.first, among), one.name, outcome, message)
 
 

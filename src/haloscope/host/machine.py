@@ -11,6 +11,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from string import whitespace
 from typing import Any
 
 from haloscope.host.cpulist import cpu_list, parse_cpu_list
@@ -378,8 +379,10 @@ def _cgroup_quota(group: Path) -> float | None:
 
 
 def _read(path: Path) -> str | None:
-    """A file's text without the last newline; None where the kernel doesn't offer the file."""
+    """A file's text without newlines, and without the NULs that some kernels write after them, at
+    its ends; None where the kernel doesn't offer the file.
+    """
     try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
+        return path.read_text(encoding="utf-8", errors="replace").strip(f"\0{whitespace}")
     except OSError:
         return None
