@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #ifdef HALOBENCH_SMPI
@@ -54,19 +56,72 @@ void messages_on_device(bool are) {
   if (memory != nullptr) memory->messages_on_gpu(are);
 }
 
-void* allocate_unused(std::size_t bytes) {
-  void* memory = SMPI_SHARED_MALLOC(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void free_unused(void* memory) { SMPI_SHARED_FREE(memory); }
-
 namespace {
 
 constexpr const char* of_halobench = "halobench";
 
+/// Memory of all ranks, cut from a few large pieces of SMPI's: each piece is a mapping, of which
+/// the system allows a process 65,530, and 4,096 ranks of 16 arrays need more.
+class UnusedMemory {
+ public:
+  /// Addresses of nobody else. They are touched by nobody, so they cost none of this machine's
+  /// memory.
+  void* acquire(std::size_t bytes) {
+    const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+    auto& free = free_[size];
+    void* memory = free.empty() ? cut(size) : free.back();
+    if (!free.empty()) free.pop_back();
+    sizes_.emplace(memory, size);
+    return memory;
+  }
+
+  void release(void* memory) {
+    const auto found = sizes_.find(memory);
+    free_[found->second].push_back(memory);
+    sizes_.erase(found);
+  }
+
+ private:
+  static constexpr std::size_t alignment = 64;
+
+  void* cut(std::size_t size) {
+    if (size > left_) {
+      const std::size_t piece = std::max(size, next_piece_);
+      next_ = static_cast<std::byte*>(SMPI_SHARED_MALLOC(piece));
+      if (next_ == nullptr) throw std::bad_alloc();
+      left_ = piece;
+      if (next_piece_ < largest_piece) next_piece_ *= 2;
+    }
+    void* memory = next_;
+    next_ += size;
+    left_ -= size;
+    return memory;
+  }
+
+  static constexpr std::size_t largest_piece = std::size_t{1} << 36;
+
+  std::byte* next_ = nullptr;
+  std::size_t left_ = 0;
+  std::size_t next_piece_ = std::size_t{1} << 26;
+  std::unordered_map<const void*, std::size_t> sizes_;
+  std::unordered_map<std::size_t, std::vector<void*>> free_;
+};
+
+UnusedMemory& unused_memory() {
+  constexpr const char* name = "unused memory";
+  if (const void* known = kept_for_all_ranks(name)) {
+    return *static_cast<UnusedMemory*>(const_cast<void*>(known));  // of this file, and not const
+  }
+  auto* memory = new UnusedMemory;  // until the simulation ends
+  keep_for_all_ranks(name, memory);
+  return *memory;
+}
+
 }  // namespace
+
+void* allocate_unused(std::size_t bytes) { return unused_memory().acquire(bytes); }
+
+void free_unused(void* memory) { unused_memory().release(memory); }
 
 // SMPI's own store: a variable of this program would be each rank's own, where SMPI keeps ranks'
 // variables apart.

@@ -5,6 +5,7 @@
 // to 16 cores, of which a byte of a message takes 6; a message by itself has 5 GB/s.
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -236,6 +237,27 @@ void a_meter_charges_what_the_memory_moves(const Communicator& comm) {
   near(beside(in_cache, {0.02 * 1e11, 0, 1e5}), 0.02, "a sweep in a cache");
 }
 
+/// More of them than the system allows a process mappings (vm.max_map_count, by default 65,530).
+void unused_arrays_may_be_many_and_are_apart(const Communicator& comm) {
+  constexpr std::size_t number = 5000, bytes = 1000;
+  std::vector<char*> arrays(number);
+  for (auto& each : arrays) each = static_cast<char*>(halobench::allocate_unused(bytes));
+  std::ranges::sort(arrays);
+  for (std::size_t i = 1; i < number; ++i) {
+    expect::is_true(arrays[i] - arrays[i - 1] >= static_cast<std::ptrdiff_t>(bytes), "overlap");
+  }
+  std::vector<char*> of_all(comm.rank() == 0 ? number * static_cast<std::size_t>(comm.size()) : 0);
+  const int mine = static_cast<int>(number * sizeof(char*));
+  check(MPI_Gather(arrays.data(), mine, MPI_BYTE, of_all.data(), mine, MPI_BYTE, 0, comm.handle()),
+        "MPI_Gather");
+  std::ranges::sort(of_all);
+  expect::is_true(std::ranges::adjacent_find(of_all) == of_all.end(), "two ranks' are the same");
+  for (char* each : arrays) halobench::free_unused(each);
+  void* again = halobench::allocate_unused(bytes);
+  expect::is_true(again == arrays.back(), "what was freed last is not used again");
+  halobench::free_unused(again);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -251,5 +273,6 @@ int main(int argc, char** argv) {
   one_rank_copies_what_it_sends_blocking_one_by_one(comm);
   one_rank_receives_small_messages_one_by_one(comm);
   a_meter_charges_what_the_memory_moves(comm);
+  unused_arrays_may_be_many_and_are_apart(comm);
   return expect::exit_code();
 }

@@ -352,6 +352,10 @@ def test_what_a_rank_sent_is_received_after_its_end(tmp_path: Path) -> None:
             r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
         ),
         (
+            'fputs("you may be exceeding the amount of mappings allowed\\n", stderr); exit(1);',
+            r"poisson_cg n=64, 4 ranks on 2 nodes: .*vm\.max_map_count = \d+",
+        ),
+        (
             'fputs("Failed to allocate stack.\\n", stderr); exit(1);',  # as SimGrid says it
             r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
         ),

@@ -355,6 +355,11 @@ _NO_MEMORY = (
 
 def _why_it_failed(case: Case, ended: process.Ended) -> str:
     """Return why a simulation failed, with the case."""
+    if "amount of mappings" in ended.output:
+        limit = Path("/proc/sys/vm/max_map_count").read_text(encoding="ascii").strip()
+        what = f"more memory mappings than the system allows a process (vm.max_map_count = {limit})"
+        remedy = f"simulate fewer ranks, or run sysctl vm.max_map_count={4 * int(limit)}"
+        return f"{case.label}: {what}; {remedy}"
     killed = ended.code == 128 + signal.SIGKILL  # as the system does where there is no more
     if killed or any(sign in ended.output for sign in _NO_MEMORY):
         ranks, taken = count(case.layout.ranks, "simulated rank"), size(ended.peak_bytes)
