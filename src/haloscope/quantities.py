@@ -11,6 +11,9 @@ MINUS = "−"
 
 Scale = Sequence[tuple[float, str]]
 SECONDS: Scale = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+NODE_SECONDS: Scale = (
+    (3600.0, "node-h"), (1.0, "node-s"), (1e-3, "node-ms"), (1e-6, "node-µs"), (1e-9, "node-ns"),
+)  # fmt: skip
 PER_BYTE: Scale = ((1e-6, "µs/B"), (1e-9, "ns/B"), (1e-12, "ps/B"))
 BYTES: Scale = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 FLOPS: Scale = ((1e9, "GFLOP/s"), (1e6, "MFLOP/s"), (1e3, "kFLOP/s"), (1.0, "FLOP/s"))
@@ -90,6 +93,11 @@ def ends(value: float, low: float, high: float, scale: Scale = PLAIN) -> tuple[s
 def seconds(value: float | None, digits: int = 3) -> str:
     """A duration: "2.31 s", "44.0 µs", "764 s"."""
     return quantity(value, SECONDS, digits)
+
+
+def node_time(value: float | None) -> str:
+    """Nodes times a duration: "88.0 node-s", "1.20 node-h"."""
+    return quantity(value, NODE_SECONDS)
 
 
 def printed_seconds(value: float, resolution_s: float | None) -> str:

@@ -68,6 +68,19 @@ SHAPES = [
                   ratio=ratio(2.0), verdict=Verdict.FASTER)],
      "with 8 to 16 tasks, distributed is fastest; concentrated, 2 nodes takes 2.00x as long."),
     (FindingShape.BEST, {}, [
+        Claim({"nodes": 8}, {"nodes": 2}, ratio=ratio(2.0), node_hours=ratio(0.5),
+                  verdict=Verdict.FASTER)],
+     "8 nodes is fastest; 2 nodes takes 2.00x as long, with 0.500x the node-hours."),
+    (FindingShape.VALUE, {}, [Claim({"nodes": 8}, estimate=ONE, node_s=16.0),
+                              Claim({"nodes": 2}, estimate=FEW, node_s=5400.0)],
+     "2.00 s (8 nodes; 16.0 node-s), 2.00 s (2 nodes; 1.50 node-h; range 1.50 to 2.50 s, "
+     "3 launches)."),
+    (FindingShape.TREND, {}, [
+        Claim({"cores": 4}, {"cores": 1}, ratio=ratio(2.0), share=0.5, node_hours=ratio(0.5),
+                  verdict=Verdict.FASTER)],
+     "2.00x faster with 4 cores than with 1 core (95 % CI 1.80 to 2.20, 7 launches; "
+     "efficiency 50 %; 2.00x the node-hours)."),
+    (FindingShape.BEST, {}, [
         Claim({"name": "a"}, {"others": 2}, also=({"name": "b"},), estimate=ONE,
                   ratio=ratio(1.5, 3.0), verdict=Verdict.UNDECIDED, needed=4)],
      "undecided between a and b (needs 4 launches each); a has the lowest median, 2.00 s; "

@@ -45,14 +45,14 @@ def test_numbers_of_nodes_have_rows_and_one_node_belongs_to_every_mapping() -> N
     shown = [[cell.text for cell in row] for row in table.rows]
 
     assert [column.title for column in table.columns] == [
-        *("tasks", "nodes", "block", "random 7", "over fewest")
+        *("tasks", "nodes", "block", "random 7", "over fewest", "nodes × step")
     ]
     assert shown == [
-        ["8", "1, 8 each", "1.00 s", "1.00 s", "1.00 ×"],
-        ["8", "8, 1 each", "500 ms", "800 ms", "0.500 ×"],
-        ["16", "2, 8 each", "1.20 s", "–", "1.00 ×"],
-        ["16", "4, 4 each", "1.10 s", "–", "0.917 ×"],
-        ["16", "16, 1 each", "3.00 s", "–", "2.50 ×"],
+        ["8", "1, 8 each", "1.00 s", "1.00 s", "1.00 ×", "1.00 node-s"],
+        ["8", "8, 1 each", "500 ms", "800 ms", "0.500 ×", "4.00 node-s"],
+        ["16", "2, 8 each", "1.20 s", "–", "1.00 ×", "2.40 node-s"],
+        ["16", "4, 4 each", "1.10 s", "–", "0.917 ×", "4.40 node-s"],
+        ["16", "16, 1 each", "3.00 s", "–", "2.50 ×", "48.0 node-s"],
     ]
 
 
@@ -119,16 +119,18 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     (table,) = tables.build("mapping", cases(transposes()), context("eagle"))
     shown = {(row[0].text, row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
 
-    assert shown["16", "16, 1 each"] == ["3.00 s", "–", "2.50 ×", "bigfft", "153 s", "0.343 ×"]
-    assert shown["2048", "256, 8 each"] == ["–", "–", "–", "bigfft", "3219 s", "2.28 ×"]
+    assert shown["16", "16, 1 each"] == [
+        *("3.00 s", "–", "2.50 ×", "48.0 node-s", "bigfft", "153 s", "0.343 ×")
+    ]
+    assert shown["2048", "256, 8 each"] == [*["–"] * 4, "bigfft", "3219 s", "2.28 ×"]
     assert shown["2048", "167, 12 or 13 each"][-2:] == ["1982 s", "1.41 ×"]
-    told = ["–", "–", "–", "bigfft", "–", "more than about 2.40 ×"]
+    told = [*["–"] * 4, "bigfft", "–", "more than about 2.40 ×"]
     assert shown["more than 256", "the most"] == told
     assert any("of the shorter time" in note for note in table.notes)
     assert any("of the published runs" in note for note in table.notes)
     assert not any("of the published runs" in note for note in halos.notes)
     assert [cell.text for cell in halos.rows[-1]] == [
-        *("2048", "the most", "–", "–", "–", "minife", "–", "3.50 ×")
+        *("2048", "the most", "–", "–", "–", "–", "minife", "–", "3.50 ×")
     ]
 
 

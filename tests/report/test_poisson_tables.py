@@ -140,7 +140,9 @@ def test_walltime_grids_have_a_row_for_ppn_and_a_column_for_nodes_one_grid_a_mes
     first, second = build("walltime_grid", raws, STAMPEDE)
 
     assert first.title == "(a) Wall time, N × N = 1024 × 1024, system dimension 1,048,576"
-    assert [c.title for c in first.columns] == ["", "1 node", "2 nodes"]
+    assert [c.title for c in first.columns if not c.only_csv] == ["", "1 node", "2 nodes"]
+    cost = cell(first, "2 processes per node", "nodes_2_node_s")
+    assert (cost.value, cost.text) == (4.0, "4.00 node-s")
     assert texts(first) == [
         ["1 process per node", "8.00 s", "4.00 s"],
         ["2 processes per node", "4.00 s", "2.00 s"],

@@ -64,9 +64,13 @@ def over_nodes(nodes: Sequence[int], ppns: Sequence[int]) -> list[Raw]:
 
 
 def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_times() -> None:
-    speedup, efficiency = build("scaling", over_nodes((1, 2), (1, 2)), TARA)
+    speedup, efficiency, cost = build("scaling", over_nodes((1, 2), (1, 2)), TARA)
 
     assert (speedup.title, efficiency.title) == ("(a) Observed speedup", "(b) Observed efficiency")
+    assert texts(cost) == [
+        ["1024", "1", "8.00 node-s", "8.00 node-s"],
+        ["1024", "2", "4.00 node-s", "4.00 node-s"],
+    ]
     assert [column.title for column in speedup.columns] == [
         *("N", "processes per node", "1 node", "2 nodes")
     ]
@@ -80,8 +84,9 @@ def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_time
 def test_one_number_of_processes_per_node_scales_by_p_from_fewer_on_one_node() -> None:
     raws = [*launches(1024, [8.0] * 3), *over_nodes((1, 2), (2,))]
 
-    time, speedup, _ = build("scaling", raws, TARA)
+    time, speedup, _, cost = build("scaling", raws, TARA)
 
+    assert texts(cost) == [["1024", "8.00 node-s", "4.00 node-s", "4.00 node-s"]]
     assert time.title == "(a) Wall time, 2 processes per node"
     assert [column.title for column in time.columns] == ["N", "p = 1", "p = 2", "p = 4"]
     assert texts(speedup) == [["1024", "1.00", "2.00", "4.00"]]

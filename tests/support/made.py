@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 from recorded import MACHINE, Raw, cases, poisson
@@ -56,8 +57,9 @@ def panels(figure: Figure) -> list[Lines]:
 
 
 def texts(table: Table) -> list[list[str]]:
-    """What its cells say."""
-    return [[cell.text for cell in row] for row in table.rows]
+    """What its cells say to people."""
+    shown = [not column.only_csv for column in table.columns]
+    return [[cell.text for cell in compress(row, shown)] for row in table.rows]
 
 
 def launches(n: int, times: list[float], **settings: object) -> list[Raw]:

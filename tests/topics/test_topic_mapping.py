@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from found import every, found, ratio
+from found import every, found, ratio, value
 from recorded import Raw, bad, poisson
 
 from haloscope.findings.caveats import Caveat
@@ -53,7 +53,7 @@ def patterns(one: Finding) -> list[tuple[Any, ...]]:
 
 
 def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> None:
-    nodes, ranks = of(RAWS)
+    nodes, ranks, _ = of(RAWS)
 
     assert patterns(nodes) == [
         ((8,), "distributed", 8, "concentrated", 1),
@@ -63,6 +63,33 @@ def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> No
     (part,) = ranks.parts
     assert (part.subject, part.reference) == ({"name": "block"}, {"name": "random 7"})
     assert ratio(part) == pytest.approx(1.6)
+
+
+def test_what_is_faster_on_other_nodes_has_the_node_hours_of_what_is_behind() -> None:
+    nodes, ranks, _ = of(RAWS)
+
+    costs = [part.node_hours for part in nodes.parts]
+    assert [one and one.median for one in costs] == pytest.approx([1.0 / 4.0, 2.4 / 4.4])
+    assert ranks.parts[0].node_hours is None  # on as many nodes
+    (slow, _) = of([run(8, 2, 1.0), run(8, 4, 0.4), run(8, 2, 2.0, mapping="round_robin")])
+    assert slow.parts[0].node_hours and slow.parts[0].node_hours.median == pytest.approx(2.0 / 1.6)
+
+
+def test_the_front_of_time_and_node_hours_is_that_of_the_most_tasks_with_a_choice() -> None:
+    *_, front = of(RAWS)
+
+    assert front.common["tasks"] == 16
+    assert [(one.subject, value(one)) for one in front.parts] == [
+        ({"nodes": 4}, 1.1),
+        ({"nodes": 2}, 1.2),
+    ]
+    assert [one.node_s for one in front.parts] == pytest.approx([4.4, 2.4])
+    *_, front = of([*RAWS[:3], run(8, 4, 0.6, mapping="random", mapping_seed=7)])
+    assert [one.subject for one in front.parts] == [
+        {"nodes": 8, "name": "block"},
+        {"nodes": 4, "name": "random 7"},
+        {"nodes": 1},
+    ]
 
 
 def test_numbers_of_tasks_with_one_winner_are_one_part() -> None:
@@ -86,7 +113,7 @@ def test_patterns_are_named_by_what_ended_in_vain_too() -> None:
         *(run(64, 4, 1.0), run(64, 16, 3.0), bad(run(64, 64, 9.0), "timeout", "too long")),
     ]
 
-    (one,) = of(raws)
+    (one, _) = of(raws)
 
     assert [(at, first, behind) for at, first, _, behind, _ in patterns(one)] == [
         ((8, 16), "intermediate", "concentrated"),

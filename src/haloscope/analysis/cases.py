@@ -155,6 +155,18 @@ class MeasuredCase:
         return self.estimate(self.times_s, [t for record in self.launches for t in record.times_s])
 
     @property
+    def node_time(self) -> Estimate | None:
+        """The nodes times the time of one step, in node-seconds; None where either is unknown."""
+        nodes = self.settings.get("nodes")
+        return self.time.times(nodes) if self.time and isinstance(nodes, int) else None
+
+    @property
+    def on_nodes(self) -> bool:
+        """Whether it is on several nodes."""
+        nodes = self.settings.get("nodes")
+        return isinstance(nodes, int) and nodes > 1
+
+    @property
     def time_s(self) -> float:
         """The median time of one step; infinite without a good launch: never the fastest."""
         return self.time.value if self.time else inf

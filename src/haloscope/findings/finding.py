@@ -95,6 +95,8 @@ class Claim:
     count:     number of settings in which it holds, or of whatever a warning counts.
     ratio:     subject over reference, see above. share: of a whole, or of a bound.
     published: values of papers beside the estimate.
+    node_s:    nodes times the time that is estimated, in node-seconds.
+    node_hours: those of the reference over those of the subject, where they have other nodes.
     needed:    of what is undecided, how many launches of each side would decide it.
     """
 
@@ -110,6 +112,8 @@ class Claim:
     p_value: float | None = None
     published: tuple[Reference, ...] = ()
     needed: int | None = None
+    node_s: float | None = None
+    node_hours: Ratio | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from haloscope.quantities import (
     count,
     ends,
     listed,
+    node_time,
     number,
     percent,
     probability,
@@ -243,7 +244,8 @@ def _values(finding: Finding) -> str:
     for part in finding.parts:
         own = words({**part.subject, **_at_settings(finding, part)})
         spread = _spread(part, finding.metric)
-        told.append(f"{_value(part, finding.metric)}{_bracketed(own, spread)}")
+        cost = "" if part.node_s is None else node_time(part.node_s)
+        told.append(f"{_value(part, finding.metric)}{_bracketed(own, cost, spread)}")
     return ", ".join(told)
 
 
@@ -374,8 +376,13 @@ def _winner(finding: Finding, part: Claim) -> str:
     if part.ratio and part.reference:
         other = words(part.reference)
         take = "take" if "others" in part.reference else "takes"
-        told += f"; {other} {take} {_times(part.ratio)} as long"
+        told += f"; {other} {take} {_times(part.ratio)} as long{_at_cost(part)}"
     return told
+
+
+def _at_cost(part: Claim) -> str:
+    """What the reference costs beside the subject: ", with 0.69x the node-hours"."""
+    return f", with {_times(part.node_hours)} the node-hours" if part.node_hours else ""
 
 
 def _trend(finding: Finding) -> str:
@@ -401,9 +408,10 @@ def _step(finding: Finding, part: Claim) -> str:
     shown = "" if part.verdict not in _UNSHOWN else _VERDICTS[part.verdict]
     sure = _how_sure(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
+    cost = f"{_times(part.node_hours, inverse=True)} the node-hours" if part.node_hours else ""
     if told:
-        return f"{told}{_bracketed(own, by, sure, shown, efficiency)}"
-    return f"{by}{_bracketed(sure, shown, efficiency)}"
+        return f"{told}{_bracketed(own, by, sure, shown, efficiency, cost)}"
+    return f"{by}{_bracketed(sure, shown, efficiency, cost)}"
 
 
 _UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)

@@ -21,6 +21,7 @@ from haloscope.topics import grids, quality, ring, spmv
 from haloscope.topics.collectives import findings as collectives
 from haloscope.topics.contrast import findings as contrast
 from haloscope.topics.jacobi import findings as jacobi
+from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import findings as mapping
 from haloscope.topics.memory import findings as memory
 from haloscope.topics.messages import findings as messages
@@ -72,6 +73,7 @@ TOPICS = (
     Topic(collectives.collectives, ("guidelines", "collectives")),
     Topic(collectives.pgmpi, ("guidelines",)),
     Topic(collectives.halos),
+    Topic(characterization.findings, ("characterization",)),
     Topic(mapping.mappings, ("mapping",)),
     Topic(mapping.weak, ("weak_scaling",)),
     Topic(phases.sections),

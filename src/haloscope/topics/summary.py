@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All cases: settings, launches, time, and results."""
+"""All cases: settings, launches, time, node-hours, and results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase, row_name
@@ -12,12 +13,12 @@ from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, flops, rate, scientific, seconds, size
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
 from haloscope.topics.poisson.analysis import converged
 
 
 def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """All cases: settings, launches, time, and results.
+    """All cases: settings, launches, time, node-hours on several nodes, and results.
 
     One table of all cases, good or not. Its CSV file has a row for each size of a sweep.
 
@@ -32,10 +33,13 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
         Column("case", "case", align="left"),
         Column("launches", "launches"),
         Column("time_s", "step"),
+        NODE_TIME,
         Column("found", "found", align="left"),
     ]
-    if not any(row[-1].text for row in rows):
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    costs = any(case.on_nodes and row[3].value for case, row in zip(cases, rows, strict=True))
+    keep = [True, True, True, costs, any(row[-1].text for row in rows)]
+    columns = [*compress(columns, keep)]
+    rows = [tuple(compress(row, keep)) for row in rows]
     swept = any(map(_points, cases))
     if swept:
         notebook.note(
@@ -105,6 +109,7 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
         label(row_name(case, among), case=case.id),
         Cell(good, f"{good} of {total}", tone="" if good == total else "warning"),
         missing() if points > 1 else notebook.time(case),
+        missing() if points > 1 else notebook.node_time(case),
         plain(", ".join(told)),
     )
 

@@ -190,6 +190,8 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     _to_ticks(axes, panel.y)
     _guides(axes, panel.guides)
+    for low, high in panel.bands:
+        axes.axhspan(low, high, color=MUTED, alpha=0.15, linewidth=0, zorder=0.5)
     if len(names) > 1:
         _legend(canvas, axes, names, columns)
     return canvas

@@ -78,6 +78,8 @@ class PartJson(_Model):
     verdict: values.Verdict | None
     p_value: float | None
     published: list[PublishedJson]
+    node_s: float | None
+    node_hours: RatioJson | None
     needed: int | None
 
 

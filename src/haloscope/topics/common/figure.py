@@ -83,6 +83,7 @@ class Axis:
 class Lines:
     """A panel of curves. guides: vertical lines with a word, as cache sizes.
 
+    bands: shaded ranges of y, from their lower to their upper ends.
     alt: what it shows, where the words of its figure are not of it; "" where they are.
     """
 
@@ -93,6 +94,7 @@ class Lines:
     curves: tuple[Curve, ...]
     guides: tuple[tuple[float, str], ...] = ()
     alt: str = ""
+    bands: tuple[tuple[float, float], ...] = ()
 
     @property
     def values_of_x(self) -> int:

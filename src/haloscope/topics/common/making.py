@@ -163,6 +163,22 @@ def ratio_of(contrasts: Sequence[Contrast], where: Settings | None = None) -> Ra
     return Ratio(most, min(values), max(values), median(values), where or {})
 
 
+def node_hours(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> Ratio | None:
+    """Of subjects and their references: the node-hours of the latter over those of the former.
+
+    None where no pair is on different numbers of nodes.
+    """
+    over = [
+        other.node_time.value / one.node_time.value
+        for one, other in pairs
+        if one.node_time and other.node_time
+    ]
+    if not over or all(one.settings["nodes"] == other.settings["nodes"] for one, other in pairs):
+        return None
+    most = max(over, key=lambda ratio: abs(log(ratio)))
+    return Ratio(Estimate(most, None, None, 0, "none"), min(over), max(over), median(over))
+
+
 def needed_of(contrasts: Sequence[Contrast]) -> int | None:
     """How many launches of each side would decide what too few leave open; None of all else."""
     tests = [one.family for one in contrasts if one.verdict == UNTESTABLE]

@@ -16,6 +16,7 @@ from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
 from haloscope.analysis.published import Reference
 from haloscope.quantities import (
+    NODE_SECONDS,
     PLAIN,
     SECONDS,
     Scale,
@@ -124,6 +125,10 @@ class Notebook:
         if RANGE in ratio:
             self.note(f"a{RANGE}b: as far as the digits of the published time tell.")
         return replace(cell, ratio=f"{ratio} ×")
+
+    def node_time(self, case: MeasuredCase | None) -> Cell:
+        """The nodes of a case times its wall time: what a step costs."""
+        return missing() if case is None else self.estimate(case.node_time, case, NODE_SECONDS)
 
     def beside(self, cell: Cell, published: Reference | None, mesh: str = "") -> Cell:
         """A cell with its published counterpart, and of which mesh that is, as in `time`."""

@@ -85,6 +85,10 @@ class Table:
                 )
 
 
+NODE_TIME = Column("node_s", "nodes × step")
+"""NODE_TIME is the column of what a step costs, in node-seconds."""
+
+
 def label(text: str, value: CellValue = None, case: str = "") -> Cell:
     """A cell that names its row. case: as of a cell."""
     return Cell(text if value is None else value, text, case=case)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.published import Library, source
-from haloscope.quantities import count
+from haloscope.quantities import count, size
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import SIZES
 from haloscope.topics.scaling.analysis import times_as_fast
@@ -22,7 +22,7 @@ PATTERNS = ("concentrated", "intermediate", "distributed")
 """Some tasks on the fewest of the numbers of nodes that a study gives them, on more, and on the
 most: the names that the task-mapping paper has for them."""
 
-AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", SIZES)
+AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", "copies", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
 
 PROGRAMS = {
@@ -111,7 +111,55 @@ def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
         for kernel in dict.fromkeys(case.kernel for case in given)
     )
     return [
-        (part, _of(part.cases)) for own in by_kernel for part in facets(own, (*AXES, *_grid(own)))
+        (part, _of(part.cases))
+        for own in by_kernel
+        for whole in facets(own, (*AXES, *_grid(own)))
+        for part in _of_one_load(whole)
+    ]
+
+
+AS_MUCH = 1.5
+"""AS_MUCH is how many times as much data a task may have as another with the same load: grids do
+not divide evenly, and halos differ."""
+
+
+def loads(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, float | None]:
+    """The data of a task of each case in bytes, as predicted: of loads as much, the smallest.
+
+    None where nothing was predicted.
+    """
+    known = sorted(((load, i) for i, case in enumerate(cases) if (load := _load(case))))
+    found: dict[int, float] = {}
+    least = 0.0
+    for load, index in known:
+        if load > AS_MUCH * least:
+            least = load
+        found[index] = least
+    return {case: found.get(index) for index, case in enumerate(cases)}
+
+
+def _load(case: MeasuredCase) -> float | None:
+    records = (*case.launches, *case.excluded)
+    told = ((record.memory or {}).get("predicted_bytes") for record in records)
+    memory = next(filter(None, told), None)
+    return None if memory is None else float(memory) / case.ranks
+
+
+def _of_one_load(part: Facet) -> list[Facet]:
+    """Parts by the data of a task, where the same tasks in the same places have several."""
+    places = {(c.ranks, c.number("nodes"), mapping_of(c)) for c in part.cases}
+    if len(places) == len(part.cases):
+        return [part]
+    by_load: dict[float | None, list[MeasuredCase]] = {}
+    for case, load in loads(part.cases).items():
+        by_load.setdefault(load, []).append(case)
+    return [
+        replace(
+            part,
+            label=", ".join(filter(None, (part.label, f"{size(load)} per task" if load else ""))),
+            cases=tuple(own),
+        )
+        for load, own in sorted(by_load.items(), key=lambda pair: pair[0] or 0.0)
     ]
 
 

@@ -9,13 +9,14 @@ from statistics import median
 from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.comparison import step
 from haloscope.analysis.context import Context
+from haloscope.analysis.fronts import front
 from haloscope.analysis.published import Reference
 from haloscope.analysis.races import Race, races
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
-from haloscope.topics.common.making import made, winners
+from haloscope.topics.common.making import made, node_hours, winners
 from haloscope.topics.mapping.analysis import (
     PATTERNS,
     PROGRAMS,
@@ -59,6 +60,7 @@ def mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
             )
             yield from _published(by_tasks, timed, context)
         yield from _ranks(timed, context)
+        yield from _front(timed, context)
 
 
 def _stands_in(part: Facet, context: Context) -> bool:
@@ -123,6 +125,9 @@ def _patterns(by_tasks: Mapping[int, _Raced]) -> list[Claim]:
                 else None,
                 ratio=ratio,
                 verdict=verdict,
+                node_hours=node_hours([(race.best, _loser(race)) for race in raced])
+                if loser
+                else None,
             )
         )
     return found
@@ -195,6 +200,38 @@ def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
         topic="mapping",
         metric=STEP,
         but=("mapping", "mapping_seed", "topology"),
+    )
+
+
+def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of the most tasks whose fastest layout is not the cheapest: time against node-hours."""
+    by_tasks = {case.ranks: [one for one in cases if one.ranks == case.ranks] for case in cases}
+    fronts = {
+        tasks: front(own, lambda case: case.time_s, lambda case: case.time_s * case.number("nodes"))
+        for tasks, own in by_tasks.items()
+    }
+    tasks = max((tasks for tasks, best in fronts.items() if len(best) > 1), default=None)
+    if tasks is None:
+        return
+    several = len({mapping_of(case) for case in by_tasks[tasks] if case.on_nodes}) > 1
+    parts = [
+        Claim(
+            {"nodes": case.number("nodes")}
+            | ({"name": mapping_of(case)} if several and case.on_nodes else {}),
+            estimate=case.time,
+            node_s=case.node_time.value if case.node_time else None,
+        )
+        for case in fronts[tasks]
+    ]
+    yield made(
+        context,
+        by_tasks[tasks],
+        "Time against node-hours",
+        FindingShape.VALUE,
+        parts,
+        topic="mapping",
+        metric=STEP,
+        but=[name for name in _BUT if name != "tasks"],
     )
 
 

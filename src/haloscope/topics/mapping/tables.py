@@ -15,7 +15,7 @@ from haloscope.quantities import count, listed, number
 from haloscope.study.settings import describe, varying
 from haloscope.toolchains.job import shares
 from haloscope.topics.common.notebook import Notebook
-from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
 from haloscope.topics.mapping.analysis import (
     PATTERNS,
     Printed,
@@ -80,12 +80,14 @@ def _mapping_table(part: Facet, found: Sequence[Spread], context: Context) -> Ta
         Column("nodes", "nodes", align="left"),
         *(Column(f"{name.replace(' ', '_')}_s", name, "step") for name in mappings),
         Column("over_fewest_nodes", "over fewest"),
+        NODE_TIME,
         *_PUBLISHED,
     )
     kept = len(columns) if beside or said else len(columns) - len(_PUBLISHED)
     notebook.note(
         "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed). "
         f"over fewest: {mappings[0]}, the time over that on the fewest nodes. "
+        f"nodes × step: {mappings[0]}, what a step costs. "
         f"A node's ranks: bind = {part.settings.get('bind')}."
     )
     _note_published(beside, [table for table, _ in said], notebook)
@@ -115,7 +117,7 @@ def _note_published(
 def _mapping_ours(
     place: tuple[int, int], found: Sequence[Spread], mappings: Sequence[str], notebook: Notebook
 ) -> Iterator[Cell]:
-    """Some tasks on some nodes: how many each has, the time in each mapping, and their ratio."""
+    """Some tasks on some nodes: how many each has, the time in each mapping, ratio, and cost."""
     tasks, nodes = place
     own = {one.name: one for one in found if one.tasks == tasks}
     each = shares(tasks, nodes)
@@ -128,6 +130,7 @@ def _mapping_ours(
     first = own.get(mappings[0])
     ratio = first.over_fewest(nodes) if first else None
     yield missing() if ratio is None else _times(ratio)
+    yield notebook.node_time(first.cases.get(nodes) if first else None)
 
 
 def _printed(place: tuple[int, int], beside: Sequence[Printed]) -> tuple[Cell, ...]:
@@ -160,7 +163,7 @@ def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
     percents = str(row["difference_text"])
     told = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
     said = Cell(times(float(str(row["difference_percent"]))), told.replace("%", "×"))
-    empty = [missing()] * (mappings + 1)
+    empty = [missing()] * (mappings + 2)
     places = label(str(row["ranks_text"])), label("the most")
     return (*places, *empty, label(str(row["kernel"])), missing(), said)
 

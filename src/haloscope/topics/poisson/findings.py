@@ -18,7 +18,7 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Rat
 from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import LAYOUT, Settings, varying
-from haloscope.topics.common.making import made, verdict_of, winners
+from haloscope.topics.common.making import made, node_hours, verdict_of, winners
 from haloscope.topics.contrast.analysis import alike as one_program
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
 from haloscope.topics.phases.analysis import shares
@@ -67,6 +67,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
                     ratio=Ratio.of(contrast.ratio),
                     share=share.value,
                     verdict=verdict_of(contrast),
+                    node_hours=node_hours([(top, base)]),
                 )
             ],
             topic="scaling",
@@ -141,6 +142,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
         estimate=best.time,
         ratio=ratio,
         verdict=verdict,
+        node_hours=node_hours([(best.case, one.second.case) for one in slower]),
     )
     yield made(
         context, group, "Fastest layout", FindingShape.BEST, [layout],

@@ -8,7 +8,7 @@ The form of tables 7.1 and 7.2 of HPCF-2018-10.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
@@ -229,6 +229,7 @@ def _walltime_grid(part: Facet, n: int, context: Context) -> Table:
         (
             label(f"{count(ppn, 'process', 'processes')} per node", ppn),
             *(cell(ppn, on) for on in nodes),
+            *(notebook.node_time(at.get((ppn, on))) for on in nodes),
         )
         for ppn in values(own, "ppn")
     ]
@@ -240,10 +241,16 @@ def _walltime_grid(part: Facet, n: int, context: Context) -> Table:
         columns=(
             Column("ppn", "", align="left"),
             *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
+            *_node_times(nodes),
         ),
         rows=tuple(rows),
         notes=notebook.notes(),
     )
+
+
+def _node_times(nodes: Sequence[int]) -> Iterator[Column]:
+    """What a solve costs, for programs: people see the number of nodes above its time."""
+    return (Column(f"nodes_{on}_node_s", "", only_csv=True) for on in nodes)
 
 
 def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -285,6 +292,7 @@ def _hybrid_grid(
             label(count(ppn, "MPI process", "MPI processes"), ppn),
             label(count(cores // ppn, "thread"), cores // ppn),
             *(cell(ppn, on) for on in nodes),
+            *(notebook.node_time(at.get((ppn, on))) for on in nodes),
         )
         for ppn in values(own, "ppn")
     ]
@@ -297,6 +305,7 @@ def _hybrid_grid(
             Column("ppn", "processes", "per node", "left"),
             Column("threads", "threads each", "per node", "left"),
             *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
+            *_node_times(nodes),
         ),
         rows=tuple(rows),
         notes=notebook.notes(),

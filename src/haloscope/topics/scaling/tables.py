@@ -24,7 +24,8 @@ from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalin
 def scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Observed speedup and efficiency, by p or by nodes and processes per node.
 
-    By p three tables for each scaling (wall time, speedup, efficiency), over nodes two.
+    By p three tables for each scaling (wall time, speedup, efficiency), over nodes two, and one of
+    node-hours where there are several nodes.
 
     Scalings of one mesh each are the rows of the same three. Settings that were run on one p only
     have none.
@@ -63,6 +64,8 @@ def _tables(several: Sequence[Scaling], kernel: str, context: Context) -> list[T
         ("speedup", "Observed speedup", _speedup),
         ("efficiency", "Observed efficiency", _efficiency),
     )
+    if any(case.on_nodes for one in several for own in one.ladders for case in own.steps.values()):
+        forms = (*forms, ("node_s", "Nodes × wall time", _node_time))
     if scaling.is_grid:
         return lettered(
             [
@@ -91,7 +94,8 @@ def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context
         return (label(str(one.n), one.n), label(str(one.ppn), one.ppn), *cells)
 
     rows = tuple(row(one) for one in scaling.ladders)
-    _note_references([scaling], notebook)
+    if key != "node_s":
+        _note_references([scaling], notebook)
     return Table(
         id=f"scaling-{key}",
         kind="scaling",
@@ -127,7 +131,7 @@ def _by_p(
         return (*name, label(str(one.n), one.n), *cells)
 
     rows = tuple(map(row, ladders, names))
-    if key != "time_s":
+    if key not in ("time_s", "node_s"):
         _note_references(several, notebook)
     for scaling in several:
         _note_exceptions(scaling, notebook)
@@ -147,6 +151,10 @@ def _by_p(
 def _time(_: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
     found = context.library.find(case, "time_s", ("scaling", "walltime_grid"))
     return notebook.time(case, found)
+
+
+def _node_time(_: Ladder, case: MeasuredCase, notebook: Notebook, __: Context) -> Cell:
+    return notebook.node_time(case)
 
 
 def _speedup(one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:

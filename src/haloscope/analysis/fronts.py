@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which of several choices no other one beats in both time and node-hours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+One = TypeVar("One")
+ALIKE = 0.05
+"""ALIKE is the largest relative difference at which simulated layouts count as equal, however large
+the model's error is: most of that error is common to the layouts of one case."""
+
+
+def front(
+    choices: Sequence[One], time: Callable[[One], float], cost: Callable[[One], float]
+) -> list[One]:
+    """The Pareto front, from the fastest to the cheapest; of equal ones the first."""
+    found: list[One] = []
+    for one in sorted(choices, key=lambda choice: (time(choice), cost(choice))):
+        if not found or cost(one) < cost(found[-1]):
+            found.append(one)
+    return found

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The characterization map: by the data of a task and the number of tasks, few nodes or many.
+
+Source: the task-mapping paper, figure 14, which draws such a map without numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.comparison import contrasts, step
+from haloscope.analysis.context import Context
+from haloscope.analysis.fronts import ALIKE
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.quantities import number, size
+from haloscope.stats.estimates import Estimate
+from haloscope.topics.common.making import made
+from haloscope.topics.common.notebook import Notebook
+from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
+from haloscope.topics.mapping.analysis import AXES, loads, named
+
+PACK, SPREAD, NEITHER = "pack", "spread", "neither"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Some tasks with as much data each: the fastest on the fewest nodes, and on more nodes.
+
+    ratio: the time on the fewest nodes over that on more; above 1 where spreading is faster.
+    """
+
+    packed: MeasuredCase
+    spread: MeasuredCase
+    ratio: float
+    wins: str
+
+
+@dataclass(frozen=True)
+class Map:
+    """Choices of a kernel, by the data of a task in bytes, and the number of tasks."""
+
+    part: Facet
+    choices: Mapping[tuple[float, int], Choice]
+
+    @property
+    def loads(self) -> list[float]:
+        """The bytes of a task, from few to many."""
+        return sorted({load for load, _ in self.choices})
+
+    @property
+    def tasks(self) -> list[int]:
+        """The numbers of tasks."""
+        return sorted({tasks for _, tasks in self.choices})
+
+
+def maps(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Map]:
+    """A map of each kernel and of all settings but sizes, tasks, nodes, and mappings."""
+    given = [case for case in cases if case.settings.get("tasks") and case.time]
+    kernels = dict.fromkeys(case.kernel for case in given)
+    parts = [
+        part
+        for kernel in kernels
+        for part in facets(
+            [case for case in given if case.kernel == kernel], (*AXES, "topology", "threads")
+        )
+    ]
+    return [one for part in parts if len((one := _map(part, seed)).choices) > 1]
+
+
+def _map(part: Facet, seed: int) -> Map:
+    places: dict[tuple[float, int], list[MeasuredCase]] = {}
+    for case, load in loads(part.cases).items():
+        if load is not None:
+            places.setdefault((load, case.ranks), []).append(case)
+    found = {place: choice for place, own in places.items() if (choice := _choice(own, seed))}
+    return Map(part, dict(sorted(found.items())))
+
+
+def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
+    """None where all are on as many nodes."""
+    fewest = min(case.number("nodes") for case in own)
+    packed = min((c for c in own if c.number("nodes") == fewest), key=lambda case: case.time_s)
+    more = [case for case in own if case.number("nodes") > fewest]
+    if not more:
+        return None
+    spread = min(more, key=lambda case: case.time_s)
+    ratio = packed.time_s / spread.time_s
+    wins = SPREAD if ratio > 1 else PACK
+    if packed.alike and spread.alike:
+        apart = max(ratio, 1 / ratio) > 1 + ALIKE
+    else:
+        (contrast,) = contrasts([(step(packed), step(spread))], seed)
+        apart = contrast.verdict in ("faster", "slower")
+    return Choice(packed, spread, ratio, wins if apart else NEITHER)
+
+
+def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Where packing tasks on few nodes is faster, and where spreading them, by data and tasks.
+
+    A table for each kernel: a row for the data of a task, a column for each number of tasks.
+    """
+    return [_table(one, context, index) for index, one in enumerate(maps(cases, context.seed), 1)]
+
+
+def _table(one: Map, context: Context, index: int) -> Table:
+    shown = [case for choice in one.choices.values() for case in (choice.packed, choice.spread)]
+    notebook = Notebook(shown, context.all_cases)
+    notebook.note(
+        "pack: the fewest nodes that were tried are faster, spread: more nodes are, with the ratio "
+        "of times and the nodes of both. node-h: node-hours of spread over those of the fewest "
+        f"nodes. neither: within {100 * ALIKE:.0f} % where simulated, else not told "
+        "apart by a test."
+    )
+    keys = ("ratio", "packed_nodes", "spread_nodes", "packed_s", "spread_s", "node_hours")
+    columns = [
+        Column("data_bytes", "data per task", align="left"),
+        *(
+            Column(f"tasks_{tasks}_{key}", f"{tasks} tasks", only_csv=key != "ratio")
+            for tasks in one.tasks
+            for key in keys
+        ),
+    ]
+    rows = []
+    for load in one.loads:
+        cells = [label(size(load), load)]
+        for tasks in one.tasks:
+            choice = one.choices.get((load, tasks))
+            cells += _cells(choice, notebook) if choice else [missing() for _ in keys]
+        rows.append(tuple(cells))
+    return Table(
+        id=f"characterization-{index}",
+        kind="characterization",
+        title=context.title("Few nodes or many, by data and tasks", named(one.part)),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+    )
+
+
+def _cells(one: Choice, notebook: Notebook) -> list[Cell]:
+    """What wins and by how much; for programs both times, and what spreading costs."""
+    few, many = one.packed.number("nodes"), one.spread.number("nodes")
+    factor = number(max(one.ratio, 1 / one.ratio))
+    cost = many / few / one.ratio
+    nodes = f"{few} or {many} nodes"
+    text = f"{one.wins} {factor}× ({nodes})"
+    if one.wins == SPREAD:
+        text = f"{one.wins} {factor}× ({nodes}; {number(cost)}× node-h)"
+    shown = Cell(one.ratio, text, tone="good" if one.wins == SPREAD else "")
+    return [
+        notebook.derived(shown, one.spread),
+        plain(few),
+        plain(many),
+        plain(one.packed.time_s),
+        plain(one.spread.time_s),
+        plain(cost),
+    ]
+
+
+def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each map with several loads: in how many of its places packing wins, or spreading."""
+    for one in maps(cases, context.seed):
+        if len(one.loads) < 2:
+            continue
+        shown = [case for choice in one.choices.values() for case in (choice.packed, choice.spread)]
+        parts = []
+        for wins, verdict in (
+            (SPREAD, Verdict.FASTER),
+            (PACK, Verdict.SLOWER),
+            (NEITHER, Verdict.NO_DIFFERENCE),
+        ):
+            own = [choice for choice in one.choices.values() if choice.wins == wins]
+            if own:
+                parts.append(_claim(own, verdict))
+        yield made(
+            context,
+            shown,
+            "Few nodes or many, by data and tasks",
+            FindingShape.COMPARISON,
+            parts,
+            topic="mapping",
+            metric=Metric("time of a step"),
+            of=len(one.choices),
+            but=("nodes", "ppn", "tasks", "mapping", "mapping_seed", "topology", "threads"),
+        )
+
+
+def _claim(own: Sequence[Choice], verdict: Verdict) -> Claim:
+    most = max(own, key=lambda one: max(one.ratio, 1 / one.ratio))
+    ratios = sorted(one.ratio for one in own)
+    estimate = Estimate(most.ratio, None, None, 0, "none")
+    middle = ratios[len(ratios) // 2]
+    where = {"tasks": most.packed.ranks}
+    ratio = Ratio(estimate, ratios[0], ratios[-1], middle, where)
+    return Claim(
+        {"name": "more nodes"},
+        {"name": "the fewest nodes"},
+        count=len(own),
+        ratio=None if verdict is Verdict.NO_DIFFERENCE else ratio,
+        verdict=verdict,
+    )
