@@ -23,9 +23,9 @@ NESTING_LIMIT = 20
 LENGTH_LIMIT = 4_000_000
 """LENGTH_LIMIT is the largest number of characters in a file, which is read into memory whole.
 Our longest file has 60,000."""
-TEXT_LIMIT = 10_000
-"""TEXT_LIMIT is the largest number of characters in a string. Strings become arguments of programs,
-and the system's limit for these is twelve times as large."""
+TEXT_LIMIT = 100_000
+"""TEXT_LIMIT is the largest number of characters in a string: enough for the nodes of 20,000 ranks.
+Strings become arguments of programs, and the system's limit for these is 131,072."""
 
 
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:

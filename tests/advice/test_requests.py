@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from haloscope.advice import requests
 from haloscope.advice.candidates import Candidate
+from haloscope.errors import UserError
+from haloscope.study import file
+from haloscope.study.layouts import layouts
 
 BLOCK = Candidate(64, 4, 2, "close")
 
@@ -34,7 +38,7 @@ def test_slurm_is_asked_for_nodes_tasks_and_threads() -> None:
 def test_srun_distributes_as_the_mapping_says(mapping: str, bind: str, distribution: str) -> None:
     one = Candidate(64, 4, 2, bind, mapping)
     assert f"--distribution={distribution} " in requests.launchers(one)["Slurm"]
-    assert requests.files(one) == {}
+    assert [*requests.files(one)] == [requests.LAYOUT_FILE]
     assert requests.script(one) == ""
 
 
@@ -46,6 +50,23 @@ def test_other_mappings_have_files_that_place_every_rank() -> None:
     order = [int(rank) for rank in found[requests.ORDER_FILE].split(",")]
     placed = {rank: place // 2 for place, rank in enumerate(order)}  # nodes are filled in order
     assert [placed[rank] for rank in range(6)] == nodes
+
+
+@pytest.mark.parametrize(("mapping", "seed"), [("block", None), ("random", 3), ("0,1,1,0", None)])
+def test_a_run_takes_the_layout_back(tmp_path: Path, mapping: str, seed: int | None) -> None:
+    one = Candidate(4, 2, 2, "spread", mapping, seed)
+    (tmp_path / "layout.toml").write_text(requests.files(one)[requests.LAYOUT_FILE])
+    (found,) = layouts(axes := file.layout(tmp_path / "layout.toml"), axes.nodes, 8)
+    assert found == replace(requests.layout(one), bind="spread")
+
+
+def test_what_is_wrong_in_a_layout_is_told_all_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "layout.toml"
+    path.write_text("nodes = 0\ntask = 4\n")
+    with pytest.raises(UserError) as error:
+        file.layout(path)
+    assert [one.where for one in error.value.problems] == [f"{path}: nodes#1", f"{path}: task"]
+    assert "tasks" in error.value.problems[1].mend
 
 
 def test_the_script_writes_hosts_and_a_rankfile(tmp_path: Path) -> None:

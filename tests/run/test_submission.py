@@ -287,6 +287,19 @@ def test_simulated_cases_share_jobs_whatever_nodes_they_are_of(tmp_path: Path) -
     assert jobs._length(launches, walls) == (1, 2 + 30)
 
 
+def test_cases_that_run_together_share_a_job_on_the_most_nodes_of_any(tmp_path: Path) -> None:
+    jobs = of(tmp_path, minutes=None, most=600)
+    (one,) = jobs.plan.cases
+    few = replace(one, layout=replace(one.layout, nodes=1), launches=3)
+    many = replace(one, layout=replace(one.layout, nodes=8), launches=2)
+    jobs = replace(jobs, plan=replace(jobs.plan, cases=(few, many)))
+
+    assert [job.nodes for job in jobs.planned()] == [1, 8]
+    jobs = replace(jobs, plan=replace(jobs.plan, together=True))
+    assert [job.nodes for job in jobs.planned()] == [8]
+    assert len(of_shape(jobs.plan, jobs.plan.launches(), 8)) == 5
+
+
 @pytest.mark.parametrize(
     ("minutes", "said"),
     [

@@ -11,7 +11,7 @@ from math import prod
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 from haloscope.study.capacity import Site
-from haloscope.study.case import Layout, Value
+from haloscope.study.case import Layout, Value, is_list
 from haloscope.toolchains.job import shares
 
 MOST_SPREAD = 8
@@ -38,6 +38,19 @@ class Candidate:
     def ppn(self) -> int:
         """Tasks on the fullest nodes."""
         return shares(self.tasks, self.nodes)[0]
+
+    @property
+    def mapped(self) -> str:
+        """Its mapping for people; "" on one node."""
+        if self.nodes == 1:
+            return ""
+        return "node list" if is_list(self.mapping) else self.mapping.replace("_", " ")
+
+    def __str__(self) -> str:
+        """For people: 4 nodes, 16 tasks per node x 2 threads, round robin."""
+        threads = f" x {count(self.threads, 'thread')}" if self.threads > 1 else ""
+        where = f"{count(self.nodes, 'node')}, {count(self.ppn, 'task')} per node{threads}"
+        return ", ".join(filter(None, (where, self.mapped)))
 
     def keys(self) -> Mapping[str, Value]:
         """Its keys in a study."""
@@ -153,14 +166,21 @@ def study(
     params: Mapping[str, Value],
     candidates: Sequence[Candidate],
     launches: int,
+    timeout_s: int | None = None,
 ) -> str:
-    """The text of a study that compares candidates."""
+    """The text of a study that compares candidates. timeout_s: of a launch; None: a study's own."""
     lines = [f"title = {json.dumps(title)}", f"launches = {launches}"]
+    lines += [] if timeout_s is None else [f"timeout_s = {timeout_s}"]
     given = _table(params)
     for one in candidates:
         lines += ["", "[[runs]]", f"kernel = {json.dumps(kernel)}", f"params = {given}"]
         lines += [f"layout = {_table(one.keys())}", "skip_too_large = true"]
     return "\n".join(lines) + "\n"
+
+
+def layout(one: Candidate) -> str:
+    """The text of a file with its layout, for `haloscope run --layout`."""
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in one.keys().items())
 
 
 def _table(values: Mapping[str, Value]) -> str:

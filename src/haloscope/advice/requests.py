@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
 from haloscope.study.case import Layout
 
@@ -13,6 +14,10 @@ ORDER_FILE = "MPICH_RANK_ORDER"
 """ORDER_FILE is the name of the file that Cray MPICH reads the order of ranks from."""
 NODES_FILE = "nodes-of-ranks"
 """NODES_FILE is the name of the file with the node of every rank, counted from 0."""
+
+
+LAYOUT_FILE = "layout.toml"
+"""LAYOUT_FILE is the name of the file that haloscope run --layout reads."""
 
 
 def layout(one: Candidate) -> Layout:
@@ -81,16 +86,15 @@ def script(one: Candidate) -> str:
 
 
 def files(one: Candidate) -> Mapping[str, str]:
-    """Files by name: the node of every rank, and Cray MPICH's order of ranks; {} for the usual
-    mappings.
-
-    Cray MPICH fills nodes in order with the ranks of its file.
+    """Files by name: the layout; if the mapping is no usual one, also the node of every rank, and
+    Cray MPICH's order of ranks, with which it fills nodes in order.
     """
+    own = {LAYOUT_FILE: candidates.layout(one)}
     if one.mapping in ("block", "round_robin"):
-        return {}
+        return own
     nodes = layout(one).nodes_of_ranks
     by_node = sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))
-    return {
+    return own | {
         NODES_FILE: "".join(f"{node}\n" for node in nodes),
         ORDER_FILE: ",".join(map(str, by_node)) + "\n",
     }

@@ -49,6 +49,7 @@ examples:
   haloscope run quick --on stampede2 --replicates 7  ... with seven random sets of nodes
   haloscope run my-study.toml --program my_solver   measure a program of your own
   haloscope run sf-device --device cuda             ... in GPU memory
+  haloscope run my-study.toml --layout advice/layout.toml --on lab   as advise placed the ranks
   haloscope run --resume results/before             continue after an interruption
   haloscope run --resume results/before --launches 20         run more launches of each case
 
@@ -92,6 +93,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--oversubscribe",
         action="store_true",
         help="allow more ranks and threads than cores (flagged)",
+    )
+    add(
+        "--layout",
+        metavar="FILE",
+        type=Path,
+        help="use the layout in FILE for every run (layout.toml of haloscope advise)",
     )
     add("--toolchain", metavar="NAME", help="use this MPI library for every run")
     add("--device", choices=DEVICES, help="build the kernels for GPUs with CUDA or HIP")
@@ -227,6 +234,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
         keep=Path(arguments.keep) if arguments.keep else None,
         via=Via(arguments.via, nodes) if arguments.via else None,
         execute=arguments.arithmetic,
+        layout=arguments.layout,
         programs=tuple(arguments.programs),
         device=arguments.device,
     )
@@ -245,7 +253,17 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
-    fixed = ("out", "toolchain", "device", "seed", "oversubscribe", "execute", "on", "replicates")
+    fixed = (
+        "out",
+        "layout",
+        "toolchain",
+        "device",
+        "seed",
+        "oversubscribe",
+        "execute",
+        "on",
+        "replicates",
+    )
     for option in (*fixed, "via", "nodes"):
         if given[option] not in (None, False):
             what = "cannot be combined with --resume: the folder's plan determines it"

@@ -56,7 +56,7 @@ class SavedPlan:
     rule: when a case has been launched often enough, where the study asks for a precision.
     programs: of each external program: its file, the hash of that, version and hash of what runs.
     allocations: how many of a batch system share the launches of each case; None leaves it to the
-    jobs how many there are.
+    jobs how many there are. together: whether cases on few nodes run in the jobs of those on most.
     """
 
     name: str
@@ -74,6 +74,7 @@ class SavedPlan:
     via: Via | None = None
     programs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     allocations: int | None = None
+    together: bool = False
 
     def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""

@@ -48,9 +48,10 @@ from haloscope.toolchains.build import KernelProgram
 class Request:
     """What a user wants of a study; None leaves it to the study, the machine or chance.
 
+    layout: a file with the layout of every run, in place of the study's.
     programs: external programs that the user named, and that may be run. device: one of
     library.DEVICES, that halobench is to be built for with every MPI library. allocations: of a
-    batch system, each with the launches of every case.
+    batch system, each with the launches of every case. together: as of `SavedPlan`.
     """
 
     study: str
@@ -65,8 +66,10 @@ class Request:
     keep: Path | None = None
     via: Via | None = None
     execute: bool = False
+    layout: Path | None = None
     programs: tuple[Path, ...] = ()
     device: str | None = None
+    together: bool = False
 
 
 @dataclass(frozen=True)
@@ -247,6 +250,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         via=request.via,
         programs=kernels.fixed(programs, bench.toolchains),
         rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
+        together=request.together,
     ).in_allocations(request.allocations)
     return Campaign(
         place, folder, saved, bench, draft.source, first=ready.first, unchecked=plan.unchecked
@@ -357,6 +361,8 @@ def _as_requested(study: Study, request: Request, place: Place) -> Study:
 
     site = places.site_of(place)
 
+    layout = None if request.layout is None else study_file.layout(request.layout)
+
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
         if asked is not None and schema.ALL in asked:
@@ -365,6 +371,8 @@ def _as_requested(study: Study, request: Request, place: Place) -> Study:
             asked = asked or [(site and site.described.toolchain) or library.usual()]
             asked = [library.for_device(one, request.device) for one in asked]
         changes: dict[str, Any] = {"toolchains": asked}
+        if layout is not None:
+            changes |= {"layout": layout}
         if request.execute:  # of all that this machine has the memory for
             changes |= {"execute": True, "skip_too_large": True}
         return run.model_copy(update=changes)

@@ -225,8 +225,12 @@ def of_shape(plan: SavedPlan, launches: Sequence[Launch], nodes: int) -> list[La
 
 
 def nodes_for(plan: SavedPlan, launch: Launch) -> int:
-    """The nodes of the job that runs a launch: the case's own, or those that simulate any case."""
-    return plan.via.nodes if plan.via else launch.case.layout.nodes
+    """The nodes of the job that runs a launch: the case's own, the most of any case where all run
+    together, or those that simulate any case."""
+    if plan.via:
+        return plan.via.nodes
+    cases = plan.cases if plan.together else (launch.case,)
+    return max(case.layout.nodes for case in cases)
 
 
 def _watched(

@@ -80,6 +80,16 @@ def read(study: str | Path) -> Draft:
         return Draft(path.stem, path, source, None, (), problems)
 
 
+def layout(path: Path) -> LayoutAxes:
+    """Load a file with the keys of a layout, as advise writes one. UserError with all problems."""
+    _, data = toml.read(path, "give the layout.toml that haloscope advise wrote")
+    try:
+        return LayoutAxes.model_validate(data)
+    except ValidationError as error:
+        inside = ("runs", 0, "layout")
+        raise UserError([_problem(path, one, inside) for one in error.errors()]) from error
+
+
 def _find(study: str) -> Path:
     path = Path(study)
     if path.exists() and not path.is_dir():  # a folder may have the name of a ready study
@@ -93,10 +103,11 @@ def _find(study: str) -> Path:
     raise UserError(Problem(f"study '{study}'", "unknown study", nearest(study, [*ours])))
 
 
-def _problem(path: Path, detail: ErrorDetails) -> Problem:
+def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = ()) -> Problem:
+    """inside: the place in a study of what the file holds."""
     location = detail["loc"]
     where = f"{path}: {dotted(location)}"
-    model, description = _described(location)
+    model, description = _described((*inside, *location))
     key = next((part for part in reversed(location) if isinstance(part, str)), "")
     if detail["type"] == "extra_forbidden":
         return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
