@@ -92,7 +92,7 @@ LATE = {
     "batch/script.py": "jinja2 jinja2.sandbox",
     "clusters/allocation.py": "haloscope.clusters.others",
     "clusters/occupied.py": "numpy",
-    "commands/advise.py": "haloscope.commands.traffic_advice",
+    "commands/advise.py": "haloscope.commands.advice_page haloscope.commands.traffic_advice",
     "cli.py": "haloscope.host",
     "commands/history.py": "haloscope.commands.history_page",
     "commands/once.py": "haloscope.commands.launched",

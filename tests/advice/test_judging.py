@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Band, Goal, Option, Sureness, advice, cheapest
+from haloscope.advice.judging import Band, Goal, Option, Sureness, advice, cheapest, parted
 from haloscope.stats.estimates import Estimate
 
 BAND = Band(median=0.02, worst=0.3, tables=("a paper, table 1",), own=True)
@@ -56,6 +56,13 @@ def test_what_was_never_validated_says_so() -> None:
     few, many = option(2, 1.0), option(4, 0.2)
     band = Band(0.02, 0.3, (), own=False)
     assert advice([few, many], few.candidate, Goal.TIME, band).verdict is Sureness.NOT_VALIDATED
+
+
+def test_intervals_part_if_no_two_overlap() -> None:
+    low, middle, high = option(1, 1.0, 0.9, 1.1), option(1, 1.1, 1.05, 1.2), option(1, 2, 1.9, 2.1)
+    assert parted([high, low])
+    assert not parted([high, low, middle])
+    assert not parted([high, option(1, 1.0)])
 
 
 def test_measured_times_need_intervals_apart() -> None:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from laboratory import Run
+from laboratory import Run, Write
 
 from haloscope.errors import UserError
+from haloscope.records.record import read
 from haloscope.study.file import load
 
 pytestmark = pytest.mark.usefixtures("simulator")
@@ -38,6 +40,26 @@ def test_candidates_are_compared_and_one_is_advised(
     assert checked.runs[-1].layout.nodes == [2]
 
 
+def test_a_study_runs_with_the_advised_layout(
+    haloscope: Run, tmp_path: Path, study_file: Write
+) -> None:
+    layout = tmp_path / "layout.toml"
+    nodes = [rank % 3 for rank in range(96)]
+    layout.write_text(f'tasks = 96\nnodes = 3\nmapping = "{",".join(map(str, nodes))}"\n')
+    study = study_file(
+        'title = "ours"\n[[runs]]\nkernel = "fake"\nparams = { n = 96 }\nlayout = { ppn = [1, 2] }'
+    )
+    out = tmp_path / "out"
+    asked = ("run", study, "--on", "stampede2", "--out", out, "--no-report")
+    assert haloscope(*asked, "--layout", layout) == 0
+    (record,) = read(out / "records.jsonl")
+    assert (record.layout["tasks"], record.layout["nodes"]) == (96, 3)
+    assert record.layout["mapping"] == ",".join(map(str, nodes))
+    with pytest.raises(UserError) as error:
+        haloscope("run", "--resume", out, "--layout", layout)
+    assert [one.where for one in error.value.problems] == ["--layout"]
+
+
 def test_what_is_wrong_is_told_before_anything_runs(haloscope: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = ("advise", "fakr", "n", "--tasks", "0", "--on", "stampede2", "--out", out)
@@ -46,6 +68,44 @@ def test_what_is_wrong_is_told_before_anything_runs(haloscope: Run, tmp_path: Pa
     where = [problem.where for problem in error.value.problems]
     assert [word.split()[0] for word in where] == ["advise", "n", "--tasks", "--within"]
     assert not out.exists()
+
+
+def test_a_site_without_a_cluster_file_is_refused_by_name(
+    haloscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sites").mkdir()
+    keys = 'source = "a test"\nscheduler = "flux"\npartition = "short"\nlauncher = "mpirun"\n'
+    keys += '[[partitions]]\nname = "short"\nnodes = 2\ncores = 2\nmemory_mb = 2000\n'
+    (tmp_path / "sites" / "far.toml").write_text(keys)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError) as error:
+        haloscope("advise", "fake", "n=8", "--tasks", "2", "--on", "far", "--out", "out")
+    assert [one.where for one in error.value.problems] == ["--on far"]
+    assert "cluster" in error.value.problems[0].mend
+    assert not Path("out").exists()
+
+
+def test_the_best_and_the_default_are_measured_in_turn_on_this_machine(
+    haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("advise", "fake", "n=96", "--tasks", "1", "--on", "local", "--launches", "2")
+    out = tmp_path / "out"
+    assert haloscope(*asked, "--json", "--out", out) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {one["layout"]["threads"] for one in found["options"]} == {1, 4}
+    assert (found["simulated"], found["simulated_options"]) == (False, [])
+    launches = Counter(one.case for one in read(out / "finals" / "records.jsonl"))
+    assert [*launches.values()] == [10, 10], "all of their times are alike, so five rounds of two"
+
+
+def test_a_machine_that_one_layout_fits_has_nothing_to_compare(
+    haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert haloscope("advise", "fake", "n=96", "--tasks", "4", "--on", "local", "--out", out) == 0
+    assert len(read(out / "layouts" / "records.jsonl")) == 1
+    assert not (out / "finals").exists()
+    assert "nothing was compared" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_the_kernel_refuses_is_told_once(haloscope: Run, tmp_path: Path) -> None:

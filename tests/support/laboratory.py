@@ -78,7 +78,7 @@ def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callab
     """The commands of the command line, without a process of their own."""
     monkeypatch.setattr(writing, "composed", laboratory.composed)
     monkeypatch.setattr(writing, "summary", lambda folder: f"summary of {folder.name}")
-    monkeypatch.setattr(writing, "write", lambda _, folder: folder / "report.html")
+    monkeypatch.setattr(writing, "write", lambda _, folder, *__: folder / "report.html")
 
     def run(*words: object) -> int:
         return perform(parse([str(word) for word in words]))

@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.fronts import ALIKE, front
 from haloscope.papers.validated import Validated, validated
 from haloscope.stats.estimates import Estimate
-
-ALIKE = 0.05
-"""ALIKE is the largest relative difference at which simulated layouts count as equal, however large
-the model's error is: most of that error is common to the layouts of one case."""
 
 
 class Goal(StrEnum):
@@ -126,7 +124,7 @@ def advice(options: Sequence[Option], default: Candidate, goal: Goal, band: Band
         tuple(by_time),
         usual,
         advised,
-        _front(by_time),
+        tuple(front(by_time, lambda one: one.seconds, lambda one: one.node_seconds)),
         gain,
         _verdict(advised, usual, gain, band),
         band,
@@ -138,17 +136,29 @@ def cheapest(options: Sequence[Option], goal: Goal, number: int) -> list[Option]
     return sorted(options, key=lambda one: _cost(one, goal))[:number]
 
 
+def parted(options: Sequence[Option]) -> bool:
+    """Whether no two intervals of measured times overlap; not where one has no interval."""
+    ends = [(one.time.low, one.time.high) for one in options]
+    known = sorted((low, high) for low, high in ends if low is not None and high is not None)
+    return len(known) == len(ends) and all(high < low for (_, high), (low, _) in pairwise(known))
+
+
 def _cost(one: Option, goal: Goal) -> float:
     """Return what a goal minimises: seconds, or node-seconds, of a step."""
     return one.seconds if goal is Goal.TIME else one.node_seconds
+
+
+def tolerance(band: Band | None) -> float | None:
+    """The relative difference up to which simulated layouts count as equal; None of measured."""
+    return None if band is None else min(band.median, ALIKE)
 
 
 def _better(one: Option, other: Option, goal: Goal, band: Band | None) -> bool:
     """Whether one is better than another by more than chance or the model's usual error."""
     if one is other:
         return False
-    if band is not None:
-        return _cost(other, goal) > (1 + min(band.median, ALIKE)) * _cost(one, goal)
+    if (within := tolerance(band)) is not None:
+        return _cost(other, goal) > (1 + within) * _cost(one, goal)
     scale = other.candidate.nodes / one.candidate.nodes if goal is Goal.NODE_HOURS else 1.0
     high, low = one.time.high, other.time.low
     return high is not None and low is not None and low * scale > high
@@ -164,12 +174,3 @@ def _verdict(advised: Option, usual: Option, gain: float, band: Band | None) -> 
     if gain > 1 + band.worst:
         return Sureness.YES
     return Sureness.LIKELY if gain > 1 + band.median else Sureness.POSSIBLE
-
-
-def _front(by_time: Sequence[Option]) -> tuple[Option, ...]:
-    """Each that costs fewer node-hours than every faster one."""
-    found: list[Option] = []
-    for one in by_time:
-        if not found or one.node_seconds < found[-1].node_seconds:
-            found.append(one)
-    return tuple(found)

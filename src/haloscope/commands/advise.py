@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +20,6 @@ from rich.table import Table
 from haloscope.advice import candidates, requests
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import (
-    ALIKE,
     Advice,
     Goal,
     Option,
@@ -26,6 +27,8 @@ from haloscope.advice.judging import (
     advice,
     band_of,
     cheapest,
+    parted,
+    tolerance,
 )
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
@@ -33,8 +36,10 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import dated_folder, in_a_shell, write_whole
-from haloscope.quantities import count, seconds
-from haloscope.run import campaign, kernels, places
+from haloscope.quantities import count, node_time, percent, seconds
+from haloscope.run import campaign, following, kernels, places, submission
+from haloscope.run.batched import BatchPlace
+from haloscope.run.here import LOCAL
 from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.simulated import SimulatedCluster
@@ -48,7 +53,9 @@ by predicted or measured time, and print the layout to request, ready to paste.
 
 On a cluster (--on stampede2) every candidate is simulated; the result has the error band of the
 simulation, from published tables of the same kernel and cluster where there are any. On this
-machine (--on local) candidates are measured in turn. The default layout, which the others are
+machine (--on local) candidates are measured; then the best two and the default in turn, until their
+intervals part. On a site, candidates are simulated on the cluster file that the site file names,
+and the best two and the default are measured in one job. The default layout, which the others are
 compared with, fills the fewest nodes in order, with one thread per task. First all numbers of
 nodes and threads are compared, then other mappings of ranks for the best two.
 
@@ -63,12 +70,17 @@ examples:
   haloscope advise poisson_cg n=4096 --tasks 512 --on stampede2
   haloscope advise jacobi3d size=256x256x256 --tasks 64 --on eagle --goal node-hours
   haloscope advise fft_pencil --tasks 2 --on local --json
+  haloscope advise poisson_cg n=4096 --tasks 64 --on my-site --within 20
   haloscope advise --profile profile-20261121-010203 --on eagle
 
 exit codes: 0 success, 1 a candidate failed, 2 usage error, 130 interrupted
 """
 _REMAPPED = 2
 """_REMAPPED is the number of layouts for which other mappings are tried, the best ones."""
+_FINALISTS = 2
+"""_FINALISTS is the number of layouts that are measured again in turn with the default."""
+_MOST_ROUNDS = 5
+"""_MOST_ROUNDS is how often --launches of these are measured if their intervals do not part."""
 _SHOWN = 5
 """_SHOWN is the largest number of rows of the table of alternatives."""
 
@@ -92,11 +104,21 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="with --profile: number of nodes (default: the fewest)",
     )
-    add("--on", metavar="PLACE", required=True, help="a cluster (simulated), or local (measured)")
+    add(
+        "--on",
+        metavar="PLACE",
+        required=True,
+        help="a cluster (simulated), local (measured), or a site (simulated, the best measured)",
+    )
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add("--most-nodes", metavar="N", type=int, help="largest number of nodes (default: 8 x fewest)")
-    add("--launches", metavar="N", type=int, default=6, help="local: launches per layout")
-    add("--within", metavar="MINUTES", type=float, help="start no candidate after this time")
+    add("--launches", metavar="N", type=int, default=6, help="measured: launches per layout")
+    add(
+        "--within",
+        metavar="MINUTES",
+        type=float,
+        help="start no candidate after this time; on a site: time limit of the job",
+    )
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", type=Path, help="folder (default: results/advise-KERNEL-DATE-TIME)")
     add("--json", action="store_true", help="print the content of advice.json instead of text")
@@ -104,15 +126,31 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Question:
-    """What is to be compared, and where. until: when to start no more, by time.monotonic()."""
+    """What is to be compared, and where.
+
+    place: where layouts are compared. final: where the best are measured in turn; None if nowhere.
+    until: when to start no more, by time.monotonic(); minutes: of a site's job.
+    """
 
     kernel: str
     params: Mapping[str, Value]
     place: Place
+    final: Place | None
     out: Path
     launches: int
     programs: tuple[Path, ...]
     until: float | None
+    minutes: int | None
+
+    @property
+    def on(self) -> Place:
+        """The place that was asked for."""
+        return self.final or self.place
+
+    @property
+    def over(self) -> bool:
+        """Whether its time is over."""
+        return self.until is not None and time.monotonic() > self.until
 
     @property
     def cluster(self) -> str | None:
@@ -133,27 +171,29 @@ def execute(arguments: argparse.Namespace) -> int:
         return traffic_advice.advise(*asked, as_json=arguments.json, screen=Screen())
     began = time.monotonic()
     tell = Teller(Screen(stderr=True))
+    asked_on = places.place(arguments.on)
+    at_site = places.site_of(asked_on)
+    place = asked_on if at_site is None else _simulated(at_site)
     question = _Question(
         arguments.kernel,
         dict(_pair(word) for word in arguments.params),
-        places.place(arguments.on),
+        place,
+        None if at_site is None and place.facts.simulated else asked_on,
         arguments.out or dated_folder(f"advise-{arguments.kernel}"),
         arguments.launches,
         tuple(arguments.programs),
-        None if arguments.within is None else began + 60 * arguments.within,
+        None if arguments.within is None or at_site else began + 60 * arguments.within,
+        None if arguments.within is None else math.ceil(arguments.within),
     )
-    if places.site_of(question.place) is not None:
-        mend = "simulate its cluster file (haloscope cluster list), then run the study in DIR there"
-        raise UserError(Problem(f"--on {arguments.on}", "advise does not submit jobs", mend))
-    bench, _ = question.place.preview({"--on": None})
-    site = question.place.site(bench, oversubscribe=False)
+    bench, _ = asked_on.preview({"--on": None})
+    site = asked_on.site(bench, oversubscribe=False)
     tried = candidates.shapes(arguments.tasks, site, arguments.most_nodes)
     usual, goal = candidates.default(arguments.tasks, site), Goal(arguments.goal)
+    if tried == [usual] and usual.nodes == 1 and at_site is None:  # nothing to compare
+        question = replace(question, launches=1)
     found, failed = _compared(question, "layouts", tried, tell)
     if usual not in found:
-        what = "the default layout has no time, so nothing can be compared with it"
-        mend = f"haloscope show {in_a_shell(question.out / 'layouts')} has the reason"
-        raise UserError(Problem(f"advise {question.kernel}", what, mend))
+        raise UserError(_nothing_to_compare_with(question, "layouts"))
     best = cheapest([option for option, _ in found.values()], goal, _REMAPPED)
     more = [
         other
@@ -165,15 +205,62 @@ def execute(arguments: argparse.Namespace) -> int:
     if more:
         remapped, further = _compared(question, "mappings", more, tell)
         found, failed = found | remapped, [*failed, *further]
-    band = band_of(question.cluster, found[usual][1]) if question.cluster else None
+    simulated = [] if at_site is None else [option for option, _ in found.values()]
+    if question.final is not None:
+        measured, further = _in_turn(question, found, usual, goal, tell)
+        failed = [*failed, *further]
+        found = measured if at_site is not None else found | measured
+    cluster = question.cluster if at_site is None else None
+    band = band_of(cluster, found[usual][1]) if cluster else None
     result = advice([option for option, _ in found.values()], usual, goal, band)
-    answer = _as_data(question, result, failed)
+    answer = _as_data(question, result, simulated, failed)
     _write(question, result, answer)
+    _write_page(question, result, simulated, failed)
     if arguments.json:
         print(json.dumps(answer, indent=1))
     else:
         _show(question, result, failed, Screen())
     return 1 if failed else 0
+
+
+def _simulated(site: BatchPlace) -> Place:
+    """The simulated cluster of a site's nodes. UserError where its file names none."""
+    if site.described.cluster is None:
+        what = "its site file names no cluster file, on which candidates are simulated first"
+        mend = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
+        raise UserError(Problem(f"--on {site.name}", what, mend))
+    return places.place(site.described.cluster)
+
+
+def _in_turn(
+    question: _Question, found: _Timed, usual: Candidate, goal: Goal, tell: Teller
+) -> tuple[_Timed, list[str]]:
+    """The best layouts and the default, measured in turn: on this machine until their intervals
+    part, on a site in one job. UserError if the default has no time."""
+    assert question.final is not None
+    best = cheapest([option for option, _ in found.values()], goal, _FINALISTS)
+    tried = [*dict.fromkeys([*(one.candidate for one in best), usual])]
+    here = places.site_of(question.final) is None
+    if here and (len(tried) == 1 or question.over):
+        return {}, []
+    final = replace(question, place=question.final)
+    measured, failed = _compared(final, "finals", tried, tell)
+    for rounds in range(2, _MOST_ROUNDS + 1):
+        if not here or question.over or parted([option for option, _ in measured.values()]):
+            break
+        folder, launches = question.out / "finals", rounds * question.launches
+        again = campaign.resume(folder, None, launches, tell, programs=question.programs)
+        campaign.measure(again.probed(), tell, question.until)
+        measured, failed = _read(folder, tried)
+    if not here and usual not in measured:
+        raise UserError(_nothing_to_compare_with(question, "finals"))
+    return measured, failed
+
+
+def _nothing_to_compare_with(question: _Question, name: str) -> Problem:
+    what = "the default layout has no time, so nothing can be compared with it"
+    mend = f"haloscope show {in_a_shell(question.out / name)} has the reason"
+    return Problem(f"advise {question.kernel}", what, mend)
 
 
 def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
@@ -236,25 +323,43 @@ def _pair(word: str) -> tuple[str, Value]:
     return key, text
 
 
+_Timed = dict[Candidate, tuple[Option, MeasuredCase]]
+"""Candidates with their times, and their cases."""
+
+
 def _compared(
     question: _Question, name: str, tried: Sequence[Candidate], tell: Teller
-) -> tuple[dict[Candidate, tuple[Option, MeasuredCase]], list[str]]:
+) -> tuple[_Timed, list[str]]:
     """Each candidate with its time and its case, and why others have none."""
     question.out.mkdir(parents=True, exist_ok=True)
     title = f"Advice: {name} of {question.kernel}, {count(tried[0].tasks, 'task')}"
-    text = candidates.study(title, question.kernel, question.params, tried, question.launches)
+    by_jobs = places.site_of(question.place) is not None
+    timeout_s = 60 * question.minutes if by_jobs and question.minutes else None
+    asked = (question.kernel, question.params, tried, question.launches)
+    text = candidates.study(title, *asked, timeout_s)
     file = question.out / f"{name}.toml"
     write_whole(file, text)
     folder = question.out / name
     request = campaign.Request(
-        str(file), out=folder, on=question.place.name, programs=question.programs
+        str(file), out=folder, on=question.place.name, programs=question.programs, together=True
     )
     try:
-        started = campaign.start(request, tell).probed()
+        started = campaign.start(request, tell)
+        started = started if by_jobs else started.probed()
     except UserError as error:
         raise UserError(_of_no_run(question, error.problems, f"{file}: ")) from error
-    campaign.measure(started, tell, question.until)
-    none = not started.folder.records.exists()  # the time was over before the first launch
+    if not by_jobs:
+        campaign.measure(started, tell, question.until)
+    else:
+        jobs = submission.of(started, question.minutes)
+        submission.begin(started, os.environ, tell)
+        following.follow(jobs, tell)
+    return _read(folder, tried)
+
+
+def _read(folder: Path, tried: Sequence[Candidate]) -> tuple[_Timed, list[str]]:
+    """Each candidate with its time and its case, as a folder has them, and why others have none."""
+    none = not (folder / "records.jsonl").exists()  # the time was over before the first launch
     cases = () if none else open_folder(folder).cases
     found, failed = {}, []
     for one in tried:
@@ -262,7 +367,7 @@ def _compared(
         if case is not None and case.time is not None:
             found[one] = (Option(one, case.time), case)
         else:
-            failed.append(f"{_named(one)}: {_why(case)}")
+            failed.append(f"{one}: {_why(case)}")
     return found, failed
 
 
@@ -288,21 +393,19 @@ def _why(case: MeasuredCase | None) -> str:
     return reasons[-1] if reasons else "not run"
 
 
-def _named(one: Candidate) -> str:
-    mapping = "node list" if "," in one.mapping else one.mapping.replace("_", " ")
-    threads = f" x {count(one.threads, 'thread')}" if one.threads > 1 else ""
-    across = "" if one.nodes == 1 else f", {mapping}"
-    return f"{count(one.nodes, 'node')}, {one.ppn} tasks per node{threads}{across}"
+def _as_data(
+    question: _Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
+) -> dict[str, Any]:
+    """The advice for programs: times in seconds, node-hours per step.
 
-
-def _as_data(question: _Question, result: Advice, failed: Sequence[str]) -> dict[str, Any]:
-    """The advice for programs: times in seconds, node-hours per step."""
+    simulated: of a site, the layouts that were simulated before the best were measured.
+    """
     return {
         "schema": "haloscope.advice/1",
         "kernel": question.kernel,
         "params": dict(question.params),
-        "on": question.place.name,
-        "simulated": question.cluster is not None,
+        "on": question.on.name,
+        "simulated": question.final is None,
         "goal": result.goal,
         "verdict": result.verdict,
         "gain": result.gain,
@@ -312,6 +415,8 @@ def _as_data(question: _Question, result: Advice, failed: Sequence[str]) -> dict
         "request": requests.as_data(result.advised.candidate),
         "front": [_option(one) for one in result.front],
         "options": [_option(one) for one in result.options],
+        "simulated_on": question.cluster,
+        "simulated_options": [_option(one) for one in simulated],
         "not_compared": [*failed],
     }
 
@@ -337,49 +442,78 @@ def _write(question: _Question, result: Advice, answer: Mapping[str, Any]) -> No
         write_whole(question.out / name, content)
 
 
+def _write_page(
+    question: _Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
+) -> None:
+    """The page, without which layouts are compared without the libraries that draw."""
+    from haloscope.commands import advice_page
+
+    what = f"{_what(question)}, {count(result.advised.candidate.tasks, 'task')}"
+    asked = [f"{key}={value}" for key, value in question.params.items()]
+    words = ["haloscope advise", question.kernel, *asked]
+    words += ["--tasks", str(result.advised.candidate.tasks), "--on", question.on.name]
+    command = " ".join(words)
+    facts = advice_page.AdviceFacts(
+        command, what, _how(question), _sureness(result), failed, simulated
+    )
+    advice_page.write(result, facts, question.out)
+
+
+def _what(question: _Question) -> str:
+    """The kernel with its parameters."""
+    given = " ".join(f"{key}={value}" for key, value in question.params.items())
+    return f"{question.kernel} {given}".strip()
+
+
+def _how(question: _Question) -> str:
+    """Where times are from."""
+    if question.final is None:
+        return f"simulated on {question.cluster}"
+    if question.cluster is None:
+        return "measured on this machine"
+    return f"measured on {question.final.name}, the best of those simulated on {question.cluster}"
+
+
 def _show(question: _Question, result: Advice, failed: Sequence[str], out: Console) -> None:
     """The advice for people."""
     advised, usual = result.advised, result.default
-    how = f"simulated on {question.cluster}" if question.cluster else "measured on this machine"
-    given = " ".join(f"{key}={value}" for key, value in question.params.items())
     tasks = count(advised.candidate.tasks, "task")
-    out.print(f"{question.kernel} {given}".strip() + f", {tasks}, {how}", markup=False)
+    out.print(f"{_what(question)}, {tasks}, {_how(question)}", markup=False, soft_wrap=True)
     out.print(f"request: {_line(advised)}", style="bold", markup=False, soft_wrap=True)
-    if advised is usual:
-        out.print("This is the default layout. No other one is better.", soft_wrap=True)
-    else:
+    if advised is not usual:
         out.print(f"default: {_line(usual)}", markup=False, soft_wrap=True)
+    elif len(result.options) > 1:
+        out.print("This is the default layout. No other one is better.", soft_wrap=True)
     out.print(_sureness(result), markup=False, soft_wrap=True)
     out.print(_table(result))
     one = advised.candidate
-    for line in (*requests.sbatch(one), requests.launchers(one)["Slurm"]):
+    lines = [*requests.sbatch(one), requests.launchers(one)["Slurm"]]
+    if question.on.name == LOCAL:
+        lines = [requests.launchers(one)["Open MPI"]]
+    for line in lines:
         out.print(line, markup=False, soft_wrap=True)
     for line in failed:
         out.print(f"not compared: {line}", markup=False, soft_wrap=True)
     where = in_a_shell(question.out)
-    out.print(
-        f"other launchers: {where}/advice.json; to check on a site: haloscope run "
-        f"{where}/check.toml --on SITE",
-        markup=False,
-        soft_wrap=True,
-    )
+    for line in (
+        f"page: {where}/report.html; other launchers: {where}/advice.json",
+        f"to check on a site: haloscope run {where}/check.toml --on SITE",
+        f"to run a study in this layout: haloscope run STUDY --layout {where}/layout.toml",
+    ):
+        out.print(line, markup=False, soft_wrap=True)
 
 
 def _line(one: Option) -> str:
-    hours = _node_time(one)
-    return f"{_named(one.candidate)}: {seconds(one.seconds)} per step, {hours}"
-
-
-def _node_time(one: Option) -> str:
-    """Node-hours of a step, or node-seconds where these are a more readable number."""
-    hours = one.node_seconds / 3600
-    return f"{hours:.3g} node-hours" if hours >= 1 else f"{one.node_seconds:.3g} node-s"
+    hours = node_time(one.node_seconds)
+    return f"{one.candidate}: {seconds(one.seconds)} per step, {hours}"
 
 
 def _sureness(result: Advice) -> str:
     """How much better, and how sure that is."""
     band = result.band
     better = f"{result.gain:.3g}x {'faster' if result.goal is Goal.TIME else 'cheaper'}"
+    if len(result.options) == 1:
+        return "This is the default layout. No other one fits, so nothing was compared."
     if band is None:
         if result.verdict is Sureness.NO_DIFFERENCE:
             return "No interval lies below that of the default."
@@ -391,7 +525,7 @@ def _sureness(result: Advice) -> str:
         else f"Not validated for this kernel and cluster; elsewhere: {errors}."
     )
     if result.verdict is Sureness.NO_DIFFERENCE:
-        return f"Layouts within {100 * min(band.median, ALIKE):.2g} % count as equal. {known}"
+        return f"Layouts within {percent(tolerance(band))} count as equal. {known}"
     words = {Sureness.YES: "sure", Sureness.POSSIBLE: "within the median error"}
     return f"{better} than the default ({words.get(result.verdict, result.verdict)}). {known}"
 
@@ -399,7 +533,7 @@ def _sureness(result: Advice) -> str:
 def _table(result: Advice) -> Table:
     """The front first, then others by time: few lines."""
     table = Table(box=None, pad_edge=False)
-    for title in ("nodes", "tasks/node", "threads", "mapping", "time", "node-s", ""):
+    for title in ("nodes", "tasks/node", "threads", "mapping", "time", "nodes x time", ""):
         table.add_column(title, justify="left" if title in ("mapping", "") else "right")
     rest = [one for one in result.options if one not in result.front]
     shown = [*result.front, *rest][:_SHOWN]
@@ -414,14 +548,13 @@ def _table(result: Advice) -> Table:
             if one in those
         ]
         layout = one.candidate
-        mapping = "node list" if "," in layout.mapping else layout.mapping.replace("_", " ")
         table.add_row(
             str(layout.nodes),
             str(layout.ppn),
             str(layout.threads),
-            "" if layout.nodes == 1 else mapping,
+            layout.mapped,
             seconds(one.seconds),
-            f"{one.node_seconds:.3g}",
+            node_time(one.node_seconds),
             ", ".join(notes),
         )
     return table

@@ -166,4 +166,9 @@ def _show(
         screen.print(f"not included: {other} of or between other worlds", soft_wrap=True)
     for line in (*requests.sbatch(best.candidate), requests.launchers(best.candidate)["Slurm"]):
         screen.print(line, markup=False, soft_wrap=True)
-    screen.print(f"other launchers: {in_a_shell(out)}/advice.json", markup=False, soft_wrap=True)
+    where = in_a_shell(out)
+    for line in (
+        f"other launchers: {where}/advice.json",
+        f"to run a study in this layout: haloscope run STUDY --layout {where}/layout.toml",
+    ):
+        screen.print(line, markup=False, soft_wrap=True)

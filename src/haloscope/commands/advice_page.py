@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of `advise`: layouts on time against node-hours, and what to request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from haloscope.advice import requests
+from haloscope.advice.candidates import Candidate
+from haloscope.advice.judging import Advice, Band, Goal, Option, Sureness, tolerance
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.quantities import NODE_SECONDS, SECONDS, count, node_time, number, percent, quantity
+from haloscope.report import writing
+from haloscope.report.document import Document, Section
+from haloscope.stats.estimates import Estimate
+from haloscope.topics import arranged
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks
+from haloscope.topics.common.notebook import spread_text
+from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, plain
+
+_VERDICTS = {
+    Sureness.NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
+    Sureness.POSSIBLE: Verdict.UNDECIDED,
+    Sureness.NOT_VALIDATED: Verdict.UNDECIDED,
+}
+
+
+@dataclass(frozen=True)
+class AdviceFacts:
+    """What the page says beside the layouts. how: where they were simulated or measured.
+
+    simulated: of measured ones, those that were simulated before.
+    """
+
+    command: str
+    what: str
+    how: str
+    sureness: str
+    not_compared: Sequence[str]
+    simulated: Sequence[Option] = ()
+
+
+def write(result: Advice, facts: AdviceFacts, directory: Path) -> Path:
+    """Write the page, its figure, and its tables; the page's path."""
+    return writing.write(document(result, facts), directory, ("html", "csv"))
+
+
+def document(result: Advice, facts: AdviceFacts) -> Document:
+    """The page as data."""
+    tables = [_layouts(result, result.options, "layouts", "Layouts")]
+    if facts.simulated:
+        simulated = sorted(facts.simulated, key=lambda one: one.seconds)
+        tables.append(_layouts(result, simulated, "simulated", "Layouts, simulated before"))
+    figure = _figure(result, facts)
+    drawn = (figure,) if figure.shows_enough else ()
+    tables.append(_request(result.advised.candidate))
+    return Document(
+        title=f"Advice: {facts.what}",
+        summary=f"{count(len(result.options), 'layout')}, {facts.how}. {facts.sureness}",
+        findings=tuple(arranged([*_findings(result)], 1)),
+        sections=(Section("advice", "Time and node-hours", drawn, tuple(tables)),),
+        left_out=tuple(f"Not compared: {line}." for line in facts.not_compared),
+        machine=(),
+        toolchains=(),
+        method=(
+            "Front: no other layout is both faster and cheaper in node-hours.",
+            "The default fills the fewest nodes in order, with one thread per task.",
+        ),
+        provenance=(("command", facts.command),),
+    )
+
+
+def _request(one: Candidate) -> Table:
+    """What to paste."""
+    lines = [
+        *(("job script", line) for line in requests.sbatch(one)),
+        *requests.launchers(one).items(),
+    ]
+    return Table(
+        id="request",
+        kind="advice",
+        title="Request",
+        columns=(Column("launcher", "launcher", align="left"), Column("line", "", align="left")),
+        rows=tuple((label(where), plain(line)) for where, line in lines),
+        notes=("Files that these lines name: made in the job by request.script of advice.json.",)
+        if requests.script(one)
+        else (),
+    )
+
+
+def _findings(result: Advice) -> list[Finding]:
+    """What to request, and the front."""
+    advised, usual = result.advised, result.default
+    metric = Metric("time of a step" if result.goal is Goal.TIME else "node-hours of a step")
+    gain = Ratio.of(Estimate(result.gain, None, None, 0, "none"))
+    cost = usual.node_seconds / advised.node_seconds
+    other = Ratio.of(Estimate(cost, None, None, 0, "none"))
+    apart = advised is not usual
+    by_time = apart and result.goal is Goal.TIME
+    claim = Claim(
+        {"name": str(advised.candidate)},
+        {"name": f"the default ({usual.candidate})"} if apart else {},
+        estimate=advised.time,
+        ratio=gain if by_time else None,
+        node_s=advised.node_seconds,
+        node_hours=other if by_time and advised.candidate.nodes != usual.candidate.nodes else None,
+        verdict=_VERDICTS.get(result.verdict, Verdict.FASTER),
+    )
+    shape = FindingShape.BEST if by_time else FindingShape.VALUE
+    found = [Finding("Layout to request", shape, (claim,), metric, "advice")]
+    if len(result.front) > 1:
+        parts = tuple(
+            Claim({"name": str(one.candidate)}, estimate=one.time, node_s=one.node_seconds)
+            for one in result.front
+        )
+        question = "Time against node-hours"
+        found.append(Finding(question, FindingShape.VALUE, parts, Metric("time"), "advice"))
+    return found
+
+
+def _figure(result: Advice, facts: AdviceFacts) -> Figure:
+    """Every layout, the front joined, the default and the advised layout by name."""
+    best = min(result.options, key=lambda one: one.seconds)
+    within = tolerance(result.band)
+    named = (result.advised, result.default)
+    others = [one for one in result.options if one not in (*named, *result.front)]
+    curves = [
+        Curve("front", _marks(result.front[::-1], None), model=True, style=0),
+        Curve("on the front", _marks(result.front, result.band, but=named), joined=False, style=0),
+        Curve("others", _marks(others, result.band), joined=False, style=7),
+        Curve("default", _marks([result.default], result.band), joined=False, style=1),
+    ]
+    if result.advised is not result.default:
+        advised = _marks([result.advised], result.band)
+        curves.append(Curve("advised", advised, joined=False, style=2))
+    costs = [one.node_seconds for one in result.options]
+    times = [one.seconds for one in result.options]
+    alike = ((best.seconds, best.seconds * (1 + within)),) if within else ()
+    notes = ["Left and down is better. Line: the front."]
+    if result.band is not None and within:
+        error = percent(result.band.median)
+        notes.append(f"Bars: {error}, the median error of the simulation. Most of it is common.")
+        notes.append(f"Shaded: within {percent(within)} of the fastest, which counts as equal.")
+    else:
+        notes.append("Bars: interval of the median over launches.")
+    return Figure(
+        id="advice",
+        kind="advice",
+        title="Time against node-hours of a step",
+        panels=(
+            Lines(
+                "advice",
+                "",
+                Axis("nodes × time of a step", "log", _cost_ticks(costs)),
+                Axis("time of a step", "log", second_ticks(times)),
+                tuple(curve for curve in curves if curve.marks),
+                bands=alike,
+            ),
+        ),
+        alt=f"{facts.what}: {count(len(result.options), 'layout')}. Advised: "
+        f"{result.advised.candidate}.",
+        notes=tuple(notes),
+    )
+
+
+def _mark(one: Option, band: Band | None) -> Mark:
+    """A layout with its interval, or with the median error of the simulation."""
+    low, high = one.time.low, one.time.high
+    if band is not None:
+        low, high = one.seconds / (1 + band.median), one.seconds * (1 + band.median)
+    return Mark(one.node_seconds, one.seconds, low, high)
+
+
+def _marks(
+    options: Sequence[Option], band: Band | None, but: Sequence[Option] = ()
+) -> tuple[Mark, ...]:
+    return tuple(_mark(one, band) for one in options if one not in but)
+
+
+def _cost_ticks(costs: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    """Ticks as those of times, in node-seconds."""
+    return tuple((value, quantity(value, NODE_SECONDS, 1)) for value, _ in second_ticks(costs))
+
+
+def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -> Table:
+    """All layouts, fastest first."""
+    words = {result.advised: "advised", result.default: "default"}
+    if result.advised is result.default:
+        words = {result.default: "advised, the default"}
+    front = {one.candidate for one in result.front} if name == "layouts" else set()
+    by_candidate = {one.candidate: word for one, word in words.items()}
+    rows: list[tuple[Cell, ...]] = [
+        (
+            label(str(one.candidate.nodes), one.candidate.nodes),
+            plain(one.candidate.ppn),
+            plain(one.candidate.threads),
+            plain(one.candidate.mapped),
+            Cell(
+                one.seconds,
+                quantity(one.seconds, SECONDS),
+                one.time.low,
+                one.time.high,
+                spread_text(one.time, SECONDS),
+            ),
+            plain(one.node_seconds, node_time(one.node_seconds)),
+            plain(result.default.seconds / one.seconds, f"{_over_default(result, one)} ×"),
+            plain(
+                ", ".join(
+                    [
+                        *filter(None, [by_candidate.get(one.candidate)]),
+                        *["front"] * (one.candidate in front),
+                    ]
+                )
+            ),
+        )
+        for one in options
+    ]
+    return Table(
+        id=name,
+        kind="advice",
+        title=title,
+        columns=(
+            Column("nodes", "nodes", align="left"),
+            Column("ppn", "tasks per node"),
+            Column("threads", "threads"),
+            Column("mapping", "mapping", align="left"),
+            Column("time_s", "step"),
+            NODE_TIME,
+            Column("speedup", "default / step"),
+            Column("is", "", align="left"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _over_default(result: Advice, one: Option) -> str:
+    return number(result.default.seconds / one.seconds)
