@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
+from itertools import count
 from textwrap import wrap
 from typing import Any
 
@@ -26,6 +27,7 @@ from haloscope.quantities import signed
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
 from haloscope.report.draw.phase_colours import hatches_of, phase_colours
+from haloscope.report.draw.points import series_id, with_values
 from haloscope.report.draw.series_styles import name_of, series_styles
 from haloscope.report.draw.surface import draw_surface
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
@@ -103,6 +105,7 @@ def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
             _drawing(
                 re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}"),
                 canvas_of(panel, colours, styles),
+                panel,
             )
             for panel in figure.panels
         ]
@@ -110,13 +113,15 @@ def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
     }
 
 
-def _drawing(name: str, canvas: Canvas) -> Drawing:
+def _drawing(name: str, canvas: Canvas, panel: Panel) -> Drawing:
     with matplotlib.rc_context(_STYLE):
         svg, pdf = StringIO(), BytesIO()
         canvas.savefig(svg, format="svg", dpi=200, metadata={"Date": None})
         canvas.set_layout_engine("none")  # laid out once is enough
         canvas.savefig(pdf, format="pdf", dpi=200, metadata={"CreationDate": None})
     styled = svg.getvalue().replace("<defs>", f"<style>{dark_style()}</style>\n <defs>", 1)
+    if isinstance(panel, Lines):
+        styled = with_values(styled, canvas, panel)
     return Drawing(name, styled, pdf.getvalue())
 
 
@@ -168,7 +173,7 @@ def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
 
 
 def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
-    names = list(dict.fromkeys(curve.label for curve in panel.curves))
+    names = panel.names
     columns = 2 if all(len(name) < 24 for name in names) else 1
     lines_below = -(-len(names) // columns)
     height = 3.5 + 0.22 * max(0, lines_below - 2)
@@ -179,12 +184,16 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     _scale(axes, "y", panel.y)
     own = [curve for curve in panel.curves if not curve.bound]
     pointed = [curve for curve in own if not curve.model]
+    number = count()
     for curve in own:
         style = styles[name_of(curve)] if curve.style is None else curve.style
+        before = {*axes.get_children()}
         if curve.model:
             _model(axes, curve, style)
         else:
             _curve(axes, curve, style, pointed.index(curve))
+        for artist in (one for one in axes.get_children() if one not in before):
+            artist.set_gid(f"{series_id(panel, curve)}-{next(number)}")
     _bounds(axes, [curve for curve in panel.curves if curve.bound])
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
@@ -193,7 +202,7 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     for low, high in panel.bands:
         axes.axhspan(low, high, color=MUTED, alpha=0.15, linewidth=0, zorder=0.5)
     if len(names) > 1:
-        _legend(canvas, axes, names, columns)
+        _legend(canvas, axes, panel, columns)
     return canvas
 
 
@@ -226,12 +235,15 @@ def _to_ticks(axes: Axes, axis: Axis) -> None:
     axes.set_ylim(0.95 * max(below, default=low), 1.05 * min(above, default=high))
 
 
-def _legend(canvas: Canvas, axes: Axes, names: Sequence[str], columns: int) -> None:
+def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int) -> None:
     """Below the panel, in the order of its curves."""
     handles, labels = axes.get_legend_handles_labels()
     drawn = dict(zip(labels, handles, strict=True))
-    ordered = [drawn[name] for name in names if name in drawn]
-    canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
+    first = {curve.label: curve for curve in reversed(panel.curves)}
+    ordered = [drawn[name] for name in panel.names if name in drawn]
+    legend = canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
+    for text in legend.get_texts():
+        text.set_gid(f"legend-{series_id(panel, first[text.get_text()])}")
 
 
 def _model(axes: Axes, curve: Curve, style: int) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -64,6 +65,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
         print_zoom=print_zoom,
         together=together,
         dark_figures=Markup(dark_style()),
+        script=Markup(files("haloscope.report.draw").joinpath("page.js").read_text("utf-8")),
     )
     write_whole(path, text)
     return path

@@ -97,6 +97,11 @@ class Lines:
     bands: tuple[tuple[float, float], ...] = ()
 
     @property
+    def names(self) -> list[str]:
+        """The names of its curves, each once."""
+        return list(dict.fromkeys(curve.label for curve in self.curves))
+
+    @property
     def values_of_x(self) -> int:
         """At how many x there are points, of measurements or published ones."""
         told = [curve for curve in self.curves if not (curve.bound or curve.model)]

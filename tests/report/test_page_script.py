@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a reader can do with a report in a browser: values of points, curves, and tables."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded import quick, write_folder
+
+from haloscope.cli import main
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+WIDE, PHONE = "1200,900", "390,844"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt install chromium")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = write_folder(tmp_path_factory.mktemp("page"), quick(2))
+    assert main(["report", str(folder), "--format", "html"]) == 0
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def done(page: str, folder: Path, script: str, size: str = WIDE) -> Any:
+    """What a script returns that runs in a page after the page's own."""
+    path = folder / "page.html"
+    asked = (
+        "<script>window.onerror = (what) => { document.body.dataset.wrong = what; };</script>"
+        f"<script>{{ const pre = document.createElement('pre'); pre.id = 'returned';"
+        f"pre.textContent = JSON.stringify((() => {{ {script} }})());"
+        "document.body.append(pre); }</script></body>"
+    )
+    path.write_text(page.replace("</body>", asked), encoding="utf-8")
+    words = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={size}"]
+    ended = subprocess.run(
+        [*words, f"--user-data-dir={folder}/profile", "--dump-dom", path.as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    found = re.search(r'<pre id="returned">(.*?)</pre>', ended.stdout, re.S)
+    assert found is not None, ended.stdout[-2000:]
+    return json.loads(unescape(found[1]))
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+@pytest.mark.parametrize("kind", ["pointerenter", "click"])
+def test_a_point_shows_its_value_on_the_page(
+    page: str, tmp_path: Path, kind: str, size: str
+) -> None:
+    script = f"""
+        const point = document.querySelector("#figure-stream .points circle");
+        const at = {{ clientX: 30, clientY: 30, bubbles: true }};
+        point.dispatchEvent(new PointerEvent("{kind}", at));
+        const box = document.querySelector(".value"), place = box.getBoundingClientRect();
+        return [box.hidden, box.textContent, place.left >= 0 && place.right <= innerWidth];"""
+
+    hidden, text, inside = done(page, tmp_path, script, size)
+
+    assert not hidden
+    assert re.fullmatch(
+        r"1 core\nbandwidth: [\d.]+ GB/s \([\d.]+ to [\d.]+\)\nworking set per core: 32 KiB", text
+    )
+    assert inside
+
+
+def test_a_name_in_the_legend_switches_its_curve(page: str, tmp_path: Path) -> None:
+    script = """
+        const svg = document.querySelector("#figure-stream svg");
+        const shown = () => ["series-0", "series-1"].map((series) =>
+            [...svg.querySelectorAll(`[id*="-${series}-"], [data-series="${series}"]`)]
+                .filter((part) => part.style.display !== "none").length);
+        const before = shown(), entry = svg.querySelector('[id$="legend-series-1"]');
+        const click = () => entry.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+        click();
+        const between = shown();
+        click();
+        return [before, between, shown()];"""
+
+    before, between, after = done(page, tmp_path, script)
+
+    assert min(before) > 7
+    assert between == [before[0], 0]
+    assert after == before
+
+
+def test_a_table_is_sorted_by_exact_values_and_back(page: str, tmp_path: Path) -> None:
+    script = """
+        const table = document.querySelector("#table-summary"), rows = () =>
+            [...table.tBodies[0].rows].map((row) => row.cells[column].dataset.value ?? null);
+        const heads = headsOf(table);
+        const column = heads.findIndex((head) => head.textContent === "step");
+        const sorts = [rows()];
+        for (let k = 0; k < 3; ++k) {
+            heads[column].querySelector("button").click();
+            sorts.push(rows());
+        }
+        return sorts;"""
+
+    before, rising, falling, after = done(page, tmp_path, script)
+
+    numbers = [float(one) for one in before if one is not None]
+    assert len(set(numbers)) > 4
+    assert [float(one) for one in rising if one is not None] == sorted(numbers)
+    assert [float(one) for one in falling if one is not None] == sorted(numbers, reverse=True)
+    assert after == before
+
+
+def test_each_column_of_each_table_has_a_head_to_sort_by(page: str, tmp_path: Path) -> None:
+    script = """
+        return [...document.querySelectorAll(".box table")].map((table) => [
+            table.tHead.rows.length, headsOf(table).length, table.tBodies[0].rows[0].cells.length]);
+        """
+
+    tables = done(page, tmp_path, script)
+
+    assert {rows for rows, _, _ in tables} == {1, 2}
+    assert all(heads == columns for _, heads, columns in tables)
+
+
+def test_rows_are_filtered_by_words(page: str, tmp_path: Path) -> None:
+    script = """
+        const table = document.querySelector("#table-summary");
+        const filter = table.closest(".box").previousElementSibling.querySelector("input");
+        filter.value = "POISSON 1024";
+        filter.dispatchEvent(new Event("input"));
+        return [...table.tBodies[0].rows].map((row) => [row.hidden, row.textContent]);"""
+
+    rows = done(page, tmp_path, script)
+
+    shown = [text for hidden, text in rows if not hidden]
+    assert 0 < len(shown) < len(rows)
+    assert all("poisson" in text and "1024" in text for text in shown)
+
+
+def test_a_table_is_saved_with_exact_values(page: str, tmp_path: Path) -> None:
+    script = """
+        const table = document.querySelector("#table-scaling-time-1");
+        return [csvOf(table), [...table.tBodies[0].rows].map((row) =>
+            [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent.trim()))];"""
+
+    text, cells = done(page, tmp_path, script)
+
+    lines = text.splitlines()
+    assert lines[0].startswith("N,p = 1")
+    assert len(lines) == 1 + len(cells)
+    assert float(lines[1].split(",")[1]) == float(cells[0][1])
+    assert len(lines[1].split(",")[1]) > 6  # more digits than the page shows
+
+
+def test_a_link_to_a_table_opens_its_topic(page: str, tmp_path: Path) -> None:
+    script = """
+        const table = document.querySelector("#table-scaling-time-1");
+        const topic = table.closest("details.topic"), before = topic.open;
+        history.replaceState(null, "", "#table-scaling-time-1");
+        window.dispatchEvent(new Event("hashchange"));
+        return [before, topic.open];"""
+
+    assert done(page, tmp_path, script) == [False, True]
+
+
+def test_all_values_are_on_the_page_without_the_script(page: str) -> None:
+    without = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+
+    assert "<title>1 core\nbandwidth:" in without
+    assert "16.7 ms" in without or re.search(r"<span>[\d.]+ ms</span>", without)
