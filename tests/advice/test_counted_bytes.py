@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +29,52 @@ def ring(ranks: int, order: list[int] | None = None) -> list[tuple[int, int, int
     """Each rank sends 100 bytes to the next, ranks numbered in some order."""
     names = order or list(range(ranks))
     return [(names[k], names[(k + 1) % ranks], 100) for k in range(ranks)]
+
+
+class FakeMapper:
+    """The part of chszlablib that is used: it reverses the ranks, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.levels: list[int] = []
+        self.distances: list[int] = []
+        self.edges: list[tuple[int, int, int]] = []
+        self.Graph = SimpleNamespace(from_edge_list=self.graph)
+        self.Decomposition = SimpleNamespace(process_map=self.process_map)
+
+    def graph(self, edges: list[tuple[int, int, int]], num_nodes: int) -> int:
+        self.edges = edges
+        return num_nodes
+
+    def process_map(
+        self, ranks: int, levels: list[int], distances: list[int], **_: object
+    ) -> SimpleNamespace:
+        self.levels, self.distances = levels, distances
+        return SimpleNamespace(assignment=list(range(ranks))[::-1])
+
+
+def test_switches_and_nodes_are_levels_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "chszlablib", fake := FakeMapper())
+    cluster = cluster_file.find("eagle")
+    below = cluster.network.levels[0].children if cluster.network else 0
+    found = counted_bytes.read(written(tmp_path, [*ring(4 * below), (1, 0, 300)]))
+
+    nodes = counted_bytes.by_hierarchy(found, 2 * below, cluster)
+
+    assert (fake.levels, fake.distances) == ([2, below, 2], [1, 10, 100])
+    assert len(fake.edges) == 4 * below
+    assert max(fake.edges, key=lambda one: one[2])[:2] == (0, 1)
+    assert nodes == [rank // 2 for rank in range(4 * below)][::-1]
+    assert counted_bytes.by_hierarchy(found, 3, cluster) is None, "nodes are not alike"
+
+
+def test_without_the_library_there_is_no_such_mapping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "chszlablib", None)
+    found = counted_bytes.read(written(tmp_path, ring(8)))
+    assert counted_bytes.by_hierarchy(found, 4, cluster_file.find("eagle")) is None
 
 
 def test_bytes_between_nodes_and_of_the_busiest_are_counted(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pymetis
 from scipy.sparse import coo_matrix, csr_matrix
 
@@ -122,11 +123,58 @@ def by_graph(traffic: CountedBytes, nodes: int) -> list[int]:
     """
 
     both = (traffic.matrix + traffic.matrix.T).tocsr()
-    most = max(1, int(both.data.max()))
-    weights = np.maximum(1, both.data * 1_000_000 // most).astype(np.int64)  # METIS adds them up
     adjacency = pymetis.CSRAdjacency(both.indptr, both.indices)
-    _, parts = pymetis.part_graph(nodes, adjacency, eweights=weights, recursive=nodes <= 8)
+    _, parts = pymetis.part_graph(nodes, adjacency, eweights=_weights(both), recursive=nodes <= 8)
     return _evened(both, parts, shares(traffic.ranks, nodes))
+
+
+FAR = 10
+"""FAR is how many times as much a byte costs as one level of the machine below: SharedMap minimises
+the sum over bytes."""
+
+
+def by_hierarchy(
+    traffic: CountedBytes, nodes: int, cluster: Cluster, seed: int = 1
+) -> list[int] | None:
+    """The node of every rank: SharedMap puts ranks that exchange much below the same switch, too.
+
+    None without its library, the optional dependency `mapping`, and where nodes have unequal
+    numbers of ranks or the job leaves switches of a fat tree partly filled.
+    """
+    try:
+        from chszlablib import Decomposition, Graph
+    except ImportError:
+        return None
+    each, left = divmod(traffic.ranks, nodes)
+    levels = [each, *_below_switches(cluster, nodes)]
+    if left or prod(levels) != traffic.ranks:
+        return None
+    both = (traffic.matrix + traffic.matrix.T).tocoo()
+    once = both.row < both.col
+    ends = zip(both.row[once].tolist(), both.col[once].tolist(), strict=True)
+    weights = _weights(both)[once].tolist()
+    edges = [(*pair, weight) for pair, weight in zip(ends, weights, strict=True)]
+    graph = Graph.from_edge_list(edges, num_nodes=traffic.ranks)
+    distances = [FAR**level for level in range(len(levels))]
+    found = Decomposition.process_map(graph, levels, distances, mode="strong", seed=seed)
+    parts = (np.asarray(found.assignment) // each).tolist()
+    return _evened(both.tocsr(), parts, shares(traffic.ranks, nodes))
+
+
+def _below_switches(cluster: Cluster, nodes: int) -> list[int]:
+    """How a job's nodes are divided among switches: nodes of each, then switches."""
+    network = cluster.network
+    if network is None or network.topology != "fat_tree":
+        return [nodes]
+    below = network.levels[0].children
+    return [below, nodes // below] if nodes > below and nodes % below == 0 else [nodes]
+
+
+def _weights(both: coo_matrix | csr_matrix) -> npt.NDArray[np.int64]:
+    """Bytes of edges, scaled so that their sums fit."""
+    most = max(1, int(both.data.max()))
+    weights: npt.NDArray[np.int64] = np.maximum(1, both.data * 1_000_000 // most).astype(np.int64)
+    return weights
 
 
 def _evened(both: csr_matrix, parts: Sequence[int], sizes: Sequence[int]) -> list[int]:

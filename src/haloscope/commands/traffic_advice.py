@@ -24,8 +24,8 @@ from haloscope.quantities import count, seconds, size
 NO_DIFFERENCE = 0.02
 """NO_DIFFERENCE is the share of bytes by which two mappings must differ, because METIS' cuts of the
 same graph differ by as much."""
-_GRAPH = "graph"
-"""_GRAPH is the name of the mapping that is made for the traffic."""
+_GRAPH, _HIERARCHY = "graph", "hierarchy"
+"""Mappings that are made for the traffic: by METIS, and by SharedMap if its library is there."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ def advise(
         raise UserError(Problem(f"--on {place}", "is not a cluster", mend))
     cluster = cluster_file.find(place)
     number = _nodes(found, cluster, nodes)
-    mapped = [_mapped(name, found, number, cluster) for name in _names(number)]
+    made = ((name, _mapped(name, found, number, cluster)) for name in _names(number))
+    mapped = [one for _, one in made if one is not None]
     block = mapped[0]
     best = min(mapped, key=lambda one: (one.load.busiest, one.load.between_nodes))
     if best.load.busiest >= (1 - NO_DIFFERENCE) * block.load.busiest:
@@ -82,13 +83,19 @@ def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
 
 
 def _names(nodes: int) -> tuple[str, ...]:
-    return ("block", "round_robin", "random", _GRAPH) if nodes > 1 else ("block",)
+    return ("block", "round_robin", "random", _GRAPH, _HIERARCHY) if nodes > 1 else ("block",)
 
 
-def _mapped(name: str, found: CountedBytes, nodes: int, cluster: Cluster) -> _Mapped:
+def _mapped(name: str, found: CountedBytes, nodes: int, cluster: Cluster) -> _Mapped | None:
+    """None for a mapping that can't be made here."""
     mapping, seed = name, None
     if name == _GRAPH:
         mapping = ",".join(map(str, counted_bytes.by_graph(found, nodes)))
+    elif name == _HIERARCHY:
+        made = counted_bytes.by_hierarchy(found, nodes, cluster)
+        if made is None:
+            return None
+        mapping = ",".join(map(str, made))
     elif name == "random":
         seed = 1
     one = Candidate(found.ranks, nodes, 1, "close", mapping, seed)

@@ -177,7 +177,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         yield made(
             context,
             shown,
-            "Few nodes or many, by data and tasks",
+            f"Few nodes or many, {named(one.part)}",
             FindingShape.COMPARISON,
             parts,
             topic="mapping",
