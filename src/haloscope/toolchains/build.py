@@ -215,7 +215,7 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
         what = f"the wrapper finds no C++ compiler: {(done.stderr or done.stdout).strip()[-300:]}"
         mend = "install one (Debian, Ubuntu: apt install g++), or set CXX"
         raise UserError(Problem(str(toolchain.mpicxx), what, mend))
-    return done.stdout.splitlines()[0]
+    return next(iter(done.stdout.splitlines()), f"unknown ({toolchain.mpicxx.name})")
 
 
 def environment(toolchain: Toolchain) -> dict[str, str]:

@@ -137,8 +137,9 @@ def _write_floats(
         write_whole(folder / f"{name}.tex", text)
 
 
-_PREAMBLE = r"""% First: \usepackage{graphicx}, \graphicspath{{RESULT FOLDER/}}; \input this file.
+_PREAMBLE = r"""% Before \begin{document}: \input this file, and \graphicspath{{RESULT FOLDER/}}.
 % Then \input table-ID.tex or figure-ID.tex, and refer to them: \ref{tab:ID}, \ref{fig:ID}.
+\RequirePackage{graphicx}
 """
 """_PREAMBLE says how the files of tables and figures are used."""
 
