@@ -382,7 +382,7 @@ def test_the_latex_files_are_input_into_a_document_of_one_s_own(tmp_path: Path) 
     files = sorted(path.stem for path in (folder / "latex").glob("*-*.tex"))
     lines = [
         r"\documentclass{article}\usepackage[utf8]{inputenc}",
-        r"\graphicspath{{results/}}\input{results/latex/preamble}\begin{document}",
+        r"\input{results/latex/preamble}\graphicspath{{results/}}\begin{document}",
         r"Table~\ref{tab:summary}",
         *(rf"\input{{results/latex/{name}}}\clearpage" for name in files),
         r"\end{document}",

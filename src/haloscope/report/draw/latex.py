@@ -137,7 +137,7 @@ def _write_floats(
         write_whole(folder / f"{name}.tex", text)
 
 
-_PREAMBLE = r"""% Before \begin{document}: \input this file, and \graphicspath{{RESULT FOLDER/}}.
+_PREAMBLE = r"""% Before \begin{document}: \input this file, then \graphicspath{{RESULT FOLDER/}}.
 % Then \input table-ID.tex or figure-ID.tex, and refer to them: \ref{tab:ID}, \ref{fig:ID}.
 \RequirePackage{graphicx}
 """
