@@ -80,6 +80,7 @@ def test_the_table_has_every_guideline_and_where_it_is_broken() -> None:
     assert [cell.text for cell in column(table, "broken_at")].count("–") == 8
 
 
+@pytest.mark.usefixtures("exact")
 def test_of_many_cases_the_broken_guidelines_alone_stand_in_the_table() -> None:
     slow = times()
     slow["reduce", 8] *= 3.0

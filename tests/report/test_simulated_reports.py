@@ -13,10 +13,12 @@ from recorded import Raw, cases, pingpong, poisson, write_folder
 
 from haloscope.analysis.context import Context
 from haloscope.analysis.published import Library
+from haloscope.analysis.trust import trust
 from haloscope.findings.caveats import Caveat
-from haloscope.findings.finding import FindingShape, Prominence
+from haloscope.findings.finding import FindingShape
 from haloscope.findings.sentences import sentence
 from haloscope.papers import tables as papers
+from haloscope.report.document import trusted
 from haloscope.report.method import machine_facts, method
 from haloscope.report.writing import composed
 from haloscope.topics import findings
@@ -58,9 +60,8 @@ def method_of(raws: list[Raw]) -> tuple[str, ...]:
 
 def test_verified_answers_are_told_from_those_that_are_not() -> None:
     raws = [simulated(64, verified=True), simulated(1024)]
-    first = findings(cases(raws), Context())[0]
-    assert first.caveats == (Caveat.SIMULATED,)
-    assert any("1 answers" in str(part.subject["name"]) for part in first.parts)
+    found = trust(cases(raws))
+    assert found and found.verified == 1
     assert any("checked: 1 of 2." in line for line in method_of(raws))
     (table,) = build("summary", raws)
     assert [row[2].marks for row in table.rows] == ["‡§", "‡"]
@@ -71,30 +72,30 @@ def test_verified_answers_are_told_from_those_that_are_not() -> None:
 
 def test_where_all_answers_are_verified_nothing_is_said_of_others() -> None:
     raws = [simulated(64, verified=True), simulated(1024, verified=True)]
-    first = findings(cases(raws), Context())[0]
+    found = trust(cases(raws))
     assert "Answers that were computed and checked: 2 of 2." in method_of(raws)
-    assert any("2 answers" in str(part.subject["name"]) for part in first.parts)
+    assert found and found.verified == 2
 
 
 def test_a_simulation_that_failed_has_no_answer() -> None:
     failed = {**simulated(64, verified=True), "outcome": "failed", "reason": "deadlock"}
-    (one,) = (
-        each
-        for each in findings(cases([failed, simulated(1024)]), Context())
-        if each.caveats == (Caveat.SIMULATED,) and each.severity is Prominence.WARNING
-    )
-    assert [part.subject["name"] for part in one.parts] == ["1 of 1 cases on stampede2"]
+    found = trust(cases([failed, simulated(1024)]))
+    assert found and found.verified == 0
+    assert [one.cases for one in found.grades] == [1]
 
 
 def test_the_method_has_what_validates_simulations_like_these() -> None:
-    known, unknown = (
-        {one.shape for one in validity(cases(raws))}
-        for raws in ([simulated(1024)], [simulated(64, cluster="eagle")])
-    )
-    assert (known, unknown) == ({FindingShape.PUBLISHED}, {FindingShape.WARNING})
-    for raws in ([simulated(1024)], [simulated(64, cluster="eagle")]):
-        (one,) = validity(cases(raws))
-        assert sentence(one) in method_of(raws)
+    (one,) = validity(cases([simulated(1024)]))
+    assert one.shape is FindingShape.PUBLISHED
+    assert sentence(one) in method_of([simulated(1024)])
+    assert list(validity(cases([simulated(64, cluster="eagle")]))) == []
+
+
+def test_tables_shade_what_no_published_time_validates_beside_what_some_do() -> None:
+    own, other = simulated(1024), {**simulated(64), "params": {"n": 64, "variant": "fused"}}
+    both = trusted(cases([own, other]))
+    assert [*both["unvalidated"]] == [case.id for case in cases([other])]
+    assert trusted(cases([own]))["unvalidated"] == trusted(cases([other]))["unvalidated"] == set()
 
 
 def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> None:

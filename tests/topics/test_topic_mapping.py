@@ -15,6 +15,7 @@ from haloscope.papers import tables as papers
 from haloscope.topics.mapping import findings as topic
 
 PAPER = papers.load("task-mapping-drop")
+pytestmark = pytest.mark.usefixtures("exact")
 
 
 def run(tasks: int, nodes: int, time_s: float, kernel: str = "", **layout: Any) -> Raw:

@@ -165,11 +165,25 @@ def test_simulated_layouts_in_another_order_than_published_stand_beside_those_ti
         ]  # fmt: skip
         return found(topic.layouts, raws, paper=papers.load("hpcf-2018-10"))
 
-    best, beside = simulated(4.42, 4.58, 4.73)
+    best, beside = simulated(4.42, 5.58, 6.73)
     assert best.parts[0].subject["ppn"] == 1 and best.parts[0].reference == {"others": 2}
     assert [part.verdict for part in beside.parts] == [None, Verdict.DISAGREES]
     assert [part.published[0].value for part in beside.parts] == [6.0, 9.0]
-    assert len(simulated(4.73, 4.58, 4.42)) == 1
+    assert len(simulated(6.73, 5.58, 4.42)) == 1
+
+
+def test_simulated_layouts_within_the_error_of_their_ratio_are_alike() -> None:
+    raws = [
+        poisson(8192, nodes=32, ranks=32 * ppn, threads=32 // ppn, variant="textbook",
+                exchange="nonblocking", time_s=time_s, **SIMULATED)
+        for ppn, time_s in ((1, 4.42), (2, 4.58), (4, 9.0))
+    ]  # fmt: skip
+
+    (part,) = found(topic.layouts, raws)[0].parts
+
+    assert part.verdict is Verdict.NO_DIFFERENCE
+    assert [one["ppn"] for one in part.also] == [2] and part.reference["ppn"] == 4
+    assert part.band is not None and 4.58 / 4.42 < part.band < 9.0 / 4.42
 
 
 def test_bindings_alone_are_no_layouts() -> None:
@@ -202,6 +216,7 @@ def fastest(raws: list[Raw]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     }
 
 
+@pytest.mark.usefixtures("exact")
 def test_each_mesh_has_its_fastest_number_of_processes_on_few_nodes_and_on_many() -> None:
     times = {
         (64, 1): (4.0, 2.0, 1.0),

@@ -21,6 +21,7 @@ from recorded import (
 
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
+from haloscope.papers.validated import validated
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged, quality
 
@@ -69,45 +70,39 @@ def test_marked_cases_are_warned_of(raws: list[Raw], caveat: Caveat, number: int
     assert found(quality.marked, [poisson(64)]) == []
 
 
-def test_simulated_cases_are_counted_with_their_cluster_and_their_answers() -> None:
-    told = {**SIMULATED["simulation"], "verified": True}
-    raws = [poisson(64, **SIMULATED), poisson(128, **{**SIMULATED, "simulation": told})]
-
-    first, *_ = found(quality.simulation, [*raws, poisson(256)])
-
-    assert first.caveats == (Caveat.SIMULATED,) and len(first.cases) == 2
-    names = [part.subject["name"] for part in first.parts]
-    assert names == ["2 of 3 cases on stampede2", "1 answers computed and verified"]
-
-
-def test_simulations_have_the_errors_of_those_that_published_times_validate() -> None:
+def test_simulations_have_the_errors_of_the_published_tables_of_their_kernel() -> None:
     raws = [poisson(1024, variant="textbook", **SIMULATED), poisson(64, **SIMULATED)]
 
-    _, known, unknown = found(quality.simulation, raws)
+    (known,) = found(quality.simulation, raws)
 
-    first = known.parts[0]
-    assert first.share == pytest.approx(0.028, abs=1e-3)
-    assert first.published[0].value == pytest.approx(0.295, abs=1e-3)
-    assert unknown.caveats == (Caveat.NOT_VALIDATED,)
-    assert [part.subject["name"] for part in unknown.parts] == ["poisson_cg (fused) on stampede2"]
-
-
-def test_a_cluster_that_nothing_validates_is_warned_of_once() -> None:
-    simulation = {**SIMULATED["simulation"], "cluster": "eagle"}
-    raws = [poisson(n, clock="simulated", simulation=simulation) for n in (64, 128)]
-
-    _, unknown = found(quality.simulation, raws)
-
-    assert unknown.caveats == (Caveat.NOT_VALIDATED,) and len(unknown.parts) == 1
+    tables = [v for v in validated() if (v.cluster, v.kernel) == ("stampede2", "poisson_cg")]
+    assert len(known.parts) == len(tables) > 4
+    assert [part.share for part in known.parts] == [one.median for one in tables]
+    assert [part.published[0].value for part in known.parts] == [one.worst for one in tables]
     assert found(quality.simulation, [poisson(64)]) == []
+
+
+def test_a_cluster_that_no_table_is_of_has_no_errors() -> None:
+    simulation = {**SIMULATED["simulation"], "cluster": "cab"}
+
+    assert found(quality.simulation, [poisson(64, clock="simulated", simulation=simulation)]) == []
+
+
+def test_replicates_are_warned_of() -> None:
+    drawn = {**SIMULATED["simulation"], "spread": {"nodes": 0.01, "phases": 0.0, "seed": 3}}
+    raws = [poisson(64, launch=k, clock="simulated", simulation=drawn) for k in range(2)]
+
+    first, _ = found(quality.simulation, [*raws, poisson(128, **SIMULATED)])
+
+    assert first.caveats == (Caveat.REPLICATES,) and first.question == "1 of 2 simulated cases"
 
 
 def test_errors_of_relative_times_say_over_what() -> None:
     raw = {**fft(), **SIMULATED, "simulation": {**SIMULATED["simulation"], "cluster": "eagle"}}
 
-    _, known = found(quality.simulation, [raw])
+    (known,) = found(quality.simulation, [raw])
 
-    assert "over the time on 16 nodes" in known.parts[0].published[0].text
+    assert "over the time on other nodes" in known.parts[0].published[0].text
 
 
 HYBRID = {"machine": {"topology": {**MACHINE["topology"], "kind": ["0-3", "4-7"]}}}

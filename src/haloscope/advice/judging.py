@@ -11,7 +11,7 @@ from itertools import pairwise
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.fronts import ALIKE, front
-from haloscope.papers.validated import Validated, validated
+from haloscope.papers.validated import Validated, program_of, validated
 from haloscope.stats.estimates import Estimate
 
 
@@ -90,8 +90,7 @@ class Advice:
 
 def band_of(cluster: str, case: MeasuredCase) -> Band:
     """The error band of a simulated case."""
-    variant = case.settings.get("variant")
-    known = f"memory={case.settings.get('memory', 'host')}" if variant is None else str(variant)
+    known = program_of(case.settings)
     own = [
         one
         for one in validated()

@@ -13,6 +13,8 @@ from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from haloscope.analysis import bands
+from haloscope.analysis.bands import ErrorBand, Subject
 from haloscope.quantities import count
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
@@ -62,6 +64,21 @@ class MeasuredCase:
     def cores(self) -> int:
         """Processes times threads: the cores in use when each has its own."""
         return self.ranks * self.number("threads")
+
+    @property
+    def counted(self) -> str:
+        """What `cores` counts: "hardware threads" where several of them share a core."""
+        return "hardware threads" if self.shares_cores else "cores"
+
+    @property
+    def shares_cores(self) -> bool:
+        """Whether its threads are placed so that several hardware threads of a core have some."""
+        if self.settings.get("places") != "threads" or not self.launches:
+            return False
+        machine = self.launches[0].machine or {}
+        a_node = self.number("ppn") * self.number("threads")
+        packed = self.settings.get("bind") == "close" and (machine.get("threads_per_core") or 1) > 1
+        return a_node > (machine.get("cores") or inf) or (packed and a_node > 1)
 
     @property
     def processes(self) -> str:
@@ -128,6 +145,20 @@ class MeasuredCase:
         told = [record.raw.get("simulation") or {} for record in self.launches]
         return told[0].get("cluster") if told else None
 
+    @cached_property
+    def subject(self) -> Subject | None:
+        """What the error of its simulation depends on; None of what was measured."""
+        if not self.simulated or not self.launches:
+            return None
+        told = self.launches[0].raw.get("simulation") or {}
+        where = str(told.get("cluster", "")), str(told.get("platform", ""))
+        return Subject(*where, self.kernel, self.settings)
+
+    @cached_property
+    def band(self) -> ErrorBand | None:
+        """How far its simulated times are off; None of what was measured."""
+        return bands.known().time(self.subject) if self.subject else None
+
     @property
     def oversubscribed(self) -> bool:
         """Whether ranks or threads shared cores."""
@@ -181,6 +212,10 @@ class MeasuredCase:
         and nothing is claimed from it. Launches in allocations of a batch system are nested in
         them: the interval is one over allocations.
         """
+        found = self._estimate(sample, repetitions)
+        return replace(found, band=self.band.factor) if found and self.band else found
+
+    def _estimate(self, sample: Sequence[float], repetitions: Sequence[float]) -> Estimate | None:
         if not sample:
             return None
         if self.alike:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
-from math import comb
+from math import comb, log
 from statistics import mean, median
 from typing import Final, Literal
 
+from haloscope.analysis import bands
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.fits import exchanges, loggp_by_launch
 from haloscope.analysis.sweeps import Swept, sweep
@@ -30,6 +31,9 @@ UNTESTABLE: Final = "too few launches to tell"
 UNDECIDED: Final = "undecided: one allocation each"
 """The verdict on two folders of a batch system where a test has no more than one allocation on each
 side: the allocation is the unit, and one says nothing of how the next would differ."""
+
+NO_DIFFERENCE: Final = "no difference shown"
+_SHOWN = ("faster", "slower")
 
 TestVerdict = Literal[
     "faster",
@@ -64,6 +68,7 @@ class Contrast:
 
     ratio:      median of the first over median of the second: how many times as fast the second is.
     comparison: the test over launches; None where one has none, or both are simulated.
+    verdict:    of simulated times, a ratio within their band shows no difference.
     adjusted:   its p-value after Holm's correction for `family` tests.
     """
 
@@ -136,9 +141,27 @@ def contrasts(
     return [
         _undecided_by_jobs(first, second)
         if apart and _undecidable(first, second)
-        else _contrast(first, second, one, p, tests)
+        else _beyond_band(_contrast(first, second, one, p, tests))
         for (first, second), one, p in zip(pairs, tested, adjusted, strict=True)
     ]
+
+
+def band_of(first: MeasuredCase, second: MeasuredCase) -> float | None:
+    """How far the ratio of two times is off, where one or both were simulated, as a factor."""
+    if first.subject and second.subject:
+        return bands.known().ratio(first.subject, second.subject).factor
+    only = first.band or second.band
+    return only.factor if only else None
+
+
+def _beyond_band(one: Contrast) -> Contrast:
+    """A difference that is not beyond the error of the simulations is none that is shown."""
+    band = band_of(one.first.case, one.second.case)
+    if band is None or one.ratio is None:
+        return one
+    shown = abs(log(one.ratio.value)) > log(band)
+    verdict = one.verdict if shown or one.verdict not in _SHOWN else NO_DIFFERENCE
+    return replace(one, ratio=replace(one.ratio, band=band), verdict=verdict)
 
 
 def one_allocation_each(first: MeasuredCase, second: MeasuredCase) -> bool:
@@ -199,7 +222,7 @@ def _undecided(comparison: Comparison, tests: int) -> TestVerdict:
     """Too few launches: even the smallest p that they could give would not survive correction."""
     if comparison.attainable * tests > ALPHA:
         return UNTESTABLE
-    return "no difference shown"
+    return NO_DIFFERENCE
 
 
 def _sign_over(ratio: Estimate | None) -> TestVerdict | None:

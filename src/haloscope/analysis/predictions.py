@@ -11,6 +11,7 @@ from typing import Literal
 
 from haloscope.papers.tables import PublishedValue, Scalar
 from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings
 
 COARSEST = 0.1
 """COARSEST is the largest share of a published figure that half of its last printed digit may be,
@@ -47,6 +48,8 @@ class PredictedCell:
     iterations:  of a solve; 0 where that is not known.
     row:         the row of the published table that it is from, by column.
     naive, null: what one would guess without a simulation, and a better guess, where there are any.
+    kernel, settings: what was simulated for it, and how; over: settings that were otherwise in the
+                 case that a relative one is divided by.
     """
 
     table: str
@@ -65,6 +68,9 @@ class PredictedCell:
     row: Mapping[str, PublishedValue] = field(default_factory=dict)
     naive: float | None = None
     null: float | None = None
+    kernel: str = ""
+    settings: Settings = field(default_factory=dict)
+    over: Settings = field(default_factory=dict)
 
     @property
     def fitted(self) -> bool:

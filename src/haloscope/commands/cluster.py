@@ -11,6 +11,8 @@ from rich.text import Text
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
+from haloscope.clusters.copies import copy_of
+from haloscope.clusters.doubts import doubts
 from haloscope.clusters.schema import (
     OTHER_NODE,
     Cluster,
@@ -64,6 +66,9 @@ def execute(arguments: argparse.Namespace) -> int:
     out.print(Text(found.name, style="bold"), Text(f"source: {found.source}"))
     path = cluster_file.ready().get(arguments.name, arguments.name)
     out.print(Text(cluster_file.of_the_user(arguments.name) or str(path)), soft_wrap=True)
+    copy = copy_of(found)
+    for doubt in (*([copy] if copy else []), *doubts(found)):
+        out.print(Text(f"warning: {doubt}", style="yellow"), soft_wrap=True)
     for why in found.disturbed:
         out.print(Text(f"calibration disturbed: {why}", style="yellow"))
     table = Table.grid(padding=(0, 2), pad_edge=True)

@@ -312,6 +312,7 @@ def _show(campaign: Campaign, out: Console) -> None:
     for line in (
         f"{count(len(left), 'launch', 'launches')} to run{time}",
         *campaign.plan.notes,
+        *campaign.remarks,
     ):
         out.print(line, markup=False, soft_wrap=True)
 

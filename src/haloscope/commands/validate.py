@@ -25,8 +25,9 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.papers.statements import KnownCell
 from haloscope.papers.tables import PaperTable
+from haloscope.papers.validated import ValidatedCell
 from haloscope.paths import in_a_shell
-from haloscope.predict import local_validation, paper_validation
+from haloscope.predict import local_validation, paper_validation, validated_cells
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.quantities import error
@@ -82,6 +83,7 @@ examples:
   haloscope validate task-mapping-drop             FFTs on few and on many nodes
   haloscope validate task-mapping-drop --from results/lammps-eagle --from results/fft-eagle
                                                    ... and score its statements on these runs
+  haloscope validate hpcf-2010-6 --write-bands     keep the errors for reports
   haloscope validate local                         measure and predict this machine
   haloscope validate local --from results/DIR      predict earlier measurements of this machine
 """
@@ -113,6 +115,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="local: accept a calibration that was disturbed by other processes",
     )
     add("--out", metavar="DIR", help="write a report to DIR")
+    add(
+        "--write-bands",
+        action="store_true",
+        help="in a checkout: keep the predictions in papers/PAPER/predicted.csv, from which "
+        "reports take the error of simulated times",
+    )
     add(
         "--sensitivity",
         action="store_true",
@@ -150,11 +158,13 @@ def execute(arguments: argparse.Namespace) -> int:
     cells: list[PredictedCell] = []
     tables: list[Table] = []
     without: list[str] = []
+    kept: list[ValidatedCell] = []
     chosen = paper_validation.tables_of(arguments.paper, arguments.table)
     for table in chosen:
         cells_of_table = paper_validation.validate(table, tell, replicates)
         shown = _show(table, cells_of_table, arguments, out)
         without += paper_validation.unreadable(table)
+        kept += validated_cells.kept(table, cells_of_table)
         cells += cells_of_table
         tables += [
             replace(one, title=f"Published {called(table.id)}: {one.title}") for one in shown
@@ -162,6 +172,8 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.sensitivity:
             there = paper_validation.simulated_place(table).cluster
             _show_sensitivity(sensitivity(table, tell), there, out)
+    if arguments.write_bands:
+        out.print(f"kept: {validated_cells.write(arguments.paper, kept)}", soft_wrap=True)
     if not arguments.table:
         without += paper_validation.not_predicted(arguments.paper)
     for what in without:
@@ -278,6 +290,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.sensitivity and arguments.replicates is not None:
         what = "cannot be combined with --replicates"
         yield Problem("--sensitivity", what, "remove one of them")
+    if arguments.write_bands:
+        yield from _unusable_bands(arguments)
     yield from _unusable_replicates(arguments)
     if arguments.paper == "local" and len(arguments.folders) > 1:
         yield Problem("--from", "given more than once", "give one folder")
@@ -289,6 +303,15 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
             mend = "give a file in an existing, writable folder"
             yield Problem(f"--csv {path}", "cannot write this file", mend)
+
+
+def _unusable_bands(arguments: argparse.Namespace) -> Iterator[Problem]:
+    what = "keeps all tables of a paper, each cell simulated once"
+    if arguments.paper == "local":
+        yield Problem("--write-bands", what, "give the id of a paper: haloscope paper list")
+    for option in ("table", "replicates"):
+        if getattr(arguments, option):
+            yield Problem("--write-bands", what, f"remove --{option}")
 
 
 def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:

@@ -98,6 +98,7 @@ class Claim:
     node_s:    nodes times the time that is estimated, in node-seconds.
     node_hours: those of the reference over those of the subject, where they have other nodes.
     needed:    of what is undecided, how many launches of each side would decide it.
+    band:      of simulated times that show no difference: the error of their ratio, as a factor.
     """
 
     subject: Settings = field(default_factory=dict)
@@ -114,6 +115,7 @@ class Claim:
     needed: int | None = None
     node_s: float | None = None
     node_hours: Ratio | None = None
+    band: float | None = None
 
 
 @dataclass(frozen=True)

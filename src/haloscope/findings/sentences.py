@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 
+from haloscope.analysis.bands import Basis
+from haloscope.analysis.trust import Grade, Trust
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import (
@@ -36,6 +38,7 @@ from haloscope.study.settings import Settings, describe
 _COUNTED = MappingProxyType(
     {
         "cores": ("core", "cores"),
+        "hardware threads": ("hardware thread", "hardware threads"),
         "ranks": ("process", "processes"),
         "threads": ("thread", "threads"),
         "tasks": ("task", "tasks"),
@@ -106,6 +109,48 @@ class KeyFigure:
     marks: str = ""
 
 
+def within(factor: float) -> str:
+    """An error as a factor up and down: "± 17 %", "a factor of 2.4"."""
+    if factor >= _DOUBLE:
+        return f"a factor of {number(factor, 2)}"
+    return f"± {percent(factor - 1)}"
+
+
+_DOUBLE = 2.0
+_GRADES = 2
+"""_GRADES is how many kernels a badge names of those that are validated, and of the others."""
+
+
+def badge(trust: Trust) -> str:
+    """That times were simulated, whether published ones validate them, and how far they are off."""
+    told = []
+    if trust.own:
+        each = [
+            f"{one.name} {within(one.band.factor)} (95 % of {one.band.cells} published values)"
+            for one in trust.own[:_GRADES]
+        ]
+        told.append(f"validated: {listed([*each, *_more(trust.own)])}")
+    if trust.others:
+        each = [
+            f"{one.name} likely {within(one.band.factor)}{'' if trust.own else _from(one)}"
+            for one in trust.others[:_GRADES]
+        ]
+        told.append(f"not validated: {listed([*each, *_more(trust.others)])}")
+    copied = f" Cluster file: a copy of {trust.copied}, sources unchanged." if trust.copied else ""
+    return f"Simulated on {listed(trust.clusters)}, {'; '.join(told)}.{copied}"
+
+
+def _more(grades: Sequence[Grade]) -> list[str]:
+    rest = len(grades) - _GRADES
+    return [f"{rest} more"] if rest > 0 else []
+
+
+def _from(one: Grade) -> str:
+    """What the band of a case without published values is from."""
+    known = "widest known" if one.band.basis is Basis.WIDEST else "as"
+    return f" ({known}: {one.band.of})" if known != "as" else f" (as {one.band.of})"
+
+
 _RATIOS = (FindingShape.TREND, FindingShape.COMPARISON)
 """_RATIOS are the shapes whose first number is a ratio."""
 
@@ -126,18 +171,24 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
             if slower and finding.shape is FindingShape.COMPARISON:
                 longer = better.rate(1.0)
                 label = f"{label}, compared with {words(part.reference)}"
-                return KeyFigure(f"{number(longer.value)}x as long", label, interval(longer), marks)
+                return KeyFigure(f"{number(longer.value)}x as long", label, _sure(longer), marks)
             pace = "compared with" if slower else "as much as" if rate else "faster than"
             label = f"{label}, {pace} {words(part.reference)}"
-            return KeyFigure(f"{number(better.value)}x", label, interval(better), marks)
+            return KeyFigure(f"{number(better.value)}x", label, _sure(better), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:
             return KeyFigure(percent(part.share), f"{label}, of {finding.bound}", "", marks)
         if part.estimate:
             scale = SCALES[finding.metric.unit]
             return KeyFigure(
-                _value(part, finding.metric), label, interval(part.estimate, scale), marks
+                _value(part, finding.metric), label, _sure(part.estimate, scale), marks
             )
     return None
+
+
+def _sure(estimate: Estimate, scale: Scale = PLAIN) -> str:
+    """The interval of a number at the top of a report; of a simulated one its error."""
+    told = interval(estimate, scale)
+    return told or (f"error of the simulation {within(estimate.band)}" if estimate.band else "")
 
 
 def words(settings: Settings) -> str:
@@ -306,7 +357,8 @@ def _one_comparison(finding: Finding, part: Claim, subject: str, reference: str)
     if part.verdict is Verdict.EQUAL:
         return f"{subject} and {reference} take the same time{where}"
     known = f"ratio {_times(ratio)}" if ratio and part.verdict is Verdict.NO_DIFFERENCE else ""
-    detail = _bracketed(known, _how_sure(ratio) if known and ratio else "", _needed(part))
+    sure = _how_sure(ratio) if known and ratio else ""
+    detail = _bracketed(known, sure, _needed(part), _error(part))
     return f"{subject} vs {reference}: {_VERDICTS[part.verdict]}{where}{detail}"
 
 
@@ -334,7 +386,15 @@ def _clause(finding: Finding, part: Claim) -> str:
         told = f"{_times(ratio)} faster"
     elif ratio and part.verdict is Verdict.SLOWER:
         told = f"takes {_times(ratio, inverse=True)} as long"
-    return f"{told}{at and f' {at}'}{_bracketed(_most(part), _needed(part))}"
+    return f"{told}{at and f' {at}'}{_bracketed(_most(part), _needed(part), _error(part))}"
+
+
+def _error(part: Claim) -> str:
+    """Of simulated times that show no difference: the error that it does not exceed."""
+    band = part.band or (part.ratio.estimate.band if part.ratio else None)
+    if band is None or part.verdict is not Verdict.NO_DIFFERENCE:
+        return ""
+    return f"error of the simulation {within(band)}"
 
 
 def _needed(part: Claim) -> str:
@@ -356,7 +416,21 @@ def _most(part: Claim) -> str:
 
 def _best(finding: Finding) -> str:
     """Who is fastest where, by how much; who can't be told apart."""
-    return "; ".join(_winner(finding, part) for part in finding.parts)
+    told = [_winner(finding, part) for part in finding.parts]
+    bands = [part.band for part in finding.parts if part.band and _error(part)]
+    if bands:
+        told.append(f"error of the simulation {within(max(bands))}")
+    return "; ".join(told)
+
+
+def _together(several: Sequence[Settings]) -> str:
+    """Several settings in words: "8, 16, and 32 processes per node" where they are numbers."""
+    keys = {key for one in several for key in one}
+    if len(keys) == 1 and (noun := _COUNTED.get(*keys)):
+        numbers = [n for one in several for n in one.values() if isinstance(n, int)]
+        if len(numbers) == len(several) > 1:
+            return f"{listed([f'{n:,}' for n in sorted(numbers)])} {noun[1]}"
+    return listed([words(one) for one in several])
 
 
 def _winner(finding: Finding, part: Claim) -> str:
@@ -365,14 +439,15 @@ def _winner(finding: Finding, part: Claim) -> str:
     time = _value(part, finding.metric) if part.estimate else ""
     spread = _spread(part, finding.metric)
     names = [words(part.subject), *map(words, part.also)]
+    every = _together([part.subject, *part.also])
     if not part.also:
         told = f"{where}{names[0]} is fastest{_bracketed(time, spread)}"
     elif part.verdict is Verdict.EQUAL:
-        told = f"{where}{listed(names)} are equally fast{_bracketed(time, spread)}"
+        told = f"{where}{every} are equally fast{_bracketed(time, spread)}"
     else:
         why = "undecided" if part.verdict is Verdict.UNDECIDED else "no difference shown"
         lowest = f"; {names[0]} has the lowest median, {time}" if time else ""
-        told = f"{where}{why} between {listed(names)}{_bracketed(_needed(part))}{lowest}"
+        told = f"{where}{why} between {every}{_bracketed(_needed(part))}{lowest}"
     if part.ratio and part.reference:
         other = words(part.reference)
         take = "take" if "others" in part.reference else "takes"

@@ -1,23 +1,90 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far predictions of published tables were off: papers/validated.csv, from `validate`."""
+"""Published cells beside their predictions: papers/ID/predicted.csv (validate --write-bands)."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
+from statistics import median
 
+from haloscope.papers.file import Scalar
 from haloscope.paths import share
+
+FILE = "predicted.csv"
+COLUMNS = (
+    *("cluster", "platform", "kernel", "table", "settings", "over"),
+    *("published", "predicted", "fitted"),
+)
+_HOST = "memory=host"
+
+
+@dataclass(frozen=True)
+class ValidatedCell:
+    """A published cell that was simulated, and has digits enough for an error.
+
+    platform: state of the cluster file that it was simulated on. settings: of the case. over: the
+    settings in which another case differs, where the figure is the ratio of both.
+    fitted: whether it set a number of the cluster file; then its error is no prediction's.
+    """
+
+    cluster: str
+    platform: str
+    kernel: str
+    paper: str
+    table: str
+    settings: Mapping[str, Scalar]
+    over: Mapping[str, Scalar]
+    published: float
+    predicted: float
+    fitted: bool
+
+    @property
+    def error(self) -> float:
+        """Relative to what was published."""
+        return self.predicted / self.published - 1
+
+    @property
+    def program(self) -> str:
+        """What is validated apart."""
+        return program_of(self.settings)
+
+    @property
+    def row(self) -> dict[str, object]:
+        """Its line of the file."""
+        return {
+            "cluster": self.cluster,
+            "platform": self.platform,
+            "kernel": self.kernel,
+            "table": self.table,
+            "settings": _text(self.settings),
+            "over": _text(self.over),
+            "published": f"{self.published:.6g}",
+            "predicted": f"{self.predicted:.6g}",
+            "fitted": int(self.fitted),
+        }
+
+
+def program_of(settings: Mapping[str, object]) -> str:
+    """What is validated apart: a kernel's variant; of one without, the memory that it works in."""
+    own = settings.get("variant")
+    return f"memory={settings.get('memory') or 'host'}" if own is None else str(own)
+
+
+def called(kernel: str, program: str) -> str:
+    """ "poisson_cg (textbook)"; a kernel without variants alone."""
+    return kernel if program == _HOST else f"{kernel} ({program})"
 
 
 @dataclass(frozen=True)
 class Validated:
     """One published table that was predicted from a cluster file.
 
-    kernel, variant: whose times were predicted; of a kernel without variants, in which
-    memory. cells: how many of them set no number of the file.
-    median, worst: of their relative errors. over: where times relative to others of the
-    table were predicted, and not the times: which these are.
+    cells: how many of them set no number of the file. median, worst: of their relative errors.
+    over: where times relative to others of the table were predicted, and not the times: which
+    these are.
     """
 
     cluster: str
@@ -34,18 +101,60 @@ class Validated:
 @cache
 def validated() -> tuple[Validated, ...]:
     """Every table that was predicted."""
-    with (share("papers") / "validated.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(
-            Validated(
-                cluster=row["cluster"],
-                kernel=row["kernel"],
-                variant=row["variant"],
-                paper=row["paper"],
-                table=row["table"],
-                cells=int(row["cells"]),
-                median=float(row["median_percent"]) / 100,
-                worst=float(row["worst_percent"]) / 100,
-                over=row["over"],
-            )
-            for row in csv.DictReader(file)
+    by_table: dict[tuple[str, str, str, str, str], list[ValidatedCell]] = {}
+    for one in validated_cells():
+        if not one.fitted:
+            key = (one.cluster, one.kernel, one.program, one.paper, one.table)
+            by_table.setdefault(key, []).append(one)
+    found = []
+    for key, own in by_table.items():
+        errors = [abs(one.error) for one in own]
+        over = "the time on other nodes" if any(one.over for one in own) else ""
+        found.append(Validated(*key, len(own), median(errors), max(errors), over))
+    return tuple(found)
+
+
+@cache
+def validated_cells() -> tuple[ValidatedCell, ...]:
+    """Every cell of every paper that was predicted."""
+    return tuple(
+        one
+        for path in sorted(share("papers").glob(f"*/{FILE}"))
+        for one in _read(path.parent.name, path.read_text(encoding="utf-8"))
+    )
+
+
+def _read(paper: str, text: str) -> Iterator[ValidatedCell]:
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    for row in csv.DictReader(lines):
+        yield ValidatedCell(
+            row["cluster"],
+            row["platform"],
+            row["kernel"],
+            paper,
+            row["table"],
+            _settings(row["settings"]),
+            _settings(row["over"]),
+            float(row["published"]),
+            float(row["predicted"]),
+            row["fitted"] == "1",
         )
+
+
+def text_of(cells: Sequence[ValidatedCell], origin: str) -> str:
+    """A file of them. origin: the command that made it, and of which commit."""
+    file = StringIO(newline="")
+    file.write(f"# {origin}\n")
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(one.row for one in cells)
+    return file.getvalue()
+
+
+def _text(settings: Mapping[str, Scalar]) -> str:
+    return " ".join(f"{key}={value}" for key, value in settings.items())
+
+
+def _settings(text: str) -> dict[str, Scalar]:
+    pairs = (word.split("=", 1) for word in text.split())
+    return {key: int(value) if value.isdigit() else value for key, value in pairs}

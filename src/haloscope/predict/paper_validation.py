@@ -172,7 +172,7 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredi
         if said.get("memory") == "gpu":
             cells = iter([gpu_tables.unpredicted(table, said)])
         elif table.kind == JACOBI:
-            cells = _sweeps(table.id, said)
+            cells = _sweeps(table.id, said, there)
         elif isinstance(said["time_s"], int | float):
             cells = iter([_solve(table, said, there, exact)])
         else:
@@ -238,8 +238,10 @@ def _solve(
     )
 
 
-def _sweeps(table: str, said: Mapping[str, Any]) -> Iterator[Unpredicted]:
+def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Iterator[Unpredicted]:
     """A cube of n^3 points on every rank, as the paper says, and n^3 points in all.
+
+    Each rank has a core of its own, as long as there are enough: rates are those of cores.
 
     The paper's figures look like the second: time lost to communication grows with the number of
     ranks, and 48 such cubes would need 1.3 TB on one node.
@@ -250,7 +252,9 @@ def _sweeps(table: str, said: Mapping[str, Any]) -> Iterator[Unpredicted]:
         *(table, JACOBI, {"ranks": ranks, "grid": grid, "nodes": said["nodes"]}),
         float(said["mlups"]),
     )
-    layout = Layout(said["nodes"], ranks // int(said["nodes"]), 1, "threads", said["bind"])
+    ppn = ranks // int(said["nodes"])
+    places = "cores" if ppn <= there.cluster.node.cores else "threads"
+    layout = Layout(said["nodes"], ppn, 1, places, said["bind"])
     readings = {f"{n}^3 points a rank": {"L": n}, f"{n}^3 points in all": {"size": f"{n}x{n}x{n}"}}
     for reading, size in readings.items():
         given = {**size, "topology": grid, "repetitions": 1, "warmup": 0}

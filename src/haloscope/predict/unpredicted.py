@@ -11,7 +11,10 @@ from haloscope.analysis.predictions import PredictedCell
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Case, Layout
 from haloscope.study.plan import Program
+from haloscope.study.settings import SIZES, Settings
 from haloscope.toolchains.simgrid import SIMGRID
+
+_WHERE = ("nodes", "ppn", "threads", "places", "bind")
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,26 @@ class Unpredicted:
         """
         if bad := [record for record in (*records, *others) if record["outcome"] != "ok"]:
             return replace(self.cell, problem=bad[0]["reason"])
+        own = self._settings
+        below_it = self.over._settings if self.over is not None else own
         figures = [self.of(record) for record in records]
         if self.over is not None:
             below = [self.over.of(record) for record in others]
             figures = [one / other for one, other in zip(figures, below, strict=True)]
         found = typical(figures)
         drawn = found if len(records) > 1 else None
-        return replace(self.cell, predicted=found.value, drawn=drawn)
+        return replace(
+            self.cell,
+            predicted=found.value,
+            drawn=drawn,
+            kernel=self.kernel,
+            settings=own,
+            over={key: value for key, value in below_it.items() if value != own[key]},
+        )
+
+    @property
+    def _settings(self) -> Settings:
+        """Its keys, the parameters that were given, and where its ranks were."""
+        where = {key: getattr(self.layout, key) for key in _WHERE}
+        given = {key: value for key, value in self.given.items() if key != SIZES}
+        return {**self.cell.keys, **given, **where}

@@ -565,6 +565,15 @@ class Simulation(TypedDict):
             str, Key("hash of the contents of the cluster file", absent="absent in older records")
         ]
     ]
+    copied_from: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "ready cluster file that this one is a copy of, with its sources",
+                absent="absent if it is none, and in older records",
+            ),
+        ]
+    ]
     verified: Annotated[bool, Key("whether the solution was computed and verified")]
     cached: Annotated[bool, Key("whether the times are from an earlier, identical simulation")]
     iterations: Annotated[

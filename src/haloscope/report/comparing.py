@@ -13,7 +13,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, listed, number, percent
 from haloscope.report.compared import Compared
-from haloscope.report.document import Document, Section
+from haloscope.report.document import Document, Section, trusted
 from haloscope.report.method import machine_facts, toolchain_facts
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import (
@@ -64,6 +64,7 @@ def document(
             (compared.names[1], str(second.path.resolve())),
             ("records", f"{len(first.records)} and {len(second.records)}"),
         ),
+        **trusted([*first.cases, *second.cases]),
     )
 
 

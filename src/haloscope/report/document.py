@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.trust import Trust, trust
 from haloscope.errors import nearest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, Prominence
-from haloscope.findings.sentences import KeyFigure, Legend, key_figure, legend, sentence
+from haloscope.findings.sentences import KeyFigure, Legend, badge, key_figure, legend, sentence
 from haloscope.quantities import count, listed
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.study import kinds
@@ -91,6 +92,8 @@ class Document:
 
     title: names the machine of simulated times.
     question: the kind of table that the study asks for first; "" where it asks for none.
+    trust: how far simulated times can be trusted; None where all were measured.
+    unvalidated: ids of the cases that no published time validates, where there are others too.
     left_out: a line for every case that lacks launches, over all cases there are.
     not_drawn: a line for the figures that have too few points to show anything.
     settings: those of every case, by its id.
@@ -108,6 +111,14 @@ class Document:
     not_drawn: tuple[str, ...] = ()
     settings: Mapping[str, Settings] = field(default_factory=dict)
     question: str = ""
+    trust: Trust | None = None
+    unvalidated: frozenset[str] = frozenset()
+
+    @property
+    def badge(self) -> str:
+        """That its times were simulated, and how far they can be trusted; "" of measured ones."""
+        shaded = " Shaded in tables: not validated." if self.unvalidated else ""
+        return f"{badge(self.trust)}{shaded}" if self.trust else ""
 
     def said(self, finding: Finding) -> str:
         """A finding as a sentence, without the marks that all of this report would have."""
@@ -265,7 +276,23 @@ def compose(dossier: Dossier) -> Document:
         if dossier.figures
         else (),
         settings={case.id: case.settings for case in dossier.cases},
+        **trusted(dossier.cases),
     )
+
+
+class SimulatedTimes(TypedDict):
+    """What a report says of its simulated cases."""
+
+    trust: Trust | None
+    unvalidated: frozenset[str]
+
+
+def trusted(cases: Sequence[MeasuredCase]) -> SimulatedTimes:
+    """How far the simulated ones can be trusted, and which are not validated beside others."""
+    found = trust(cases)
+    without = [case.id for case in cases if case.band and not case.band.own]
+    partly = found is not None and found.validated == "partly"
+    return SimulatedTimes(trust=found, unvalidated=frozenset(without if partly else ()))
 
 
 def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:

@@ -131,7 +131,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     ).rstrip()
     yield _replicates(cases)
     yield _others(records)
-    yield " ".join(map(sentence, validity(cases)))
+    yield from map(sentence, validity(cases))
     asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
     yield f"Where ranks and threads are, for the node model: {listed(asked)}."
     yield _messages(records)

@@ -253,7 +253,14 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         together=request.together,
     ).in_allocations(request.allocations)
     return Campaign(
-        place, folder, saved, bench, draft.source, first=ready.first, unchecked=plan.unchecked
+        place,
+        folder,
+        saved,
+        bench,
+        draft.source,
+        remarks=tuple(f"warning: {doubt}" for doubt in site(bench).doubts_of(plan.cases)),
+        first=ready.first,
+        unchecked=plan.unchecked,
     )
 
 

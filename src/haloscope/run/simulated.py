@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from haloscope.clusters import copies, doubts, schema
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import schema
 from haloscope.clusters.allocation import allocations
 from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
@@ -107,7 +107,16 @@ class SimulatedCluster:
             gpus=node.gpu.number if node.gpu else 0,
             gpu_bytes=node.gpu.memory_bytes if node.gpu else 0,
             sockets_differ=node.socket is not None,
+            sends_are_free=self.cluster.mpi is None or self.cluster.mpi.send_overhead_s is None,
+            doubts=[f"cluster file {self.name}: {one}" for one in self.doubts],
         )
+
+    @cached_property
+    def doubts(self) -> list[str]:
+        """What is not plausible in the cluster file, and which ready one it is a copy of."""
+        found = [str(one) for one in doubts.doubts(self.cluster)]
+        copy = copies.copy_of(self.cluster)
+        return [*([str(copy)] if copy else []), *found]
 
     def identity(self) -> Mapping[str, Any]:
         """The cluster's name, processor and cores, as a machine's; and the state of its file."""

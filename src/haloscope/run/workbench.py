@@ -292,13 +292,17 @@ def new_seed() -> int:
     return random.SystemRandom().randrange(2**31)
 
 
-def checkout(root: Path) -> dict[str, Any] | None:
-    """The commit of a git checkout and whether it was changed since; None if it is none."""
+def checkout(root: Path, *without: str) -> dict[str, Any] | None:
+    """The commit of a git checkout and whether it was changed since; None if it is none.
+
+    without: patterns of files whose changes do not count.
+    """
     if not (root / ".git").exists():
         return None
     try:
         commit = _git(root, "rev-parse", "HEAD")
-        return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain"))}
+        which = ("--", ".", *(f":!{one}" for one in without)) if without else ()
+        return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain", *which))}
     except (FileNotFoundError, subprocess.CalledProcessError):
         return None  # no git here, or no commit yet
 

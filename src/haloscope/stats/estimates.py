@@ -39,6 +39,8 @@ class Estimate:
     confidence: the confidence attained, 0..1; None for "range" and "none".
     outliers:   launches far outside (Tukey's fences), to be shown: they count in all of the above.
     allocations: of a batch system that the launches come from; None where there was no such.
+    band:       of what was simulated: the factor, up and down, within which published values are;
+                None of what was measured.
     """
 
     value: float
@@ -49,6 +51,7 @@ class Estimate:
     confidence: float | None = None
     outliers: tuple[float, ...] = ()
     allocations: int | None = None
+    band: float | None = None
 
     def times(self, factor: float) -> Estimate:
         """The same estimate in another unit: value and ends multiplied by factor > 0."""

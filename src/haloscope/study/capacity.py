@@ -38,6 +38,19 @@ HERE = PlaceFacts()
 """HERE is the facts of this machine."""
 
 
+MANY_SENDS = 1000
+"""MANY_SENDS is the number of messages in a row from which on the cost of a send counts."""
+
+
+def sends_in_a_row(case: Case) -> int:
+    """How many messages a rank sends before it waits: in a window, a burst, or to all others."""
+    if case.kernel == "pingpong" and "stream" in str(case.params.get("mode")):
+        return int(case.params["window"])
+    if case.kernel == "collectives" and case.params.get("operation") in ("all", "alltoall"):
+        return case.layout.ranks - 1
+    return int(case.params.get("burst", 0))
+
+
 @dataclass(frozen=True)
 class Site:
     """The place that cases run in.
@@ -60,6 +73,8 @@ class Site:
     sockets_differ:   whether messages in a simulated node depend on the sockets of the ranks.
     nodes_differ:     whether the variability between simulated nodes is known, so that launches
                       of a case can be replicates.
+    doubts:           what is not plausible in the description of the place.
+    sends_are_free:   whether a send keeps no core busy, because its cost is not known.
     """
 
     nodes: int
@@ -82,6 +97,8 @@ class Site:
     gpus: int = 0
     gpu_bytes: int = 0
     sockets_differ: bool = False
+    doubts: Sequence[str] = ()
+    sends_are_free: bool = False
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
         """Yield what is wrong with a number of replicates of each case; None asks for none."""
@@ -95,6 +112,14 @@ class Site:
             mend = f"remove --replicates, or give the spread in the cluster file: {key}"
             what = f"{self.name} has no node-to-node variability, so replicates would be identical"
             yield Problem(f"--replicates {asked}", what, mend)
+
+    def doubts_of(self, cases: Sequence[Case]) -> list[str]:
+        """What is not plausible, and for these cases sends that cost nothing."""
+        most = max((sends_in_a_row(case) for case in cases), default=0)
+        if not self.sends_are_free or most < MANY_SENDS:
+            return [*self.doubts]
+        what = f"mpi.send_overhead_s: none, and a rank sends {most:,} messages in a row at no cost"
+        return [*self.doubts, f"cluster file {self.name}: {what}"]
 
     @property
     def where(self) -> str:

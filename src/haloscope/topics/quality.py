@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import MeasuredCase, label_of, name_of
@@ -30,6 +29,7 @@ from haloscope.findings.finding import (
 )
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.papers.validated import Validated, validated
+from haloscope.papers.validated import called as named
 from haloscope.quantities import listed, rate, seconds, size
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import warning
@@ -115,66 +115,40 @@ def marked(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding
 
 
 def simulation(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """How many cases were simulated where, how many answers were computed, and how near it is."""
+    """How many cases are replicates, and how far such simulations were off."""
     simulated = [case for case in cases if case.simulated and case.launches]
-    if not simulated:
-        return
-    clusters = listed(sorted({case.cluster for case in simulated if case.cluster}))
-    verified = sum(case.verified for case in simulated)
-    every = sum(bool(case.launches) for case in cases)
-    parts = [
-        Claim({"name": f"{len(simulated)} of {every} cases on {clusters}"}),
-        *([Claim({"name": f"{verified} answers computed and verified"})] if verified else []),
-    ]
-    drawn = [Caveat.REPLICATES] * any(case.replicated for case in simulated)
-    yield replace(warning(Caveat.SIMULATED, simulated, parts), caveats=(Caveat.SIMULATED, *drawn))
+    if own := [case for case in simulated if case.replicated]:
+        yield _counted(Caveat.REPLICATES, own, len(own), len(simulated), "simulated cases")
     yield from validity(simulated)
 
 
 def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
-    """Of each simulated cluster: errors against published times; a warning of what has none."""
-    known: list[Claim] = []
-    unknown: dict[str, list[MeasuredCase]] = {}
-    for case in simulated:
-        tables = [v for v in validated() if (v.cluster, v.kernel) == (case.cluster, case.kernel)]
-        if any(one.variant == _variant(case) for one in tables):
-            known += [part for one in tables if (part := _validated(one)) not in known]
-        else:
-            own = _variant(case)
-            named = case.kernel if own == _PLAIN or not tables else f"{case.kernel} ({own})"
-            unknown.setdefault(f"{named} on {case.cluster}", []).append(case)
-            known += [part for one in tables if (part := _validated(one)) not in known]
-    if known:
+    """Of each kernel on its cluster: errors against published times, table by table."""
+    there = dict.fromkeys((case.cluster, case.kernel) for case in simulated)
+    parts = [
+        _validated(one)
+        for where in there
+        for one in validated()
+        if (one.cluster, one.kernel) == where
+    ]
+    if parts:
         yield Finding(
             question="Error of simulations like these, median",
             shape=FindingShape.PUBLISHED,
-            parts=tuple(known),
+            parts=tuple(parts),
             metric=Metric("relative error", ""),
             cases=tuple(case.id for case in simulated),
         )
-    if unknown:
-        own_cases = [case for cases in unknown.values() for case in cases]
-        parts = [Claim({"name": name}) for name in unknown]
-        yield warning(Caveat.NOT_VALIDATED, own_cases, parts)
 
 
 def _validated(one: Validated) -> Claim:
     """The errors of one published table: median, and the largest."""
     over = f" over {one.over}" if one.over else ""
-    variant = "" if one.variant == _PLAIN else f", {one.variant}"
     text = f"largest {100 * one.worst:.1f} %, {one.cells} cells{over}"
-    reference = Reference(one.worst, text, 0.0, one.worst, f"{one.paper}, {called(one.table)}")
-    return Claim({"name": f"{one.kernel}{variant}"}, share=one.median, published=(reference,))
-
-
-_PLAIN = "memory=host"
-"""_PLAIN is the variant of a kernel without any."""
-
-
-def _variant(case: MeasuredCase) -> str:
-    """What is validated apart: a kernel's variant; of one without, the memory that it works in."""
-    own = case.settings.get("variant")
-    return f"memory={case.settings.get('memory', 'host')}" if own is None else str(own)
+    where = f"{one.paper}, {called(one.table)}"
+    reference = Reference(one.worst, text, 0.0, one.worst, where)
+    name = named(one.kernel, one.variant)
+    return Claim({"name": name}, share=one.median, published=(reference,))
 
 
 def core_kinds(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:

@@ -193,8 +193,8 @@ def _speedup(ladder: Ladder, case: MeasuredCase, context: Context) -> Finding | 
         FindingShape.TREND,
         [
             Claim(
-                {"cores": case.cores},
-                {"cores": base.cores},
+                {case.counted: case.cores},
+                {base.counted: base.cores},
                 ratio=Ratio.of(contrast.ratio),
                 share=share.value,
                 verdict=verdict_of(contrast),

@@ -14,7 +14,9 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Polygon
 from matplotlib.ticker import (
     FixedLocator,
     FuncFormatter,
@@ -201,6 +203,9 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     _guides(axes, panel.guides)
     for low, high in panel.bands:
         axes.axhspan(low, high, color=MUTED, alpha=0.15, linewidth=0, zorder=0.5)
+    if any(mark.band for curve in pointed for mark in curve.marks):
+        axes.fill_between([], [], **_SHADE, color=MUTED, label=BAND)
+        names.append(BAND)
     if len(names) > 1:
         _legend(canvas, axes, panel, columns)
     return canvas
@@ -264,6 +269,25 @@ def _sign(style: int) -> int:
     return style + style // len(SERIES)
 
 
+BAND = "error of the simulation"
+"""BAND is what the shade around simulated values is called, in one entry of a legend."""
+_SHADE: Any = {"alpha": 0.16, "linewidth": 0}
+_WIDE = 7.0
+"""_WIDE is the width of the shade of one point, in points."""
+
+
+def _band(axes: Axes, curve: Curve, colour: str) -> None:
+    """The shade from value / band to value x band; the axes fit the values, not their shade."""
+    ends = [(m.x, m.y / m.band, m.y * m.band) for m in curve.marks if m.band]
+    if curve.joined and len(ends) > 1:
+        edge = [(x, low) for x, low, _ in ends] + [(x, high) for x, _, high in reversed(ends)]
+        axes.add_artist(Polygon(edge, color=colour, zorder=1.5, **_SHADE))
+        return
+    lines = [[(x, low), (x, high)] for x, low, high in ends]
+    shade = {**_SHADE, "linewidth": _WIDE}
+    axes.add_collection(LineCollection(lines, color=colour, zorder=1.5, **shade), autolim=False)
+
+
 def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
     """Points with the ends of their intervals, where their values are.
 
@@ -275,6 +299,7 @@ def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
         for m in curve.marks
     ]
     colour = SERIES[style % len(SERIES)]
+    _band(axes, curve, colour)
     far = [(m.x, y) for m in curve.marks for y in m.outliers]
     axes.scatter([x for x, _ in far], [y for _, y in far], s=5, color=colour, linewidths=0)
     axes.errorbar(

@@ -41,6 +41,7 @@ class EstimateJson(_Model):
     confidence: float | None
     launches: int = Field(validation_alias=AliasChoices("launches", "n"))
     allocations: int | None
+    band: float | None = Field(description="Of what was simulated: its error, as a factor.")
 
 
 class RatioJson(_Model):
@@ -81,6 +82,9 @@ class PartJson(_Model):
     node_s: float | None
     node_hours: RatioJson | None
     needed: int | None
+    band: float | None = Field(
+        description="Of simulated times without a difference: the error of their ratio."
+    )
 
 
 class FindingJson(_Model):
@@ -144,6 +148,34 @@ class FigureJson(_Model):
     title: str
 
 
+class BandJson(_Model):
+    """The error of simulated times, as a factor up and down, and what it is from."""
+
+    factor: float
+    cells: int = Field(description="Published values, or pairs of them, that it is from.")
+    basis: Literal["validated", "other variant", "nearest", "widest"]
+    of: str = Field(description="Their kernel, variant, and cluster; empty where the case's own.")
+
+
+class GradeJson(_Model):
+    """Simulated cases of one kernel, variant, and cluster, and their widest error."""
+
+    cluster: str
+    name: str
+    cases: int
+    band: BandJson
+
+
+class TrustJson(_Model):
+    """How far the simulated times of the report can be trusted."""
+
+    validated: Literal["yes", "partly", "no"]
+    grades: list[GradeJson]
+    copied: str = Field(description="The ready cluster file that the cluster's is a copy of.")
+    verified: int = Field(description="Cases whose answer was computed and verified.")
+    text: str = Field(description="The same as people read it.")
+
+
 class CaveatJson(_Model):
     """What a caveat means, and what to do about it."""
 
@@ -158,6 +190,7 @@ class ReportJson(_Model):
     title: str
     summary: str
     question: str = Field(description="The kind of table that the study asks for first.")
+    trust: TrustJson | None = Field(description="Of simulated times; null where all were measured.")
     answer: str | None = Field(description="The id of the finding that answers the study.")
     key_figures: list[str] = Field(description="Ids of at most four findings.")
     findings: list[FindingJson]
@@ -166,6 +199,9 @@ class ReportJson(_Model):
     figures: list[FigureJson]
     cases: dict[str, dict[str, JsonScalar]] = Field(description="The settings of each case, by id.")
     left_out: list[str]
+
+
+_OF_TRUST = ("validated", "grades", "copied", "verified")
 
 
 def text(document: Document) -> str:
@@ -182,6 +218,10 @@ def model(document: Document) -> ReportJson:
             "title": document.title,
             "summary": document.summary,
             "question": document.question,
+            "trust": None
+            if document.trust is None
+            else {name: getattr(document.trust, name) for name in _OF_TRUST}
+            | {"text": document.badge},
             "answer": document.answer.id if document.answer else None,
             "key_figures": [
                 one.id for one in document.findings if one.severity is values.Prominence.KEY_FIGURE

@@ -41,6 +41,8 @@ NOTHING = "No finding: see the tables."
 
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from (f"# {_inert(document.title)}", "", _inert(document.summary))
+    if document.badge:
+        yield from ("", f"> {_inert(document.badge)}")
     answer = document.answer
     yield from ("", f"**{_inert(document.said(answer))}**" if answer else NOTHING, "")
     for figure in document.key_figures:

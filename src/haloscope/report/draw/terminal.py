@@ -34,6 +34,7 @@ LINES, COLUMNS = 12, 80
 def summary(document: Document) -> RenderableType:
     """The answer, key figures and warnings in at most 12 lines of 80 columns; `show` has all."""
     lines: list[RenderableType] = [_line(document.title, style="bold"), _line(document.summary)]
+    lines += [Text(line, style="cyan") for line in wrapped(document.badge, COLUMNS, 2) if line]
     answer = document.answer
     told = document.said(answer) if answer else "No finding: no launch that could answer."
     lines += [Text(line) for line in wrapped(told, COLUMNS, 3)]
@@ -81,6 +82,7 @@ def everything(document: Document) -> RenderableType:
     return Group(
         Text(document.title, style="bold"),
         Text(document.summary),
+        *([Text(document.badge, style="cyan")] if document.badge else []),
         found(document),
         *(_Item(line, "dim") for line in document.legend),
         *(_Item(line, "yellow") for line in document.left_out),

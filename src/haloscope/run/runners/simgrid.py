@@ -31,6 +31,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from haloscope.clusters import simgrid_files
+from haloscope.clusters.copies import copy_of
 from haloscope.clusters.defaults import TRAFFIC
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
@@ -299,6 +300,8 @@ class _Simulation:
                 "traffic": others.traffic.value if others.traffic else TRAFFIC,
                 "launch": self.number,
             }
+        if copy := copy_of(self.runner.cluster):
+            drawn["copied_from"] = copy.name
         return {
             "cluster": self.runner.cluster.name,
             "platform": state(self.runner.cluster),

@@ -33,13 +33,17 @@ def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Mark:
-    """One point: y over x, the ends of its interval or range where there is one, and outliers."""
+    """One point: y over x, the ends of its interval or range where there is one, and outliers.
+
+    band: of what was simulated: the factor within which published values are.
+    """
 
     x: float
     y: float
     low: float | None = None
     high: float | None = None
     outliers: tuple[float, ...] = ()
+    band: float | None = None
 
 
 @dataclass(frozen=True)
@@ -209,7 +213,7 @@ class Figure:
 
 def mark(x: float, estimate: Estimate) -> Mark:
     """An estimate at x, with its ends and outliers."""
-    return Mark(x, estimate.value, estimate.low, estimate.high, estimate.outliers)
+    return Mark(x, estimate.value, estimate.low, estimate.high, estimate.outliers, estimate.band)
 
 
 def counts(numbers: Sequence[int], scale: AxisScale = "log2") -> tuple[tuple[float, str], ...]:

@@ -9,7 +9,13 @@ from statistics import median
 from typing import Any, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast, launches_needed
+from haloscope.analysis.comparison import (
+    NO_DIFFERENCE,
+    UNDECIDED,
+    UNTESTABLE,
+    Contrast,
+    launches_needed,
+)
 from haloscope.analysis.context import Context
 from haloscope.analysis.races import Race
 from haloscope.findings.caveats import Caveat
@@ -33,7 +39,7 @@ VERDICTS: Mapping[str, Verdict] = {
     "faster": Verdict.FASTER,
     "slower": Verdict.SLOWER,
     "equal": Verdict.EQUAL,
-    "no difference shown": Verdict.NO_DIFFERENCE,
+    NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
     UNTESTABLE: Verdict.UNDECIDED,
     UNDECIDED: Verdict.UNDECIDED,
 }
@@ -137,6 +143,7 @@ def caveats_of(cases: Sequence[MeasuredCase]) -> set[Caveat]:
         found.add(Caveat.ONE_LAUNCH if least == 1 else Caveat.FEW_LAUNCHES)
     for caveat, holds in (
         (Caveat.SIMULATED, any(case.simulated for case in cases)),
+        (Caveat.NOT_VALIDATED, any(case.band and not case.band.own for case in cases)),
         (Caveat.REPLICATES, any(case.replicated for case in cases)),
         (Caveat.EMULATED, any(case.emulated for case in cases)),
         (Caveat.OVERSUBSCRIBED, any(case.oversubscribed for case in cases)),
@@ -183,6 +190,12 @@ def needed_of(contrasts: Sequence[Contrast]) -> int | None:
     """How many launches of each side would decide what too few leave open; None of all else."""
     tests = [one.family for one in contrasts if one.verdict == UNTESTABLE]
     return launches_needed(max(tests)) if tests else None
+
+
+def band_within(contrasts: Sequence[Contrast]) -> float | None:
+    """The widest error of the ratios that show no difference, where these were simulated."""
+    found = (one.ratio.band for one in contrasts if one.ratio and one.verdict == NO_DIFFERENCE)
+    return max((band for band in found if band), default=None)
 
 
 def extreme(contrasts: Sequence[Contrast]) -> Contrast:
@@ -257,6 +270,7 @@ def winners(
                 needed=needed_of([c for race in races for c in race.against.values()])
                 if verdict is Verdict.UNDECIDED
                 else None,
+                band=band_within([c for race in races for c in race.against.values()]),
             )
         )
     return found

@@ -91,7 +91,7 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
     for variant in dict.fromkeys(bound.variant for bound in bounds):
         own = [bound for bound in bounds if bound.variant == variant]
         ends = list(dict.fromkeys((own[0], own[-1])))
-        parts = [Claim({"cores": one.case.cores}, share=one.share) for one in ends]
+        parts = [Claim({one.case.counted: one.case.cores}, share=one.share) for one in ends]
         updating = [one.updating for one in ends if one.share <= 1 and one.updating is not None]
         yield made(
             context,

@@ -59,8 +59,8 @@ def _moved(
     verdict: Verdict | None = None,
 ) -> Claim:
     return Claim(
-        {"cores": triad.case.cores},
-        {"cores": other.case.cores} if other else {},
+        {triad.case.counted: triad.case.cores},
+        {other.case.counted: other.case.cores} if other else {},
         estimate=triad.point.rate,
         ratio=ratio,
         verdict=verdict,
@@ -123,7 +123,7 @@ def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
                     {
                         "variant": variant,
                         "n": best.case.settings.get("n"),
-                        "cores": best.case.cores,
+                        best.case.counted: best.case.cores,
                         "level": f"working set in {best.level}" if best.level else "",
                     },
                     estimate=best.achieved,

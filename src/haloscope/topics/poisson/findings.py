@@ -13,12 +13,13 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.published import WALL_TIMES, Library, Reference
 from haloscope.analysis.races import Race, races
 from haloscope.analysis.sweeps import level_of
+from haloscope.analysis.trust import preferred
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import LAYOUT, Settings, varying
-from haloscope.topics.common.making import made, node_hours, verdict_of, winners
+from haloscope.topics.common.making import band_within, made, node_hours, verdict_of, winners
 from haloscope.topics.contrast.analysis import alike as one_program
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
 from haloscope.topics.phases.analysis import shares
@@ -45,7 +46,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     """The largest mesh on the most cores; of several settings the fastest."""
     tops = [
         (ladder, good[-1])
-        for scaling in scalings(_solves(cases))
+        for scaling in scalings(preferred(_solves(cases)))
         for ladder in scaling.ladders
         if len(good := [case for case in ladder.steps.values() if case.launches]) > 1
     ]
@@ -62,8 +63,8 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
             FindingShape.TREND,
             [
                 Claim(
-                    {"cores": top.cores},
-                    {"cores": base.cores},
+                    {top.counted: top.cores},
+                    {base.counted: base.cores},
                     ratio=Ratio.of(contrast.ratio),
                     share=share.value,
                     verdict=verdict_of(contrast),
@@ -102,7 +103,9 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     Of several other settings one. Bindings alone are set against each other by all of their
     settings together. Where the paper has another order of simulated layouts, its times too.
     """
-    solved = [case for case in _solves(cases) if case.time and not case.settings.get("tasks")]
+    solved = [
+        case for case in preferred(_solves(cases)) if case.time and not case.settings.get("tasks")
+    ]
     by_key: dict[tuple[int, ...], list[MeasuredCase]] = {}
     for index, part in enumerate(facets(solved, (*LAYOUT, "n"))):
         for case in part.cases:
@@ -143,6 +146,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
         ratio=ratio,
         verdict=verdict,
         node_hours=node_hours([(best.case, one.second.case) for one in slower]),
+        band=band_within(also),
     )
     yield made(
         context, group, "Fastest layout", FindingShape.BEST, [layout],
@@ -196,7 +200,9 @@ def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     Of processes without threads and of several numbers of nodes; of several settings the one that
     solves the largest mesh on the most nodes in the least time.
     """
-    solved = [case for case in _solves(cases) if case.time and case.number("threads") == 1]
+    solved = [
+        case for case in preferred(_solves(cases)) if case.time and case.number("threads") == 1
+    ]
     fields_of = [(part, _fields(part)) for part in facets(solved, ("n", "nodes", "ppn"))]
     several = [(part, own) for part, own in fields_of if len({nodes for _, nodes in own}) > 1]
     if not several:

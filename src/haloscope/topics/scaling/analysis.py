@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels, values
-from haloscope.analysis.comparison import Contrast, contrasts, step
+from haloscope.analysis.comparison import Contrast, band_of, contrasts, step
 from haloscope.models import scaling_law
 from haloscope.models.intervals import Intervals
 from haloscope.models.scaling_law import ScalingLaw
@@ -103,7 +103,9 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
 def _by_processes(part: Facet) -> Scaling:
     """By processes per node where there are several nodes."""
     several = [case for case in part.cases if case.number("nodes") > 1]
-    p = "processes" if all(case.cores == case.ranks for case in part.cases) else "cores"
+    p = "processes"
+    if any(case.cores != case.ranks for case in part.cases):
+        p = next((case.counted for case in part.cases if case.shares_cores), "cores")
     each = values(several, "ppn") or (None,)
     arrangement = f"{count(each[0], 'process', 'processes')} per node" if each[0] else ""
     label = arrangement if len(each) == 1 else ""
@@ -141,6 +143,11 @@ def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate
         return None
     if slow is fast:
         return Estimate(1.0, None, None, len(fast.times_s), "base")
+    found = _times_as_fast(slow, fast, seed)
+    return found and replace(found, band=band_of(slow, fast))
+
+
+def _times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate | None:
     one, other = (case.by_allocation(case.times_s) for case in (slow, fast))
     if one is not None and other is not None and min(len(one), len(other)) > 1:
         return compare_over(one, other).ratio

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far simulated times are off: bands from published cells beside their predictions.
+
+    time_band(case)             of a simulated time
+    ratio_band(first, second)   of the ratio of two
+
+A band is a factor: with a simulated time t, COVERAGE of the published ones are between t / factor
+and t x factor. It is from cells of the same cluster file, kernel, and variant; without any, from
+those nearest to them. docs/decisions.md gives the reasons, docs/bench/bands.md the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, cached_property
+from itertools import combinations
+from math import ceil, exp, hypot, log
+
+from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells
+from haloscope.study.settings import LAYOUT, OUTPUT, PROTOCOL, SIZES, Settings
+
+COVERAGE = 0.95
+"""COVERAGE is the share of published values that a band is to hold."""
+FEWEST = 10
+"""FEWEST is how many cells of one kind of case have a band of their own; fewer share one."""
+_PROBLEM = (
+    "n",
+    "size",
+    "L",
+    "size_bytes",
+    SIZES,
+    "matrix",
+    "row_length",
+    "bandwidth",
+    "iterations",
+)
+"""Settings that say what is computed, and not how."""
+_FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes")
+"""Settings that follow from the layout."""
+_UNRELATED = ("runner", "clock", "toolchain", "transport", *PROTOCOL, *OUTPUT, *_FOLLOWING)
+
+
+class Basis(StrEnum):
+    """Where a band is from: the same cluster file, kernel, and variant; those nearest; any."""
+
+    OWN = "validated"
+    VARIANT = "other variant"
+    NEAREST = "nearest"
+    WIDEST = "widest"
+
+
+class ErrorKind(StrEnum):
+    """What an error is of: a time on one node or on several; a ratio of two times."""
+
+    ONE_NODE = "time on one node"
+    SEVERAL_NODES = "time on several nodes"
+    LAYOUTS = "ratio of layouts"
+    NODES = "ratio of numbers of nodes"
+    WAYS = "ratio of ways"
+
+
+TIMES = (ErrorKind.ONE_NODE, ErrorKind.SEVERAL_NODES)
+
+
+@dataclass(frozen=True)
+class ErrorBand:
+    """A factor, and what it is from.
+
+    cells: how many published cells, or pairs of them. of: their cluster, kernel, and variant; ""
+    where these are the case's own.
+    """
+
+    factor: float
+    cells: int
+    basis: Basis
+    of: str = ""
+    tables: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether published cells validate such a case."""
+        return self.basis is Basis.OWN
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a band is asked for: a case, as far as a simulation's error depends on it."""
+
+    cluster: str
+    platform: str
+    kernel: str
+    settings: Settings
+
+    @property
+    def program(self) -> str:
+        """The variant, or the memory that it works in."""
+        return program_of(self.settings)
+
+    @property
+    def kind(self) -> ErrorKind:
+        """Of its time."""
+        return ErrorKind.SEVERAL_NODES if _nodes(self.settings) > 1 else ErrorKind.ONE_NODE
+
+
+@dataclass(frozen=True)
+class CellGroup:
+    """Cells of one cluster file, kernel, and variant.
+
+    errors: absolute logarithms of predicted over published, by kind.
+    """
+
+    cluster: str
+    platform: str
+    kernel: str
+    program: str
+    cells: tuple[ValidatedCell, ...]
+
+    @property
+    def name(self) -> str:
+        """ "poisson_cg (textbook) on tara"."""
+        return f"{called(self.kernel, self.program)} on {self.cluster}"
+
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        """The published tables that they are from."""
+        return tuple(dict.fromkeys(f"{one.paper}, table {one.table}" for one in self.cells))
+
+    @cached_property
+    def errors(self) -> Mapping[ErrorKind, tuple[float, ...]]:
+        """Those of times; of ratios, over all pairs of cells that differ in nothing else."""
+        found: dict[ErrorKind, list[float]] = {kind: [] for kind in ErrorKind}
+        for one in self.cells:
+            if one.over:
+                found[ErrorKind.NODES].append(abs(_off(one)))
+            elif not one.fitted:
+                found[_time_kind(one)].append(abs(_off(one)))
+        times = [one for one in self.cells if not one.over]
+        for kind in (ErrorKind.LAYOUTS, ErrorKind.NODES, ErrorKind.WAYS):
+            found[kind] += [abs(_off(a) - _off(b)) for a, b in _pairs(times, kind)]
+        return {kind: tuple(sorted(own)) for kind, own in found.items()}
+
+    def of(self, kind: ErrorKind) -> tuple[float, ...]:
+        """Errors of a kind; of times of both kinds where these are too few.
+
+        Cells of one node say nothing of several, which have a network.
+        """
+        own = self.errors[kind]
+        if kind not in TIMES or len(own) >= FEWEST or (kind is TIMES[1] and not own):
+            return own
+        return tuple(sorted(error for each in TIMES for error in self.errors[each]))
+
+
+class Bands:
+    """Bands from some cells: all of them, or all but one table's."""
+
+    def __init__(self, cells: Iterable[ValidatedCell]) -> None:
+        """CellGroup the cells."""
+        by_key: dict[tuple[str, str, str, str], list[ValidatedCell]] = {}
+        for one in cells:
+            by_key.setdefault((one.cluster, one.platform, one.kernel, one.program), []).append(one)
+        self.groups = [CellGroup(*key, tuple(own)) for key, own in by_key.items()]
+
+        self._found: dict[tuple[str, ...], ErrorBand] = {}
+
+    def band(self, subject: Subject, kind: ErrorKind) -> ErrorBand:
+        """Of the same cluster file, kernel, and variant; of the nearest; the widest there is."""
+        key = (subject.cluster, subject.platform, subject.kernel, subject.program, kind)
+        if key not in self._found:
+            self._found[key] = self._band(subject, kind)
+        return self._found[key]
+
+    def _band(self, subject: Subject, kind: ErrorKind) -> ErrorBand:
+        tiers: dict[Basis, Callable[[CellGroup], bool]] = {
+            Basis.OWN: lambda g: _same(g, subject) and g.program == subject.program,
+            Basis.VARIANT: lambda g: _same(g, subject),
+            Basis.NEAREST: lambda g: g.kernel == subject.kernel or _there(g, subject),
+            Basis.WIDEST: lambda _: True,
+        }
+        for basis, fits in tiers.items():
+            found = [(g, g.of(kind)) for g in self.groups if fits(g)]
+            known = [(quantile(errors), g, errors) for g, errors in found if errors]
+            if known:
+                most, group, errors = max(known, key=lambda one: one[0])
+                own = basis is Basis.OWN
+                return ErrorBand(
+                    exp(most), len(errors), basis, "" if own else group.name, group.tables
+                )
+        raise LookupError(f"no published cell has a {kind}")
+
+    def time(self, subject: Subject) -> ErrorBand:
+        """Of a simulated time."""
+        return self.band(subject, subject.kind)
+
+    def ratio(self, first: Subject, second: Subject) -> ErrorBand:
+        """Of the ratio of two simulated times.
+
+        Errors of one cluster file and kernel are correlated, so they are those of published
+        ratios. Others, and those of different problems, add up as independent ones.
+        """
+        kind = pairing(first, second)
+        if kind is not None:
+            return self.band(second if second.program == first.program else first, kind)
+        one, other = self.time(first), self.time(second)
+        wider = max(one, other, key=lambda band: band.factor)
+        basis = max(one.basis, other.basis, key=[*Basis].index)
+        both = exp(hypot(log(one.factor), log(other.factor)))
+        return ErrorBand(both, wider.cells, basis, wider.of, wider.tables)
+
+
+def pairing(first: Subject, second: Subject) -> ErrorKind | None:
+    """What sets two cases apart; None of different clusters, kernels, or problems.
+
+    Two times of one case, of two operations, and one case in two folders differ in ways.
+    """
+    if (first.platform, first.kernel) != (second.platform, second.kernel):
+        return None
+    return _apart(first.settings, second.settings)
+
+
+def _apart(first: Settings, second: Settings) -> ErrorKind | None:
+    names = {*first, *second} - {*_UNRELATED}
+    differ = {name for name in names if first.get(name) != second.get(name)}
+    if not differ:
+        return ErrorKind.WAYS
+    if differ <= {*LAYOUT}:
+        return ErrorKind.NODES if "nodes" in differ else ErrorKind.LAYOUTS
+    if differ & {*_PROBLEM} or "nodes" in differ:
+        return None
+    return ErrorKind.WAYS
+
+
+def quantile(errors: Sequence[float]) -> float:
+    """What COVERAGE of further ones do not exceed; the largest where these are too few to say."""
+    rank = ceil(COVERAGE * (len(errors) + 1))
+    return sorted(errors)[min(rank, len(errors)) - 1]
+
+
+def _same(group: CellGroup, subject: Subject) -> bool:
+    return _there(group, subject) and group.kernel == subject.kernel
+
+
+def _there(group: CellGroup, subject: Subject) -> bool:
+    """Whether it is the same cluster file in the same state; older records have its name alone."""
+    if not subject.platform:
+        return group.cluster == subject.cluster
+    return group.platform == subject.platform
+
+
+def _off(cell: ValidatedCell) -> float:
+    return log(cell.predicted / cell.published)
+
+
+def _nodes(settings: Settings) -> int:
+    return int(settings.get("nodes") or 1)
+
+
+def _time_kind(cell: ValidatedCell) -> ErrorKind:
+    return ErrorKind.SEVERAL_NODES if _nodes(cell.settings) > 1 else ErrorKind.ONE_NODE
+
+
+def _pairs(
+    cells: Sequence[ValidatedCell], kind: ErrorKind
+) -> Iterator[tuple[ValidatedCell, ValidatedCell]]:
+    """Those that differ as this kind says; not two that set numbers of the cluster file."""
+    free = {ErrorKind.LAYOUTS: {*LAYOUT} - {"nodes"}, ErrorKind.NODES: {*LAYOUT}}
+    by_key: dict[tuple[tuple[str, object], ...], list[ValidatedCell]] = {}
+    for one in cells:
+        kept = [*LAYOUT, *_PROBLEM] if kind is ErrorKind.WAYS else {*one.settings} - free[kind]
+        key = tuple(
+            (name, one.settings[name])
+            for name in sorted({*kept} & {*one.settings})
+            if name not in _UNRELATED
+        )
+        by_key.setdefault(key, []).append(one)
+    for own in by_key.values():
+        for a, b in combinations(own, 2):
+            predicted = not (a.fitted and b.fitted) and a.settings != b.settings
+            if predicted and _apart(a.settings, b.settings) is kind:
+                yield a, b
+
+
+@cache
+def known() -> Bands:
+    """The bands from all cells."""
+    return Bands(validated_cells())
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many published values of a table lie in the band that all other tables give."""
+
+    paper: str
+    table: str
+    kind: ErrorKind
+    basis: Basis
+    values: int
+    inside: int
+
+
+def left_out() -> Iterator[Coverage]:
+    """Each table left out once: its cells, and its ratios, in the bands of all others."""
+    every = validated_cells()
+    for paper, table in dict.fromkeys((one.paper, one.table) for one in every):
+        own = [one for one in every if (one.paper, one.table) == (paper, table)]
+        others = Bands(one for one in every if (one.paper, one.table) != (paper, table))
+        for group in Bands(own).groups:
+            subject = Subject(group.cluster, group.platform, group.kernel, group.cells[0].settings)
+            for kind, errors in group.errors.items():
+                if errors:
+                    band = others.band(subject, kind)
+                    inside = sum(error <= log(band.factor) for error in errors)
+                    yield Coverage(paper, table, kind, band.basis, len(errors), inside)

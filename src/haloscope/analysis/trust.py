@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far the simulated times of a report can be trusted: what published times say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from haloscope.analysis.bands import ErrorBand
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.papers.validated import called
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Simulated cases of one kernel, variant, and cluster, and the widest of their bands.
+
+    copied: the ready cluster file that theirs is a copy of, with its sources unchanged; else "".
+    """
+
+    cluster: str
+    name: str
+    cases: int
+    band: ErrorBand
+    copied: str = ""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The grades of all simulated cases of a report, those that published times validate first.
+
+    verified: in how many of them the answer was computed and verified.
+    """
+
+    grades: tuple[Grade, ...]
+    verified: int = 0
+
+    @property
+    def own(self) -> tuple[Grade, ...]:
+        """Those that published times validate."""
+        return tuple(one for one in self.grades if one.band.own)
+
+    @property
+    def others(self) -> tuple[Grade, ...]:
+        """Those that none validate."""
+        return tuple(one for one in self.grades if not one.band.own)
+
+    @property
+    def validated(self) -> str:
+        """ "yes", "partly" or "no"."""
+        return "no" if not self.own else "partly" if self.others else "yes"
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """Where the cases were simulated."""
+        return tuple(dict.fromkeys(one.cluster for one in self.grades))
+
+    @property
+    def copied(self) -> str:
+        """The ready cluster file that one of theirs is a copy of; "" for none."""
+        return next((one.copied for one in self.grades if one.copied), "")
+
+
+def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
+    """The grades of some cases; None where none was simulated."""
+    by_name: dict[tuple[str, str], list[MeasuredCase]] = {}
+    for case in cases:
+        if case.subject:
+            name = called(case.kernel, case.subject.program)
+            by_name.setdefault((case.subject.cluster, name), []).append(case)
+    grades = []
+    for (cluster, name), own in by_name.items():
+        found = [case.band for case in own if case.band]
+        widest = max(found, key=lambda band: (not band.own, band.factor))
+        grades.append(Grade(cluster, name, len(own), widest, _copied(own[0])))
+    ordered = sorted(grades, key=lambda one: (not one.band.own, -one.cases))
+    verified = sum(case.verified for own in by_name.values() for case in own)
+    return Trust(tuple(ordered), verified) if ordered else None
+
+
+def preferred(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """Cases of variants that published times validate, of kernels that have some; else all."""
+    own = {case.kernel for case in cases if case.band and case.band.own}
+    return [case for case in cases if case.kernel not in own or not case.band or case.band.own]
+
+
+def _copied(case: MeasuredCase) -> str:
+    told = case.launches[0].raw.get("simulation") or {}
+    return str(told.get("copied_from", ""))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is possible in a cluster file but not plausible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from haloscope.clusters.schema import Cluster, Messages, between_nodes, within_node
+from haloscope.quantities import count, flops, rate, seconds
+
+LOSS = 0.25
+"""LOSS is the smallest bandwidth within a node, over that between nodes, that is plausible: two
+copies through memory at the speed of a core are a third of today's fastest links."""
+MORE = 1.01
+"""MORE allows for rounding where two numbers of a file are compared."""
+FLOPS_A_CYCLE = 64.0
+"""FLOPS_A_CYCLE is the most that a core does: two units for 8 multiply-adds each, doubled."""
+BYTES_A_CORE_S = 200e9
+"""BYTES_A_CORE_S is more than any core gets from memory."""
+LATENCIES_S = 0.3e-6, 100e-6
+"""LATENCIES_S are the least and largest latencies between nodes that were ever published."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A number of a cluster file that is not plausible: its key, and why."""
+
+    key: str
+    what: str
+
+    def __str__(self) -> str:
+        """On one line."""
+        return f"{self.key}: {self.what}"
+
+
+def doubts(cluster: Cluster) -> list[Doubt]:
+    """All that is not plausible."""
+    return [*_node(cluster), *_messages(cluster), *_links(cluster)]
+
+
+def _node(cluster: Cluster) -> Iterator[Doubt]:
+    node = cluster.node
+    if node.clock_ghz and node.core_flops_per_s:
+        most = FLOPS_A_CYCLE * node.clock_ghz.value * 1e9
+        if (own := node.core_flops_per_s.value) > most:
+            what = f"{flops(own)} of one core, more than {FLOPS_A_CYCLE:g} per cycle"
+            yield Doubt("node.core_flops_per_s", what)
+    for index, one in enumerate(node.memory):
+        if (each := one.bandwidth_bytes_per_s.value / one.cores) > BYTES_A_CORE_S:
+            what = f"{rate(each)} for each of {count(one.cores, 'core')}"
+            yield Doubt(f"node.memory[{index}].bandwidth_bytes_per_s", what)
+    alone = min((one for one in node.memory), key=lambda one: one.cores, default=None)
+    for index, cache in enumerate(node.caches):
+        held = cache.bandwidth_bytes_per_s
+        if alone and alone.cores == 1 and held and held.value < alone.bandwidth_bytes_per_s.value:
+            what = (
+                f"{rate(held.value)}, slower than memory, {rate(alone.bandwidth_bytes_per_s.value)}"
+            )
+            yield Doubt(f"node.caches[{index}].bandwidth_bytes_per_s", what)
+
+
+def _messages(cluster: Cluster) -> Iterator[Doubt]:
+    within, between = within_node(cluster), between_nodes(cluster)
+    if within is None or between is None:
+        return
+    key = f"messages[{cluster.messages.index(within)}]"
+    if (own := _latency_s(within)) > MORE * (other := _latency_s(between)):
+        what = f"{seconds(own)} within a node, {seconds(other)} between nodes"
+        yield Doubt(f"{key}.latency_s", what)
+    near, far = within.bandwidth_bytes_per_s.value, between.bandwidth_bytes_per_s.value
+    if near < LOSS * far:
+        what = f"{rate(near)} within a node, {rate(far)} between nodes"
+        yield Doubt(f"{key}.bandwidth_bytes_per_s", what)
+
+
+def _latency_s(messages: Messages) -> float:
+    """Of the smallest message."""
+    first = min(messages.protocols, key=lambda one: one.first_bytes, default=None)
+    return first.latency_s.value if first and first.latency_s else messages.latency_s.value
+
+
+def _links(cluster: Cluster) -> Iterator[Doubt]:
+    network, between = cluster.network, between_nodes(cluster)
+    if network is None:
+        return
+    least, most = LATENCIES_S
+    if not least <= 2 * network.link_latency_s.value <= most:
+        what = f"two links take {seconds(2 * network.link_latency_s.value)}: known networks take "
+        yield Doubt("network.link_latency_s", f"{what}{seconds(least)} to {seconds(most)}")
+    link = network.link_bandwidth_bytes_per_s.value
+    if between is None:
+        return
+    key = f"messages[{cluster.messages.index(between)}]"
+    pieces = [
+        (f"{key}.protocols[{index}]", piece.bandwidth_bytes_per_s)
+        for index, piece in enumerate(between.protocols)
+    ]
+    for where, own in [(key, between.bandwidth_bytes_per_s), *pieces]:
+        if own and own.value > MORE * link:
+            what = f"{rate(own.value)} between nodes, and a link allows {rate(link)}"
+            yield Doubt(f"{where}.bandwidth_bytes_per_s", what)

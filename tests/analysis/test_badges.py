@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which simulated cases of a report published times validate, and what its badge says of them."""
+
+from __future__ import annotations
+
+import pytest
+from found import SIMULATED
+from recorded import Raw, cases, poisson, ring
+
+from haloscope.analysis.bands import Basis
+from haloscope.analysis.trust import preferred, trust
+from haloscope.findings.sentences import badge, within
+
+
+def simulated(variant: str, cluster: str = "stampede2", **more: str) -> Raw:
+    told = {**SIMULATED["simulation"], "cluster": cluster, **more}
+    return poisson(1024, variant=variant, clock="simulated", simulation=told)
+
+
+def test_measured_cases_have_no_grade() -> None:
+    assert trust(cases([poisson(64)])) is None
+
+
+def test_cases_that_published_times_validate_are_first() -> None:
+    found = trust(cases([simulated("fused"), simulated("textbook"), poisson(64)]))
+
+    assert found and found.validated == "partly"
+    assert [one.name for one in found.own] == ["poisson_cg (textbook)"]
+    assert [one.name for one in found.others] == ["poisson_cg (fused)"]
+    assert found.others[0].band.basis is Basis.VARIANT
+
+
+@pytest.mark.parametrize(
+    ("variant", "cluster", "validated"),
+    [
+        ("textbook", "stampede2", "yes"),
+        ("textbook", "tara", "yes"),
+        ("fused", "tara", "no"),
+        ("textbook", "cab", "no"),
+    ],
+)
+def test_a_report_is_validated_by_its_own_cluster_and_variant(
+    variant: str, cluster: str, validated: str
+) -> None:
+    found = trust(cases([simulated(variant, cluster)]))
+
+    assert found and found.validated == validated
+
+
+def test_another_cluster_file_of_the_same_name_is_not_validated() -> None:
+    found = trust(cases([simulated("textbook", platform="000000000000")]))
+
+    assert found and found.validated == "no"
+
+
+def test_a_badge_has_the_band_and_what_it_is_from() -> None:
+    found = trust(cases([simulated("textbook"), simulated("fused")]))
+    assert found
+
+    own, other = found.grades
+    told = badge(found)
+    assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values)" in told
+    assert f"{other.name} likely {within(other.band.factor)}" in told
+    alone = trust(cases([simulated("fused")]))
+    assert alone and f"(as {other.band.of})" in badge(alone)
+
+
+def test_a_badge_names_the_file_that_a_cluster_file_is_a_copy_of() -> None:
+    found = trust(cases([simulated("textbook", "mine", platform="0", copied_from="tara")]))
+
+    assert found and found.copied == "tara" and "copy of tara" in badge(found)
+
+
+def test_a_headline_is_of_what_is_validated_where_there_is_such() -> None:
+    own, other, ring_ = simulated("textbook"), simulated("fused"), ring(2, **SIMULATED)
+
+    def kept(*raws: Raw) -> list[tuple[str, object]]:
+        every = preferred(cases([*raws]))
+        return [(case.kernel, case.settings.get("variant")) for case in every]
+
+    assert kept(own, other) == [("poisson_cg", "textbook")]
+    assert kept(other) == [("poisson_cg", "fused")]
+    assert ("ring", None) in kept(own, other, ring_)
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"), [(1.17, "± 17 %"), (1.045, "± 4.5 %"), (2.44, "a factor of 2.4")]
+)
+def test_an_error_is_told_as_a_share_or_as_a_factor(factor: float, text: str) -> None:
+    assert within(factor) == text

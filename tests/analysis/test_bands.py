@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The error of simulated times: from which published cells it is, and that it holds them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+
+import pytest
+
+from haloscope.analysis import bands
+from haloscope.analysis.bands import (
+    Bands,
+    Basis,
+    ErrorKind,
+    Subject,
+    known,
+    left_out,
+    pairing,
+    quantile,
+)
+from haloscope.clusters.file import find
+from haloscope.clusters.schema import state
+from haloscope.papers.validated import ValidatedCell
+
+CELL = ValidatedCell(
+    "here", "1a", "poisson_cg", "paper", "1",
+    {"n": 1024, "variant": "textbook", "nodes": 2, "ppn": 1}, {}, 10.0, 11.0, False,
+)  # fmt: skip
+SUBJECT = Subject("here", "1a", "poisson_cg", CELL.settings)
+
+
+def cell(off: float = 1.1, *, fitted: bool = False, where: str = "1a", **settings: int | str):  # type: ignore[no-untyped-def]
+    """A cell that was predicted so many times as long as published."""
+    return replace(
+        CELL, settings={**CELL.settings, **settings}, predicted=10.0 * off, fitted=fitted,
+        platform=where, cluster="here" if where == "1a" else where,
+    )  # fmt: skip
+
+
+def factor(cells: list[ValidatedCell], subject: Subject = SUBJECT) -> float:
+    return Bands(cells).time(subject).factor
+
+
+def test_a_band_is_of_the_same_cluster_file_kernel_and_variant() -> None:
+    every = [cell(1.1), cell(1.5, where="2b"), cell(1.3, variant="fused")]
+
+    band = Bands(every).time(SUBJECT)
+
+    assert band.factor == pytest.approx(1.1)
+    assert (band.cells, band.basis, band.of) == (1, Basis.OWN, "")
+
+
+@pytest.mark.parametrize(
+    ("cells", "basis", "expected"),
+    [
+        ([cell(1.3, variant="fused"), cell(1.5, where="2b")], Basis.VARIANT, 1.3),
+        ([cell(1.2, where="2b"), cell(1.5, where="3c")], Basis.NEAREST, 1.5),
+        ([replace(cell(1.4), kernel="ring"), cell(1.2, where="2b")], Basis.NEAREST, 1.4),
+        ([replace(cell(1.6, where="2b"), kernel="ring")], Basis.WIDEST, 1.6),
+    ],
+)
+def test_without_own_cells_it_is_the_widest_of_the_nearest(
+    cells: list[ValidatedCell], basis: Basis, expected: float
+) -> None:
+    band = Bands(cells).time(SUBJECT)
+
+    assert band.basis is basis and not band.own and band.of
+    assert band.factor == pytest.approx(expected)
+
+
+def test_a_changed_file_of_the_same_name_has_no_own_cells() -> None:
+    assert Bands([cell()]).time(replace(SUBJECT, platform="9z")).basis is Basis.NEAREST
+
+
+def test_an_older_record_knows_the_cluster_by_its_name_alone() -> None:
+    assert Bands([cell()]).time(replace(SUBJECT, platform="")).own
+
+
+def test_what_is_too_long_and_too_short_counts_alike() -> None:
+    assert factor([cell(1 / 1.25)]) == pytest.approx(1.25)
+
+
+def test_cells_that_set_numbers_say_nothing_of_times() -> None:
+    assert factor([cell(1.1), cell(1.9, fitted=True, ppn=2)]) == pytest.approx(1.1)
+
+
+def test_one_node_has_a_band_of_its_own_where_it_has_cells_enough() -> None:
+    several = [cell(1.5, n=n) for n in range(bands.FEWEST)]
+    single = [cell(1.1, nodes=1, n=n) for n in range(bands.FEWEST)]
+    on_one = replace(SUBJECT, settings={**CELL.settings, "nodes": 1})
+
+    assert factor([*several, *single], on_one) == pytest.approx(1.1)
+    assert factor([*several, *single[1:]], on_one) == pytest.approx(1.5)
+
+
+def test_a_quantile_is_the_largest_error_where_these_are_too_few_to_say() -> None:
+    assert quantile([0.1, 0.3, 0.2]) == 0.3
+    assert quantile([one / 100 for one in range(1, 101)]) == 0.96
+
+
+def test_errors_of_layouts_that_are_alike_leave_their_ratio_exact() -> None:
+    own = [cell(1.4), cell(1.4, ppn=2)]
+    other = replace(SUBJECT, settings={**CELL.settings, "ppn": 2})
+
+    assert Bands(own).ratio(SUBJECT, other).factor == pytest.approx(1.0)
+    assert factor(own) == pytest.approx(1.4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({}, ErrorKind.WAYS),
+        ({"ppn": 2}, ErrorKind.LAYOUTS),
+        ({"nodes": 4}, ErrorKind.NODES),
+        ({"nodes": 4, "ppn": 2}, ErrorKind.NODES),
+        ({"exchange": "blocking"}, ErrorKind.WAYS),
+        ({"variant": "fused"}, ErrorKind.WAYS),
+        ({"n": 2048}, None),
+        ({"n": 2048, "nodes": 4}, None),
+        ({"repetitions": 3}, ErrorKind.WAYS),
+    ],
+)
+def test_what_sets_two_cases_apart(settings: dict[str, int | str], kind: ErrorKind | None) -> None:
+    other = replace(SUBJECT, settings={**CELL.settings, **settings})
+
+    assert pairing(SUBJECT, other) is kind
+    assert pairing(SUBJECT, replace(other, platform="2b")) is None
+
+
+def test_errors_on_two_clusters_add_up_as_independent_ones() -> None:
+    other = Subject("2b", "2b", "poisson_cg", CELL.settings)
+
+    band = Bands([cell(1.3), cell(1.4, where="2b")]).ratio(SUBJECT, other)
+
+    assert log(band.factor) ** 2 == pytest.approx(log(1.3) ** 2 + log(1.4) ** 2)
+
+
+def test_what_was_published_as_a_ratio_is_one_of_numbers_of_nodes() -> None:
+    own = [replace(cell(1.2), over={"nodes": 1})]
+
+    errors = Bands(own).groups[0].errors
+
+    assert list(errors[ErrorKind.NODES]) == pytest.approx([log(1.2)])
+    assert errors[ErrorKind.SEVERAL_NODES] == ()
+
+
+def test_predictions_that_are_kept_are_of_the_cluster_files_of_today() -> None:
+    kept = {(group.cluster, group.platform) for group in known().groups}
+
+    assert kept
+    assert {cluster: state(find(cluster)) for cluster, _ in kept} == dict(kept)
+
+
+def test_of_published_times_90_to_97_percent_are_in_the_bands_of_other_tables() -> None:
+    held = [one for one in left_out() if one.kind in bands.TIMES]
+    inside, every = (sum(getattr(one, name) for one in held) for name in ("inside", "values"))
+
+    assert every > 700
+    assert 0.90 <= inside / every <= 0.97

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cases whose sends would cost nothing on a simulated cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from haloscope.study.capacity import MANY_SENDS, Site, sends_in_a_row
+from haloscope.study.case import Case, Layout, Value
+
+CASE = Case("collectives", {}, {}, Layout(), "simgrid", 0, 1, 60.0, 0)
+
+
+def case(kernel: str, layout: Layout = CASE.layout, **params: Value) -> Case:
+    return replace(CASE, kernel=kernel, layout=layout, params=params)
+
+
+MANY = Layout(nodes=64, ppn=16)
+
+
+@pytest.mark.parametrize(
+    ("one", "messages"),
+    [
+        (case("pingpong", mode="stream", window=4096), 4096),
+        (case("pingpong", mode="imb", window=4096), 0),
+        (case("collectives", MANY, operation="alltoall"), 1023),
+        (case("collectives", MANY, operation="all"), 1023),
+        (case("collectives", MANY, operation="allreduce"), 0),
+        (case("neighbours", burst=16), 16),
+        (case("poisson_cg", MANY), 0),
+    ],
+)
+def test_messages_of_a_rank_in_a_row(one: Case, messages: int) -> None:
+    assert sends_in_a_row(one) == messages
+
+
+def test_many_sends_that_cost_nothing_are_named_before_a_run() -> None:
+    site = Site(nodes=64, cores=16, hardware_threads=16, memory_bytes=1, doubts=["another"])
+    free = replace(site, sends_are_free=True)
+    many = case("collectives", MANY, operation="alltoall")
+    few = case("pingpong", mode="stream", window=MANY_SENDS - 1)
+
+    assert site.doubts_of([many]) == free.doubts_of([few]) == ["another"]
+    first, second = free.doubts_of([few, many])
+    assert first == "another" and "send_overhead_s" in second and "1,023" in second
