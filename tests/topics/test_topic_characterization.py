@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from found import found, ratio
+from made import panels
 from recorded import Raw, cases, poisson
 
 from haloscope.analysis.context import Context
 from haloscope.findings.finding import Verdict
-from haloscope.topics import tables
+from haloscope.topics import figures, tables
 from haloscope.topics.mapping import characterization as topic
 from haloscope.topics.mapping.analysis import loads, spreads
 
@@ -57,6 +58,18 @@ def test_the_table_has_rows_of_data_and_what_spreading_costs() -> None:
     assert [column.title for column in table.columns if not column.only_csv] == [
         *("data per task", "4 tasks", "16 tasks")
     ]
+
+
+def test_the_figure_has_a_curve_for_each_load_and_what_counts_as_neither() -> None:
+    (figure,) = figures.build("characterization", cases(RAWS), Context())
+
+    (panel,) = panels(figure)
+    assert [[mark.x for mark in one.marks] for one in panel.curves] == [[4, 16], [4, 16]]
+    heights = [mark.y for one in panel.curves for mark in one.marks]
+    assert heights == pytest.approx([1 / 1.5, 1 / 1.04, 2.0, 8 / 6])
+    ((low, high),) = panel.bands
+    assert (low, high) == pytest.approx((1 / 1.05, 1.05))
+    assert figures.build("characterization", cases(RAWS[:3]), Context()) == []
 
 
 def test_measured_places_are_told_apart_by_a_test() -> None:

@@ -84,7 +84,7 @@ KINDS = (
     Kind("one_node", "mapping", table=True, having="tasks"),
     Kind("weak_scaling", "mapping", table=True, figure=True, having="tasks"),
     Kind("mapping", "mapping", table=True, figure=True, having="tasks"),
-    Kind("characterization", "mapping", table=True, having="tasks"),
+    Kind("characterization", "mapping", table=True, figure=True, having="tasks"),
     Kind("overlap", "spmv", table=True, kernels=("spmv",), over=("overlap",)),
     Kind("spmv", "spmv", table=True, figure=True, kernels=("spmv",)),
     Kind("fft", "fft", table=True, kernels=_FFT),

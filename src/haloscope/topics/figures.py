@@ -16,6 +16,7 @@ from haloscope.topics.collectives import figures as collectives
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.words import none_suits
 from haloscope.topics.jacobi import figures as jacobi
+from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import figures as mapping
 from haloscope.topics.memory import figures as memory
 from haloscope.topics.messages import figures as messages
@@ -42,6 +43,7 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "timeline": phases.timeline_figures,
     "weak_scaling": mapping.weak_scaling_figures,
     "mapping": mapping.mapping_figures,
+    "characterization": characterization.figures,
     "spmv": spmv.spmv_figures,
     "phases": phases.phases_figures,
     "sections": phases.sections_figures,

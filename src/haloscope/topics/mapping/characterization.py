@@ -16,6 +16,7 @@ from haloscope.analysis.fronts import ALIKE
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import number, size
 from haloscope.stats.estimates import Estimate
+from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, around_one, counts
 from haloscope.topics.common.making import made
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
@@ -157,6 +158,63 @@ def _cells(one: Choice, notebook: Notebook) -> list[Cell]:
         plain(one.spread.time_s),
         plain(cost),
     ]
+
+
+def figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """What spreading tasks gains, by their number: a panel for each kernel, a curve for each load.
+
+    One figure of every map with several loads.
+    """
+    found = [one for one in maps(cases, context.seed) if len(one.loads) > 1]
+    if not found:
+        return []
+    panels = [_panel(index, one) for index, one in enumerate(found)]
+    alike = all(case.alike for one in found for case in one.part.cases)
+    note = "Above 1, more nodes are faster; below 1, the fewest are."
+    if alike:
+        note += f" Shaded: within {100 * ALIKE:.0f} %, which counts as neither."
+    return [
+        Figure(
+            id="characterization",
+            kind="characterization",
+            title=context.title("Gain of more nodes, by data and tasks"),
+            panels=tuple(panels),
+            alt="Time on the fewest nodes over that on more. " + " ".join(map(_in_words, panels)),
+            notes=(note,),
+        )
+    ]
+
+
+def _panel(index: int, one: Map) -> Lines:
+    curves = [
+        Curve(
+            f"{size(load)} per task",
+            tuple(
+                Mark(tasks, choice.ratio)
+                for (own, tasks), choice in one.choices.items()
+                if own == load
+            ),
+            style=style,
+        )
+        for style, load in enumerate(one.loads)
+    ]
+    ratios = [choice.ratio for choice in one.choices.values()]
+    alike = all(case.alike for case in one.part.cases)
+    return Lines(
+        f"characterization-{index}",
+        named(one.part),
+        Axis("tasks", "log2", counts(one.tasks)),
+        around_one("gain of more nodes", [*ratios, 1.0]),
+        tuple(curves),
+        bands=((1 / (1 + ALIKE), 1 + ALIKE),) if alike else (),
+    )
+
+
+def _in_words(panel: Lines) -> str:
+    """The last point of every curve."""
+    last = [(curve.label, curve.marks[-1]) for curve in panel.curves]
+    told = "; ".join(f"{name}: {number(mark.y)} with {mark.x:g} tasks" for name, mark in last)
+    return f"{panel.title}: {told}."
 
 
 def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
