@@ -125,3 +125,21 @@ def test_a_library_is_fetched_where_the_plan_is_good(
     assert fetched == []
     preparing.prepared(Here(), {"": ["mpich"]}, {}, Planned(), QUIET)
     assert fetched == ["mpich"]
+
+
+def test_a_library_of_pypi_takes_the_place_of_none_that_is_in_path(
+    made: list[list[KernelProgram]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it is in the cache, so that nothing is fetched, and in a dry run."""
+    added = replace(FAKE, name="openmpi")
+    part = library.Unusable("CC is of Cray MPICH 8, and there is no srun", "load it")
+    monkeypatch.setattr(library, "available", lambda: [added])
+    monkeypatch.setattr(library, "unusable", lambda: part)
+
+    for tell in (QUIET, None):
+        with pytest.raises(UserError) as caught:
+            preparing.prepared(Here(), {"": None}, {}, Planned(), tell)
+        assert [one.what for one in caught.value.problems] == [part.what]
+
+    assert made == []
+    preparing.prepared(Here(), {"": ["openmpi"]}, {}, Planned(), None)  # named, it is taken
