@@ -16,7 +16,7 @@ from haloscope.commands.once import _layout, _show
 from haloscope.commands.screen import Screen
 from haloscope.records.record import Record
 
-FIRST = ("fake n=16, 2 ranks x 1 thread: ok", "answer  42", "375 ms")
+FIRST = ("fake n=16, 2 ranks x 1 thread, bind = close: ok", "answer  42", "375 ms")
 REST = ("512 B", "rank 1  here", "n            16", "fault")
 
 

@@ -174,8 +174,14 @@ def test_once_says_what_is_not_verified_and_cut_short(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert haloscope("once", "fake", "--on", "stampede2", "--nodes", 3) == 0
-    out = capsys.readouterr().out
-    assert "3 nodes of stampede2, simulated, answer not computed: ok" in " ".join(out.split())
+    out = " ".join(capsys.readouterr().out.split())
+    assert "3 nodes of stampede2, simulated, answer not computed, bind = close: ok" in out
+
+
+def test_once_binds_as_asked(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("once", "fake", "--on", "stampede2", "--nodes", 3)
+    assert haloscope(*given, "--bind", "spread", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["layout"]["bind"] == "spread"
 
 
 def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) -> None:

@@ -449,6 +449,33 @@ def test_meshes_each_twice_as_fine_have_errors_of_second_order() -> None:
     assert found(topic.order, [poisson(n) for n in (64, 256, 1024)]) == []
 
 
+def at(tolerance: float, n: int, error: float | None = None, **more: Any) -> Raw:
+    raw = poisson(n, **more)
+    raw = of_case(raw, params={**raw["params"], "tolerance": tolerance})
+    if error is not None:
+        raw["result"] |= {"error_max": error}
+    return raw
+
+
+def test_solves_that_end_at_another_residual_stand_beside_no_published_one() -> None:
+    raws = [at(tolerance, 1024, time_s=time) for tolerance, time in ((1e-6, 2.0), (1e-2, 1.0))]
+
+    (one,) = found(topic.convergence, raws, shelf=SHELF)
+
+    assert len(one.cases) == 1
+    assert found(topic.convergence, raws[1:], shelf=SHELF) == []
+    assert value(serial(raws).parts[0]) == 2.0
+
+
+def test_the_order_of_errors_is_of_the_smallest_tolerance() -> None:
+    fine = [at(1e-8, n) for n in (128, 256, 512, 1024)]
+    coarse = [at(1e-2, n, error=1.0) for n in (128, 256, 512, 1024)]
+
+    (one,) = found(topic.order, [*fine, *coarse])
+
+    assert [value(part) for part in one.parts] == pytest.approx([4.0] * 3, rel=0.01)
+
+
 def test_a_simulation_is_marked_in_each_of_its_findings() -> None:
     raws = [
         *(poisson(n, ranks=ranks, variant=variant, **SIMULATED)

@@ -34,6 +34,7 @@ from haloscope.study.schema import (
     Run,
     Study,
 )
+from haloscope.toolchains.job import BINDS
 
 _DESCRIPTION = """\
 Run one case right now, here or on a simulated cluster. Print its result, its time, and the time of
@@ -73,6 +74,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--ppn", metavar="N", type=int, help="processes per node, in place of --ranks")
     add("--nodes", metavar="N", type=int, default=1, help="nodes of a cluster (default: 1)")
     add("--threads", metavar="T", type=int, default=1, help="threads of each process (default: 1)")
+    add(
+        "--bind",
+        choices=BINDS,
+        default=BINDS[0],
+        help="order of processes and threads on cores: close fills one socket first "
+        "(default: close)",
+    )
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
     add("--toolchain", metavar="NAME", help="an MPI: see haloscope toolchain list")
@@ -255,4 +263,4 @@ def _layout(arguments: argparse.Namespace) -> LayoutAxes:
     nodes, kernel = arguments.nodes, arguments.kernel
     least = halobench.describe(kernel).least_ranks if kernel in halobench.names() else 1
     ppn = arguments.ppn or (arguments.ranks // nodes if arguments.ranks else -(-least // nodes))
-    return LayoutAxes(nodes=[nodes], ppn=[ppn], threads=[arguments.threads])
+    return LayoutAxes(nodes=[nodes], ppn=[ppn], threads=[arguments.threads], bind=[arguments.bind])

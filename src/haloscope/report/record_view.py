@@ -81,7 +81,9 @@ def _headline(record: Record, given: Collection[str]) -> Text:
         nodes += ", answer verified" if simulation["verified"] else ", answer not computed"
     params = "".join(f" {key}={record.params[key]}" for key in given if key in record.params)
     ranks = f"{count(layout['ranks'], 'rank')} x {count(layout['threads'], 'thread')}"
-    where = f"{params}, {ranks}{nodes}{shared}: "
+    several = layout["ranks"] * layout["threads"] > 1 and not layout.get("placement")
+    bind = f", bind = {layout.get('bind')}" if several and layout.get("bind") else ""
+    where = f"{params}, {ranks}{nodes}{bind}{shared}: "
     line = Text(record.kernel, style="bold").append(where, style="not bold")
     line.append(record.outcome, style=style)
     if record.reason:

@@ -10,7 +10,7 @@ from statistics import fmean
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
-from haloscope.analysis.published import WALL_TIMES, Library, Reference
+from haloscope.analysis.published import TOLERANCE, WALL_TIMES, Library, Reference
 from haloscope.analysis.races import Race, races
 from haloscope.analysis.sweeps import level_of
 from haloscope.analysis.trust import preferred
@@ -307,10 +307,15 @@ def _communicating(found: Paces, context: Context) -> Iterator[Finding]:
 
 
 def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Errors of meshes over those of meshes twice as fine, of all solves that converged."""
+    """Errors of meshes over those of meshes twice as fine, of solves that converged.
+
+    Of several tolerances the smallest, at which the mesh alone makes the error.
+    """
     errors: dict[int, set[float]] = {}
     own = []
-    for case in _solves(cases):
+    solved = _solves(cases)
+    finest = min((_tolerance(case) for case in solved), default=0.0)
+    for case in (one for one in solved if _tolerance(one) == finest):
         error = case.result("error_max") if case.launches else None
         if error and converged(case):
             errors.setdefault(case.number("n"), set()).add(float(error))
@@ -328,6 +333,12 @@ def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         FindingShape.VALUE, parts, topic="convergence", metric=Metric("ratio of errors", "", ""),
         but=("n", "variant", "nodes", "ppn"), near=[],
     )  # fmt: skip
+
+
+def _tolerance(case: MeasuredCase) -> float:
+    """At which residual a solve ends; of older records that of published ones."""
+    asked = case.settings.get("tolerance")
+    return float(asked) if isinstance(asked, int | float) else TOLERANCE
 
 
 def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
