@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
-from haloscope.analysis.fronts import ALIKE
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import number, size
 from haloscope.stats.estimates import Estimate
@@ -30,12 +29,14 @@ class Choice:
     """Some tasks with as much data each: the fastest on the fewest nodes, and on more nodes.
 
     ratio: the time on the fewest nodes over that on more; above 1 where spreading is faster.
+    band: the error of a simulated ratio, as a factor.
     """
 
     packed: MeasuredCase
     spread: MeasuredCase
     ratio: float
     wins: str
+    band: float | None = None
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,10 @@ def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
     spread = min(more, key=lambda case: case.time_s)
     ratio = packed.time_s / spread.time_s
     wins = SPREAD if ratio > 1 else PACK
-    if packed.alike and spread.alike:
-        apart = max(ratio, 1 / ratio) > 1 + ALIKE
-    else:
-        (contrast,) = contrasts([(step(packed), step(spread))], seed)
-        apart = contrast.verdict in ("faster", "slower")
-    return Choice(packed, spread, ratio, wins if apart else NEITHER)
+    (contrast,) = contrasts([(step(packed), step(spread))], seed)
+    apart = contrast.verdict in ("faster", "slower")
+    band = contrast.ratio.band if contrast.ratio else None
+    return Choice(packed, spread, ratio, wins if apart else NEITHER, band)
 
 
 def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -111,8 +110,7 @@ def _table(one: Map, context: Context, index: int) -> Table:
     notebook.note(
         "pack: the fewest nodes that were tried are faster, spread: more nodes are, with the ratio "
         "of times and the nodes of both. node-h: node-hours of spread over those of the fewest "
-        f"nodes. neither: within {100 * ALIKE:.0f} % where simulated, else not told "
-        "apart by a test."
+        "nodes. neither: within the error of the simulation, or not told apart by a test."
     )
     keys = ("ratio", "packed_nodes", "spread_nodes", "packed_s", "spread_s", "node_hours")
     columns = [
@@ -169,10 +167,7 @@ def figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     if not found:
         return []
     panels = [_panel(index, one) for index, one in enumerate(found)]
-    alike = all(case.alike for one in found for case in one.part.cases)
     note = "Above 1, more nodes are faster; below 1, the fewest are."
-    if alike:
-        note += f" Shaded: within {100 * ALIKE:.0f} %, which counts as neither."
     return [
         Figure(
             id="characterization",
@@ -190,7 +185,7 @@ def _panel(index: int, one: Map) -> Lines:
         Curve(
             f"{size(load)} per task",
             tuple(
-                Mark(tasks, choice.ratio)
+                Mark(tasks, choice.ratio, band=choice.band)
                 for (own, tasks), choice in one.choices.items()
                 if own == load
             ),
@@ -199,14 +194,12 @@ def _panel(index: int, one: Map) -> Lines:
         for style, load in enumerate(one.loads)
     ]
     ratios = [choice.ratio for choice in one.choices.values()]
-    alike = all(case.alike for case in one.part.cases)
     return Lines(
         f"characterization-{index}",
         named(one.part),
         Axis("tasks", "log2", counts(one.tasks)),
         around_one("gain of more nodes", [*ratios, 1.0]),
         tuple(curves),
-        bands=((1 / (1 + ALIKE), 1 + ALIKE),) if alike else (),
     )
 
 
