@@ -124,8 +124,7 @@ class Case:
         words = ["run", str(study), "--no-report", "--on", self.cluster]
         haloscope(*words, "--out", str(self.out / name))
         cases = [case for case in open_folder(self.out / name).cases if case.time is not None]
-        own = {one: (case for case in cases if is_of(case.settings, one.keys())) for one in tried}
-        return {one: case for one, found in own.items() if (case := next(found, None))}
+        return {one: case for one in tried for case in cases if is_of(case.settings, one.keys())}
 
     def measured(self) -> Result:
         """Advice, and then the search."""
@@ -142,7 +141,7 @@ class Case:
         found |= self.simulated("mappings", others)
         advised, usual = (advice[key] for key in ("advised", "default"))
         best = min(found, key=lambda one: found[one].time_s)
-        times = {**{one: case.time_s for one, case in found.items()}}
+        times = {one: case.time_s for one, case in found.items()}
         return Result(
             f"{' '.join([self.kernel, *words])}, {self.tasks} tasks, {self.cluster}",
             advice["verdict"],
