@@ -96,6 +96,14 @@ def test_the_finding_counts_places() -> None:
     assert [*found(topic.findings, RAWS[:3])] == []
 
 
+def test_loads_that_differ_by_halos_are_one() -> None:
+    raws = [
+        {**run(256, 4, nodes, 1.0), "memory": {**RAWS[0]["memory"], "predicted_bytes": 4 * load}}
+        for nodes, load in ((1, 1000), (2, 1400), (3, 1600), (4, 2500))
+    ]
+    assert sorted(filter(None, loads(cases(raws)).values())) == [1000, 1000, 1600, 2500]
+
+
 def test_the_same_tasks_with_several_loads_are_never_set_against_each_other() -> None:
     found_loads = loads(own := cases(RAWS))
 

@@ -36,7 +36,7 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import dated_folder, in_a_shell, write_whole
-from haloscope.quantities import count, node_time, percent, seconds
+from haloscope.quantities import count, listed, node_time, percent, seconds
 from haloscope.run import campaign, following, kernels, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.here import LOCAL
@@ -520,7 +520,7 @@ def _sureness(result: Advice) -> str:
         return f"{better} than the default; the intervals do not overlap."
     errors = f"median error {100 * band.median:.2g} %, largest {100 * band.worst:.2g} %"
     known = (
-        f"Published cells of this kernel and cluster: {errors} ({', '.join(band.tables)})."
+        f"Published cells of this kernel and cluster: {errors} ({_by_paper(band.tables)})."
         if band.own
         else f"Not validated for this kernel and cluster; elsewhere: {errors}."
     )
@@ -528,6 +528,18 @@ def _sureness(result: Advice) -> str:
         return f"Layouts within {percent(tolerance(band))} count as equal. {known}"
     words = {Sureness.YES: "sure", Sureness.POSSIBLE: "within the median error"}
     return f"{better} than the default ({words.get(result.verdict, result.verdict)}). {known}"
+
+
+def _by_paper(tables: Sequence[str]) -> str:
+    """ "hpcf-2018-10, tables 3.1 and 4.1": each paper once."""
+    papers: dict[str, list[str]] = {}
+    for one in tables:
+        paper, _, table = one.partition(", table ")
+        papers.setdefault(paper, []).append(table)
+    return "; ".join(
+        f"{paper}, {'tables' if len(own) > 1 else 'table'} {listed(own)}"
+        for paper, own in papers.items()
+    )
 
 
 def _table(result: Advice) -> Table:
