@@ -57,6 +57,12 @@ def test_shapes_go_from_full_nodes_to_one_task_each() -> None:
     assert {one.bind for one in found if one.ppn * one.threads < 8} == {"spread"}
 
 
+def test_the_most_nodes_are_a_candidate_too() -> None:
+    found = shapes(24, site(100, 16))
+    assert list(dict.fromkeys(one.nodes for one in found)) == [2, 3, 6, 12, 16]
+    assert [one.threads for one in found if one.nodes == 16] == [1, 8]
+
+
 def test_shapes_keep_to_the_nodes_that_there_are() -> None:
     assert {one.nodes for one in shapes(16, site(4, 8))} == {2, 4}
     assert {one.nodes for one in shapes(64, site(1000, 8))} <= {8, 16, 32, 64}

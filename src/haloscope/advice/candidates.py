@@ -65,9 +65,9 @@ def default(tasks: int, site: Site) -> Candidate:
 def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candidate]:
     """Nodes and threads per task that fit a place, from few nodes to many, the default first.
 
-    The tasks per node are the cores of a node, and halves of that. Each task has one thread, or all
-    the cores that are free. most_nodes: the largest number of nodes; MOST_SPREAD times the fewest
-    if None. UserError if not even the fewest nodes fit.
+    The tasks per node are the cores of a node, and halves of that; the most nodes are a candidate,
+    too. Each task has one thread, or all the cores that are free. most_nodes: the largest number of
+    nodes; MOST_SPREAD times the fewest if None. UserError if not even the fewest nodes fit.
     """
     fewest = -(-tasks // site.cores)
     limit = min(site.nodes, tasks, most_nodes or MOST_SPREAD * fewest)
@@ -76,16 +76,15 @@ def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candid
         allowed = f"{site.name or 'this machine'} allows {count(limit, 'node')}"
         mend = f"{allowed}: give at most {limit * site.cores} tasks"
         raise UserError(Problem(f"--tasks {tasks}", what, mend))
-    found = []
+    numbers = []
     ppn = site.cores
-    while True:
-        nodes = -(-tasks // ppn)
-        if nodes <= limit:
-            free = site.cores // shares(tasks, nodes)[0]
-            found += [_shape(tasks, nodes, threads, site) for threads in dict.fromkeys((1, free))]
-        if ppn == 1 or nodes > limit:
-            break
+    while (nodes := -(-tasks // ppn)) < limit and ppn > 1:
+        numbers.append(nodes)
         ppn = -(-ppn // 2)
+    found = []
+    for number in dict.fromkeys([*numbers, limit]):
+        free = site.cores // shares(tasks, number)[0]
+        found += [_shape(tasks, number, threads, site) for threads in dict.fromkeys((1, free))]
     return list(dict.fromkeys(found))
 
 
