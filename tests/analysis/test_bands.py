@@ -158,3 +158,12 @@ def test_of_published_times_90_to_97_percent_are_in_the_bands_of_other_tables() 
 
     assert every > 700
     assert 0.90 <= inside / every <= 0.97
+
+
+def test_two_cells_that_set_numbers_are_no_pair() -> None:
+    def ratios(*fitted: bool) -> int:
+        pair = [cell(1.1 + n, fitted=one, ppn=n + 1) for n, one in enumerate(fitted)]
+        return len(Bands(pair).groups[0].errors[ErrorKind.LAYOUTS])
+
+    assert ratios(False, False) == ratios(True, False) == 1
+    assert ratios(True, True) == 0
