@@ -104,3 +104,14 @@ def test_results_of_an_external_program_have_their_declared_units() -> None:
     assert rows["long"].endswith("... (9 values)")
     assert (rows["note"], rows["lost"], rows["8 0.00"]) == ("fine", "–", "invalid time")
     assert "8.00 KiB" in out.getvalue() and "4096 B" in out.getvalue()
+
+
+def test_results_without_a_value_share_a_row() -> None:
+    raw = poisson(64)
+    raw["result"] = {**raw["result"], "error_max": None, "fallback_at": None}
+    out = StringIO()
+
+    Console(file=out, width=120).print(record_view(Record.of(raw)))
+
+    (line,) = [line for line in out.getvalue().splitlines() if "fallback" in line]
+    assert re.split("  +", line.strip()) == ["no value", "error max, fallback at"]

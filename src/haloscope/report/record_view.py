@@ -129,9 +129,14 @@ def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _results(record: Record) -> list[tuple[str, str]]:
-    """Results with their units: an external program's are declared, others' are in their names."""
+    """Results with their units: an external program's are declared, others' are in their names.
+
+    Those of a kernel that have no value in this case share the last row.
+    """
     if record.program is None:
-        return _pairs(record.result)
+        found = {key: value for key, value in record.result.items() if value is not None}
+        without = [_title(key) for key in record.result if key not in found]
+        return [*_pairs(found), *([("no value", ", ".join(without))] if without else [])]
     units = record.program.get("units") or {}
     return [
         (_title(key), _in_unit(value, units.get(key, "")))
