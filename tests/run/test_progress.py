@@ -15,6 +15,7 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
+from haloscope.toolchains.simgrid import SIMGRID
 
 
 def launches(*sizes: int, launches: int = 1) -> list[Launch]:
@@ -39,6 +40,20 @@ def test_a_case_that_is_much_larger_than_all_that_ended_leaves_the_time_open() -
     left = TimeLeft([small, large], {})
     left.ended(small, 1.0)
     assert left.seconds() is None
+
+
+def test_a_simulation_of_time_alone_grows_with_ranks() -> None:
+    """The memory of a problem that is divided among more ranks stays the same."""
+    cases = [launch.case for launch in launches(8, 16, 24)]
+    few, more, many = (
+        Launch(replace(case, toolchain=SIMGRID, layout=replace(case.layout, nodes=nodes)), 0)
+        for case, nodes in zip(cases, (1, 10, 100), strict=True)
+    )
+    left = TimeLeft([few, more, many], {})
+    left.ended(few, 1.0)
+    assert left.seconds() is None
+    left.ended(more, 20.0)
+    assert left.seconds() == pytest.approx(200.0)
 
 
 def test_walls_are_learned_while_jobs_end() -> None:

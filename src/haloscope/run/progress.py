@@ -26,10 +26,11 @@ from rich.table import Column
 from rich.text import Text
 
 from haloscope.study.case import Case, Launch
+from haloscope.toolchains.simgrid import SIMGRID
 from haloscope.verbosity import shows_notes
 
 ALIKE = 16.0
-"""A case that takes more than so many times the memory of another tells nothing from its time."""
+"""The time of a case predicts that of a case with up to this many times its work, not more."""
 
 
 class TimeLeft:
@@ -122,7 +123,7 @@ class TimeLeft:
         return None if one is None else min(launches * one, max(self._most_s, one))
 
     def _expected_once(self, case: Case) -> float | None:
-        """A case's own mean; else that of the case most like it, scaled by memory; else any.
+        """A case's own mean; else that of the case most like it, scaled by its work; else any.
 
         None where the most like it is not like it at all: messages by another way, or other sizes.
         """
@@ -136,9 +137,15 @@ class TimeLeft:
         alike = [one for one in alike if (one.toolchain, one.transport) == way]
         if not alike:
             return None
-        nearest = min(alike, key=lambda known: abs(known.memory_bytes - case.memory_bytes))
-        ratio = case.memory_bytes / nearest.memory_bytes if nearest.memory_bytes else 1.0
+        nearest = min(alike, key=lambda known: abs(_work(known) - _work(case)))
+        ratio = _work(case) / _work(nearest) if _work(nearest) else 1.0
         return fmean(self._walls[nearest.id]) * ratio if ratio <= ALIKE else None
+
+
+def _work(case: Case) -> int:
+    """What the time of a launch grows with: memory; if no arithmetic is executed, messages."""
+    simulates_time_alone = case.toolchain == SIMGRID and not case.execute
+    return case.layout.ranks if simulates_time_alone else case.memory_bytes
 
 
 def _took(record: Mapping[str, Any]) -> str:
