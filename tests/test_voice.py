@@ -36,20 +36,6 @@ BANNED = (
 )
 """BANNED are patterns of phrases, each with what to write instead."""
 
-EXEMPT = {
-    "analysis",
-    "clusters",
-    "models",
-    "outputs",
-    "papers",
-    "predict",
-    "report",
-    *(f"commands/{name}.py" for name in ("compare", "conclusion", "export", "import", "once")),
-}
-"""EXEMPT are the rooms and files of src/haloscope that are not rewritten yet."""
-EXEMPT_PAGES = {"clusters", "findings"}
-"""EXEMPT_PAGES are the pages of docs/ that are not rewritten yet."""
-
 
 def wrong(text: str) -> list[str]:
     """The banned phrases in a text, each with what to write instead."""
@@ -71,40 +57,23 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, text
 
 
-def exempt_part(path: Path) -> str | None:
-    """The entry of EXEMPT that a module belongs to."""
-    name = path.relative_to(SOURCE).as_posix()
-    return next((one for one in EXEMPT if name == one or name.startswith(f"{one}/")), None)
-
-
 MODULES = sorted(SOURCE.rglob("*.py"))
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
-def test_no_text_of_a_finished_room_has_a_banned_phrase() -> None:
+def test_no_text_of_the_program_has_a_banned_phrase() -> None:
     assert [
         f"{path.relative_to(ROOT)}:{line}: {one}"
         for path in MODULES
-        if exempt_part(path) is None
         for line, text in texts(path)
         for one in wrong(text)
     ] == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in EXEMPT_PAGES])
-def test_no_finished_page_has_a_banned_phrase(page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_has_a_banned_phrase(page: Path) -> None:
     lines = enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
     assert [f"{page.name}:{line}: {one}" for line, text in lines for one in wrong(text)] == []
-
-
-def test_what_is_exempt_needs_it() -> None:
-    """A room that is finished is taken off the list, so that it stays finished."""
-    needed = {exempt_part(path) for path in MODULES for _, text in texts(path) if wrong(text)} - {
-        None
-    }
-    assert needed == {part for part in EXEMPT if (SOURCE / part).exists()}
-    pages = {page.stem for page in PAGES if wrong(page.read_text(encoding="utf-8"))}
-    assert pages >= EXEMPT_PAGES
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_how_many_launches_would_tell_is_said() -> None:
 
     assert {one.verdict for one in found.contrasts} == {"too few launches to tell"}
     # 24 comparisons: 24 * 2 / C(12, 6) is 0.052, 24 * 2 / C(14, 7) is 0.014.
-    assert any("7 launches on each side are enough" in note for note in found.tables[0].notes)
+    assert any("needs 7 launches on each side" in note for note in found.tables[0].notes)
 
 
 def test_a_parameter_below_zero_has_no_ratio_but_a_verdict() -> None:

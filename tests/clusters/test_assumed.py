@@ -52,7 +52,7 @@ def test_those_with_a_number_can_be_scaled_by_themselves(eagle: Cluster) -> None
 
 def test_what_is_no_number_can_not_be_scaled(eagle: Cluster) -> None:
     (node,) = [one for one in assumed(eagle) if one.where == "node"]
-    with pytest.raises(ValueError, match="node is no number"):
+    with pytest.raises(ValueError, match="node is not a number"):
         scaled(eagle, node, 2)
 
 

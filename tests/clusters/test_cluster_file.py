@@ -59,7 +59,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             "nodes = 1736",
             "nods = 1736",
             {
-                "nodes": ("is missing", "give a whole number from 1"),
+                "nodes": ("is missing", "give an integer from 1"),
                 "nods": ("unknown key", "did you mean 'nodes'? known: disturbed, messages, mpi, "),
             },
         ),
@@ -67,7 +67,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             "shared_by = 1\n",
             "shared = 1\n",
             {
-                "node.caches#1.shared_by": ("is missing", "give a whole number from 1"),
+                "node.caches#1.shared_by": ("is missing", "give an integer from 1"),
                 "node.caches#1.shared": (
                     "unknown key",
                     "did you mean 'shared_by'? known: bandwidth_bytes_per_s, crowded_bytes_per_s, "
@@ -78,15 +78,15 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
         (
             "size_bytes = 34603008\n",
             "",
-            {"node.caches#2.size_bytes": ("is missing", "give a whole number of bytes from 1")},
+            {"node.caches#2.size_bytes": ("is missing", "give an integer of bytes from 1")},
         ),
         (
             "value = 201.43e9",
             "value = -1",
             {
                 "node.memory#6.bandwidth_bytes_per_s.value": (
-                    "-1 won't do",
-                    "give a number of bytes a second above 0",
+                    "-1 is not allowed",
+                    "give a number of bytes per second above 0",
                 )
             },
         ),
@@ -95,7 +95,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             "clock_ghz = 2.1",
             {
                 "node.clock_ghz": (
-                    "2.1 won't do",
+                    "2.1 is not allowed",
                     'give a number of GHz and where it is from: { value = ..., source = "..." }',
                 )
             },
@@ -103,7 +103,12 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
         (
             '"fat_tree"',
             '"fattree"',
-            {"network.topology": ("'fattree' won't do", "did you mean 'fat_tree'? give one of")},
+            {
+                "network.topology": (
+                    "'fattree' is not allowed",
+                    "did you mean 'fat_tree'? give one of",
+                )
+            },
         ),
         (
             'source = "HPCF-2018-10, section 4"\n',
@@ -116,18 +121,18 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
         (
             "nodes = 1736",
             'name = "other"\nnodes = 1736',
-            {"name": ("it is 'odd'", "leave it out: a cluster is called as its file")},
+            {"name": ("it is 'odd'", "remove it: the name of a cluster is that of its file")},
         ),
         (
             '"TACC\'s user guide: two levels, 28 nodes and 20 uplinks a leaf switch of 48 ports"',
             '" "',
-            {"network.source": ("' ' won't do", "say where the numbers beside it are from")},
+            {"network.source": ("' ' is not allowed", "say where the numbers beside it are from")},
         ),
         (
             "[[node.memory]]\ncores = 32",
             "[[node.memory]]\ncore = 32",
             {
-                "node.memory#6.cores": ("is missing", "give a whole number from 1"),
+                "node.memory#6.cores": ("is missing", "give an integer from 1"),
                 "node.memory#6.core": ("unknown key", "did you mean 'cores'?"),
             },
         ),
@@ -136,7 +141,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             "levels = { children = 1736 }",
             {
                 "network.levels": (
-                    "{'children': 1736} won't do",
+                    "{'children': 1736} is not allowed",
                     "give a list, as [[network.levels]] before each table, with at least children",
                 )
             },
@@ -168,14 +173,14 @@ def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -
     )
     told = {one.where.removeprefix(f"{path}: "): (one.what, one.mend) for one in error.problems}
     assert told == {
-        "node.clock_ghz": ("2100 GHz can't be", "give GHz: a number from 0.1 to 10"),
+        "node.clock_ghz": ("2100 GHz is out of range", "give GHz: a number from 0.1 to 10"),
         "messages#1.latency_s": (
-            "700 seconds can't be",
+            "700 seconds is out of range",
             "give seconds: a number from 1e-11 to 0.01",
         ),
         "node.memory#1.bandwidth_bytes_per_s": (
-            "17.1 bytes a second can't be",
-            "give bytes a second: a number from 100000 to 1e+15",
+            "17.1 bytes per second is out of range",
+            "give bytes per second: a number from 100000 to 1e+15",
         ),
     }
 

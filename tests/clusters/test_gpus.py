@@ -126,7 +126,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Cluster:
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ("number = 6", "number = 5", "node.gpu.number: 5 can't be shared out to 2 sockets"),
+        ("number = 6", "number = 5", "node.gpu.number: 5 GPUs cannot be divided among 2 sockets"),
         ('"same-gpu"', '"same-socket"', "node.gpu.messages: 'same-gpu' is missing"),
         ('"same-gpu"', '"same-socket"', "node.gpu.messages: 'same-socket' is there 2 times"),
         ("value = 16e-6", "value = 21e-6", "2.1e-05 s, and a message has a latency of 1.96e-05 s"),

@@ -88,11 +88,11 @@ def test_a_number_that_is_tried_larger_is_set_by_the_same_cells() -> None:
 @pytest.mark.parametrize(
     ("cells", "key", "what"),
     [
-        ('paper = "hpcf-2018", tables = ["4.1"]', "", "paper: there is no 'hpcf-2018'"),
+        ('paper = "hpcf-2018", tables = ["4.1"]', "", "paper: unknown name 'hpcf-2018'"),
         (
             'paper = "hpcf-2018-10", tables = ["9.1"]',
             "",
-            "hpcf-2018-10, table: there is no '9.1'",
+            "hpcf-2018-10, table: unknown name '9.1'",
         ),
         (
             'paper = "hpcf-2018-10", tables = ["4.1"], where = { N = 1024 }',
@@ -104,7 +104,7 @@ def test_a_number_that_is_tried_larger_is_set_by_the_same_cells() -> None:
             "",
             "no cell has n = 32",
         ),
-        ('paper = "hpcf-2018-10", tables = []', "#1.tables", "[] won't do"),
+        ('paper = "hpcf-2018-10", tables = []', "#1.tables", "[] is not allowed"),
         ('paper = "hpcf-2018-10", tables = ["4.1"], table = "x"', "#1.table", "unknown key"),
     ],
 )

@@ -198,7 +198,7 @@ def test_compare_fails_only_for_what_is_slower_by_more_than_asked(
     for wrong in ("300%", "nan", "a few"):
         with pytest.raises(SystemExit):
             compare(capsys, before, after, "--fail-above", wrong)
-        assert f"{wrong} is no share from 0 to 1" in capsys.readouterr().err
+        assert f"{wrong} is not a share from 0 to 1" in capsys.readouterr().err
 
 
 def test_a_comparison_in_small_steps_is_not_drawn_beside_half_and_twice(tmp_path: Path) -> None:

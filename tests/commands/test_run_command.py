@@ -178,7 +178,7 @@ def test_a_bad_case_is_named_and_the_exit_code_is_1(
     assert haloscope("run", study_file(study), "--launches", 1) == 1
     captured = capsys.readouterr()
     assert f"{outcome}: fake fault={fault}, 2 ranks, fake: " in captured.err
-    assert "1 launch did not end well" in captured.out
+    assert "1 launch failed; to retry" in captured.out
 
 
 def test_all_problems_are_found_before_anything_runs(

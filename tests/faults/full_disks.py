@@ -184,7 +184,7 @@ def dev_full(place: Ground) -> Iterator[Disk]:
 def full_scratch(place: Ground) -> Iterator[Disk]:
     """Where temporary files are there is no room for any."""
     with tmpfs(place.scratch, "size=4k,nr_inodes=6") as grow:
-        reasons = (*NO_SPACE, "did not end well", "could not exchange messages")
+        reasons = (*NO_SPACE, "failed; to retry", "could not exchange messages")
         yield Disk("precise", None, reasons, grow)
 
 
@@ -197,7 +197,7 @@ def full_cache(place: Ground) -> Iterator[Disk]:
 def full_shared_memory(place: Ground) -> Iterator[Disk]:
     """Ranks have nowhere to talk in, unless the library knows another way."""
     with tmpfs(SHARED, "size=4k") as grow:
-        reasons = ("could not exchange messages", *NO_SPACE, "did not end well")
+        reasons = ("could not exchange messages", *NO_SPACE, "failed; to retry")
         yield Disk("real", None, reasons, grow, harmless=True)
 
 

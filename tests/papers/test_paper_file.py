@@ -72,10 +72,13 @@ def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:
     [
         ("unit = 3", ["tables#1.unit: Extra inputs are not permitted"]),
         ("resolution_s = 0", ["tables#1.resolution_s: Input should be greater than 0"]),
-        ('form = { rows = ["n"], across = "m", cells = ["time"] }', ["no column 'm'", "'time_s'?"]),
+        (
+            'form = { rows = ["n"], across = "m", cells = ["time"] }',
+            ["unknown column 'm'", "'time_s'?"],
+        ),
         ("notes = [", ["paper.toml: "]),
         (SECOND.format(id="1", keys="n", facts="n = 3"), ["two have the id '1'", "'n' is a fact"]),
-        (SECOND.format(id="2", keys="m", facts=""), ["table 2: there is no column 'm'"]),
+        (SECOND.format(id="2", keys="m", facts=""), ["table 2: unknown column 'm'"]),
         ("[[tables]]\nid = 1", ["tables#2.id", "tables#2.columns", "tables#2.facts"]),
     ],
 )
@@ -146,7 +149,7 @@ def test_what_may_be_below_0_says_so(tmp_path: Path) -> None:
 def test_a_missing_csv_and_a_wrong_id_are_named(tmp_path: Path) -> None:
     path = write_paper(tmp_path / "p")
     file = read_paper(path)
-    with pytest.raises(UserError, match="there is no such file"):
+    with pytest.raises(UserError, match="file not found"):
         read_rows(path.parent / "2.csv", file.tables[0], file.columns)
     path.parent.rename(tmp_path / "q")
     with pytest.raises(UserError, match="must be 'q', its folder"):

@@ -158,7 +158,7 @@ def test_tables_and_columns_that_are_not_there_are_named(
         module.statements.cache_clear()
     what = [problem.what for problem in raised.value.problems]
     assert what == [
-        "there is no table '9.9'",
+        "unknown table '9.9'",
         "no table has a column 'pn'",
         "'a' is not new",
         "'a' is not new",

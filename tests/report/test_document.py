@@ -273,5 +273,5 @@ def test_a_folder_whose_first_launch_never_ended_is_gone_on_with(tmp_path: Path)
 
 
 def test_no_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is no such folder"):
+    with pytest.raises(UserError, match="folder not found"):
         open_folder(tmp_path / "nowhere")

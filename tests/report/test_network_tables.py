@@ -53,7 +53,7 @@ def test_libraries_are_tested_against_the_fastest_size_by_size() -> None:
 
 def test_an_interval_beside_another_verdict_is_explained() -> None:
     """Six launches each never overlap: too few for a test among 24, and enough for an interval."""
-    apart = "An interval is of one comparison by itself, p is corrected for all of them"
+    apart = "Intervals are for single comparisons; p is corrected for all of them"
 
     def notes(launches: int) -> bool:
         ours = [pingpong(launch=k) for k in range(launches)]

@@ -42,8 +42,8 @@ def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
     assert (
-        "Of 1 solve 20 iterations were simulated; the rest, up to the known number, takes as long "
-        "as the last of these: 1581 (a paper, table 1)."
+        "1 solve: 20 iterations were simulated. The others, up to the known number, take as long "
+        "as the last simulated ones: 1581 (a paper, table 1)."
     ) in told
     assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of simulating, ")
     assert "240 a second" in last
@@ -218,7 +218,7 @@ def test_intervals_of_replicates_are_called_simulated() -> None:
     assert "replicates" in of_launches(cases(drawn), "a note")[1]
     told = " ".join(method_of(drawn))
     assert "Launches are simulated replicates" in told
-    assert "One launch a case" not in told
+    assert "One launch per case" not in told
     for raws, replicated in ((drawn, True), (alike, False)):
         first = findings(cases(raws), Context())[0]
         assert (Caveat.REPLICATES in first.caveats) == replicated

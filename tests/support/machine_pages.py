@@ -72,22 +72,20 @@ NAMED_BY_FILE = {Cluster: ("name",), BatchSite: ("name",)}
 ABOUT_CLUSTERS = """\
 # Cluster files
 
-A cluster file describes a machine, so that studies can be simulated on it (`--on NAME`) and
-compared with what it can do. haloscope brings some ([clusters](../clusters), `haloscope cluster
-list`); yours are `clusters/NAME.toml` in the folder that you call haloscope in, or any path that
-ends in `.toml`.
+Describe a machine in a file, to simulate studies on it (`--on NAME`) and to compare measurements
+with its limits. `haloscope cluster list` lists the ready files (folder [clusters](../clusters)).
+Your own files are `clusters/NAME.toml` in the current folder, or any path that ends in `.toml`.
 
-    haloscope calibrate                  writes a file of this machine
-    haloscope cluster show NAME          draws it
-    haloscope validate                   says how well it predicts
+    haloscope calibrate                  write a file of this machine
+    haloscope cluster show NAME          draw a cluster file
+    haloscope validate PAPER             report the errors of its predictions
 
-Every number has a source. A quantity is a table with its value and its source, in the unit that
-its key ends with:
+Every number has a source. A quantity is a table with a value and a source. The end of the key names
+the unit:
 
     core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
 
-`src/haloscope/clusters/schema.py` says the same to the program, and `python
-tests/support/machine_pages.py` writes this page from it.
+`python tests/support/machine_pages.py` generates this page from `src/haloscope/clusters/schema.py`.
 """
 ABOUT_SITES = """\
 # Site files
@@ -108,8 +106,7 @@ batch systems, write it by hand. `haloscope site check NAME` compares it with th
     memory_mb = 240000
     max_minutes = 720
 
-`src/haloscope/sites/schema.py` says the same to the program, and `python
-tests/support/machine_pages.py` writes this page from it.
+`python tests/support/machine_pages.py` generates this page from `src/haloscope/sites/schema.py`.
 """
 
 
@@ -146,7 +143,7 @@ def tables(those: Tables) -> Iterator[str]:
 def clusters_page() -> str:
     """The whole page of cluster files."""
     lines = [ABOUT_CLUSTERS.rstrip(), *tables(CLUSTERS), "", "## Units", ""]
-    lines += ["| a key ends with | unit | smallest | largest |", "|---|---|---|---|"]
+    lines += ["| end of the key | unit | smallest | largest |", "|---|---|---|---|"]
     lines += [
         f"| `_{end}` | {unit} | {least:g} | {most:g} |"
         for end, (unit, least, most) in UNITS.items()

@@ -168,7 +168,7 @@ class MeasuredCase:
         """A setting that is a whole number."""
         value = self.settings[name]
         if not isinstance(value, int):
-            raise TypeError(f"{name} is {value!r}, not a whole number")
+            raise TypeError(f"{name} is {value!r}, not an integer")
         return value
 
     def sample(self, of: Callable[[Record], float | None]) -> list[float]:

@@ -65,17 +65,17 @@ def open_folder(directory: Path) -> Dossier:
     """Everything in a result folder. UserError if it is none, or has no record to report."""
     folder = ResultFolder(directory)
     if not directory.is_dir():
-        raise UserError(Problem(str(directory), "there is no such folder", _MEND))
+        raise UserError(Problem(str(directory), "folder not found", _MEND))
     require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():
-        mend = f"go on with it: haloscope run --resume {in_a_shell(directory)}"
+        mend = f"continue: haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), "nothing was measured yet", mend))
     if not folder.records.exists():
         raise UserError(Problem(str(directory), "no records.jsonl is in it", _MEND))
     records = tuple(latest(read(folder.records)))
     if not records:
         what = "its records.jsonl has no record that can be read"
-        raise UserError(Problem(str(folder.records), what, "go on with it: haloscope run --resume"))
+        raise UserError(Problem(str(folder.records), what, "continue: haloscope run --resume DIR"))
     plan = _plan(folder)
     study = read_study(folder.study).study if folder.study.exists() else None
     return Dossier(

@@ -51,7 +51,7 @@ def numbers(cluster: Cluster) -> tuple[Assumed, ...]:
 def scaled(cluster: Cluster, one: Assumed, factor: float) -> Cluster:
     """The same cluster with that number multiplied. ValueError for what is no number."""
     if one.value is None or not one.scalable:
-        raise ValueError(f"{one.where} is no number")
+        raise ValueError(f"{one.where} is not a number")
     data = cluster.model_dump()
     *way, last = one.place
     table: Any = data

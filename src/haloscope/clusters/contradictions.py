@@ -109,9 +109,9 @@ def _shares(node: Node) -> _Found:
     """Sockets that do not make up a node, and caches that do not make up a socket."""
     if (threads := node.cores * node.threads_per_core) > MOST_THREADS:
         mend = f"give the cores of one node, and the threads of one core: {MOST_THREADS:,} in all"
-        yield "node.threads_per_core", f"{threads:,} hardware threads can't be", mend
+        yield "node.threads_per_core", f"{threads:,} hardware threads is out of range", mend
     if node.cores % node.sockets:
-        what = f"{node.cores} can't be shared out to {node.sockets} sockets"
+        what = f"{node.cores} cores cannot be divided among {node.sockets} sockets"
         yield "node.cores", what, "give the cores of all sockets together"
         return  # what a socket has is not known
     for index, cache in enumerate(node.caches):
@@ -129,7 +129,7 @@ def _gains(node: Node) -> _Found:
         yield "node.smt_gain", what, mend
     for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
         if one and not LEAST_SHARP <= one.value <= SHARPEST:
-            what = f"{one.value:g} can't be"
+            what = f"{one.value:g} is out of range"
             yield f"node.{key}", what, f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
 
 
@@ -139,7 +139,7 @@ def _memory(node: Node) -> _Found:
         if one.store_cost and one.store_cost.value > MOST_STORING:
             mend = f"give what a stored byte takes over a loaded one: {MOST_STORING:g} at most"
             key = dotted(("node", "memory", index, "store_cost"))
-            yield key, f"{one.store_cost.value:g} can't be", mend
+            yield key, f"{one.store_cost.value:g} is out of range", mend
     if len({one.store_cost is None for one in node.memory}) > 1:
         mend = "give it for each number of cores, or for none"
         yield "node.memory", "store_cost is there for some numbers of cores alone", mend
@@ -165,12 +165,12 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
             yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
         elif more < FALL * (peak := most.bandwidth_bytes_per_s.value):
             what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(peak)} to {most.cores}"
-            mend = "give what so many cores get together, in bytes a second"
+            mend = "give the bandwidth of these cores together, in bytes per second"
             yield f"{key}.bandwidth_bytes_per_s", what, mend
         elif more / many.cores > MORE_MEMORY * less / few.cores:
             what = f"{rate(more / many.cores)} to each of {count(many.cores, 'core')}, "
             what += f"{rate(less / few.cores)} to each of {few.cores}"
-            mend = "give what so many cores get together: a core gets no more when others do, too"
+            mend = "give the bandwidth of these cores together; a core gets no more among others"
             yield f"{key}.bandwidth_bytes_per_s", what, mend
 
 
@@ -179,7 +179,7 @@ def _socket(node: Node) -> _Found:
     if node.socket is None:
         return
     if node.sockets == 1:
-        mend = "leave it out, node.memory says it all; or give the number of sockets"
+        mend = "remove it, as node.memory suffices, or set sockets"
         yield "node.socket", "a node has one socket", mend
         return
     own = max(1, node.cores // node.sockets)
@@ -193,7 +193,7 @@ def _socket(node: Node) -> _Found:
     if not FALL <= ratio <= 1 / FALL:
         what = f"{rate(together)} of {count(node.sockets, 'socket')} together, "
         what += f"{rate(whole.bandwidth_bytes_per_s.value)} of the node"
-        mend = "give what all cores of one socket get of its own memory, in bytes a second"
+        mend = "give the bandwidth of all cores of one socket from its memory, in bytes per second"
         yield "node.socket.memory", what, mend
 
 
@@ -203,8 +203,8 @@ def _socket_link(cluster: Cluster) -> _Found:
         return
     key, link = "node.socket.link", cluster.node.socket.link
     if (fast := link.bandwidth_bytes_per_s.value) > FASTEST_LINK:
-        mend = "give what messages from one socket to another get together, in bytes a second"
-        yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} can't be", mend
+        mend = "give the bandwidth of all messages from one socket to another, in bytes per second"
+        yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} is out of range", mend
     if link.latency_s is None and between_sockets(cluster) is None:
         mend = f'give it, or messages with placement = "{OTHER_SOCKET}"'
         yield f"{key}.latency_s", "is missing", mend
@@ -221,7 +221,7 @@ def _regions(node: Node) -> _Found:
         elif threads[one.threads] > 1:
             yield f"{key}.threads", f"{one.threads} is there twice", "give one cost for each"
         if one.cost_s.value > LONGEST_REGION_S:
-            what = f"{one.cost_s.value:g} s can't be"
+            what = f"{one.cost_s.value:g} s is out of range"
             mend = f"give seconds, {LONGEST_REGION_S:g} at most"
             yield f"{key}.cost_s", what, mend
 
@@ -238,7 +238,7 @@ def _caches(node: Node) -> _Found:
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
             what = f"{rate(crowded.value)} to a core among many, {rate(alone.value)} to one alone"
-            mend = "give what each core gets when all of its socket work, in bytes a second"
+            mend = "give the bandwidth per core while all cores of the socket work"
             yield f"{key}.crowded_bytes_per_s", what, mend
     for low, high in pairwise(sorted(node.caches, key=lambda cache: cache.level)):
         if low.level < high.level and low.size_bytes > high.size_bytes:
@@ -248,7 +248,7 @@ def _caches(node: Node) -> _Found:
         near, far = low.bandwidth_bytes_per_s, high.bandwidth_bytes_per_s
         if near and far and near.value < FALL * far.value:
             what = f"{rate(near.value)} from L{low.level}, {rate(far.value)} from L{high.level}"
-            yield "node.caches", what, "give what one core gets, in bytes a second"
+            yield "node.caches", what, "give what one core gets, in bytes per second"
     if node.memory_bytes < (most := max((c.size_bytes for c in node.caches), default=0)):
         what = f"{size(node.memory_bytes)}, less than a cache of {size(most)}"
         yield "node.memory_bytes", what, "give the memory of a node in bytes"
@@ -265,12 +265,12 @@ def _spread(node: Node) -> _Found:
         yield "node.spread", "it says nothing", mend
     if node.spread.slowest and node.spread.nodes is None:
         mend = "give nodes: the standard deviation of their times, a share of 1"
-        yield "node.spread.slowest", "nothing says how far nodes lie apart", mend
+        yield "node.spread.slowest", "the variability between nodes is missing", mend
     for key in ("nodes", "phases"):
         one = getattr(node.spread, key)
         if one and one.value > FARTHEST_APART:
             mend = f"give a share of 1, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
-            yield f"node.spread.{key}", f"{one.value:g} can't be", mend
+            yield f"node.spread.{key}", f"{one.value:g} is out of range", mend
 
 
 def _unbound(node: Node) -> _Found:
@@ -279,7 +279,7 @@ def _unbound(node: Node) -> _Found:
         mend = "give both, or neither: how long processes lie badly, and what that costs"
         yield f"node.{missing}", "is missing", mend
     if node.unbound_share and node.unbound_share.value > 1:
-        what = f"{node.unbound_share.value:g} can't be"
+        what = f"{node.unbound_share.value:g} is out of range"
         yield "node.unbound_share", what, "give a share of the time: 1 at most"
     numbers = Counter(one.processes for one in node.unbound)
     for index, one in enumerate(node.unbound):
@@ -287,7 +287,7 @@ def _unbound(node: Node) -> _Found:
         if numbers[one.processes] > 1:
             yield f"{key}.processes", f"{one.processes} is there twice", "give one entry for each"
         if one.slower.value < 1:
-            what, mend = f"{one.slower.value:g} can't be", "give a ratio from 1"
+            what, mend = f"{one.slower.value:g} is out of range", "give a ratio from 1"
             yield f"{key}.slower", what, mend
 
 
@@ -300,7 +300,7 @@ def _network(network: Network, nodes: int) -> _Found:
     key, kind = _SHAPES.get(network.topology, ("", "flat network"))
     for other in ("levels", "dimensions"):
         if other != key and getattr(network, other):
-            mend = f"leave it out, or give the topology that has {other}"
+            mend = f"remove it, or give the topology that has {other}"
             yield f"network.{other}", f"a {kind} has none", mend
     sizes = [level.children for level in network.levels] if tree else network.dimensions
     if network.places is not None and not sizes:
@@ -320,11 +320,11 @@ def _links(network: Network) -> _Found:
     """Links that no machine has, and switches with more of them up than down."""
     fast, far = network.link_bandwidth_bytes_per_s.value, network.link_latency_s.value
     if fast > FASTEST_LINK:
-        mend = "give what one link carries each way, in bytes a second: 12.5e9 at 100 Gbit/s"
-        yield "network.link_bandwidth_bytes_per_s", f"{rate(fast)} can't be", mend
+        mend = "give what one link carries each way, in bytes per second: 12.5e9 at 100 Gbit/s"
+        yield "network.link_bandwidth_bytes_per_s", f"{rate(fast)} is out of range", mend
     if far < NEAREST_LINK:
         mend = "give the latency of a link with the switch behind it, in seconds"
-        yield "network.link_latency_s", f"{seconds(far)} can't be", mend
+        yield "network.link_latency_s", f"{seconds(far)} is out of range", mend
     up = [level.parents * level.links for level in network.levels]
     down = [MOST_CARDS, *(level.children * level.links for level in network.levels)]
     for number, (more, most) in enumerate(zip(up, down, strict=False)):
@@ -351,15 +351,15 @@ def _others(cluster: Cluster) -> _Found:
         return
     if not others.occupancy.value <= MOST_OCCUPIED:
         mend = f"give the share of all nodes that jobs hold, of 1: {MOST_OCCUPIED:g} at most"
-        yield "others.occupancy", f"{others.occupancy.value:g} can't be", mend
+        yield "others.occupancy", f"{others.occupancy.value:g} is out of range", mend
     if others.traffic is not None and not others.traffic.value <= 1:
         mend = "give the share of its cards' bandwidth that a node sends on average, of 1"
-        yield "others.traffic", f"{others.traffic.value:g} can't be", mend
+        yield "others.traffic", f"{others.traffic.value:g} is out of range", mend
     if network is None:
-        mend = "leave it out, or describe the network that jobs share"
-        yield "others", "there is no network", mend
+        mend = "remove it, or describe the network that jobs share"
+        yield "others", "the network is missing", mend
     elif network.topology == "torus":
-        mend = "leave it out: only on a fat tree or below one switch is it known who uses a link"
+        mend = "remove it: routes are known only on a fat tree or below one switch"
         yield "others", "the network is a torus", mend
     for number, level in enumerate(network.levels if network else ()):
         if level.left is not None:
@@ -372,7 +372,7 @@ def _small_messages(mpi: Mpi, node: Node) -> _Found:
     trips, held = mpi.rendezvous_latencies, mpi.cached_bytes
     if trips and not 1 <= trips.value <= MOST_LATENCIES:
         mend = f"give the latencies of a message by rendezvous: 1 to {MOST_LATENCIES:g}"
-        yield "mpi.rendezvous_latencies", f"{trips.value:g} can't be", mend
+        yield "mpi.rendezvous_latencies", f"{trips.value:g} is out of range", mend
     largest = max((cache.size_bytes for cache in node.caches), default=0)
     if held and largest and held.value > largest:
         what = f"{size(held.value)}, and the largest cache has {size(largest)}"
@@ -404,10 +404,10 @@ def _placements(messages: Sequence[Messages]) -> _Found:
         if moved and not LEAST_COPIED <= moved.value <= MOST_COPIED:
             mend = f"give what the memory moves for a byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
             place = dotted(("messages", index, "memory_bytes_per_byte"))
-            yield place, f"{moved.value:g} can't be", mend
+            yield place, f"{moved.value:g} is out of range", mend
         key = dotted(("messages", index, "placement"))
         if one.placement not in known:
-            yield key, f"there is no '{one.placement}'", nearest(one.placement, known)
+            yield key, f"unknown placement '{one.placement}'", nearest(one.placement, known)
         if any(
             (one.placement, one.mpi) == (other.placement, other.mpi) for other in messages[:index]
         ):
@@ -442,7 +442,7 @@ def _algorithms(mpi: Mpi) -> _Found:
     for operation, one in mpi.collectives.items():
         key = f"mpi.collectives.{operation}"
         if operation not in ALGORITHMS:
-            yield key, "is no operation", nearest(operation, [*ALGORITHMS])
+            yield key, "unknown operation", nearest(operation, [*ALGORITHMS])
         elif one.algorithm not in ALGORITHMS[operation]:
             known = nearest(one.algorithm, ALGORITHMS[operation])
-            yield f"{key}.algorithm", f"there is no '{one.algorithm}'", known
+            yield f"{key}.algorithm", f"unknown algorithm '{one.algorithm}'", known

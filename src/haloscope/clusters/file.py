@@ -46,7 +46,7 @@ def find(name: str) -> Cluster:
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
         mend = f"{nearest(name, [*known])}\n    {ELSEWHERE}"
-        raise UserError(Problem(f"cluster {name}", "there is no such file", mend))
+        raise UserError(Problem(f"cluster {name}", "unknown cluster", mend))
     return load(path)
 
 
@@ -70,7 +70,7 @@ def load(path: Path) -> Cluster:
 def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     problems = []
     if "name" in data:
-        mend = "leave it out: a cluster is called as its file"
+        mend = "remove it: the name of a cluster is that of its file"
         problems.append(Problem(f"{path}: name", f"it is '{path.stem}'", mend))
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
@@ -84,9 +84,9 @@ def _checked(path: Path, data: dict[str, Any]) -> Cluster:
 
 
 UNITS = {
-    "flops_per_s": ("flops a second", 1e6, 1e15),
-    "bytes_per_s": ("bytes a second", 1e5, 1e15),
-    "s_per_byte": ("seconds a byte", 1e-15, 1e-5),
+    "flops_per_s": ("flops per second", 1e6, 1e15),
+    "bytes_per_s": ("bytes per second", 1e5, 1e15),
+    "s_per_byte": ("seconds per byte", 1e-15, 1e-5),
     "bytes": ("bytes", 1.0, 1e18),
     "ghz": ("GHz", 0.1, 10.0),
     "s": ("seconds", 1e-11, 1e-2),
@@ -114,7 +114,7 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
     if (found := unit_of(str(place[-1]))) and not found[1] <= value <= found[2]:
         unit, least, most = found
         mend = f"give {unit}: a number from {least:g} to {most:g}"
-        yield Problem(where, f"{value:g} {unit} can't be", mend)
+        yield Problem(where, f"{value:g} {unit} is out of range", mend)
     low, high = said.get("low", value), said.get("high", value)
     if not low <= value <= high:
         ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
@@ -131,7 +131,7 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     wanted = _wanted(table, detail["loc"])
     if detail["type"] == "missing":
         return Problem(where, "is missing", wanted)
-    return Problem(where, f"{detail['input']!r} won't do", toml.guess_of(detail) + wanted)
+    return Problem(where, f"{detail['input']!r} is not allowed", toml.guess_of(detail) + wanted)
 
 
 def _table(location: Sequence[int | str]) -> type[BaseModel]:
@@ -179,5 +179,5 @@ def _wanted(table: type[BaseModel], location: Location) -> str:
         return "give a text"
     if annotation is int:
         least = 0 if table.__name__ == "Protocol" else 1
-        return f"give a whole number{unit} from {least}"
+        return f"give an integer{unit} from {least}"
     return f"give a number{unit} above 0"

@@ -14,7 +14,7 @@ from haloscope.study.case import Layout, gpus_lacking
 ENVELOPE_BYTES = 16
 """What SMPI sends with each message, and counts in its size."""
 _INSTANT_S, _UNLIMITED = 1e-9, 1e15
-"""Seconds and bytes a second where a file says nothing of them: SimGrid takes no 0."""
+"""Seconds and bytes per second where a file says nothing of them: SimGrid takes no 0."""
 _WITHIN_NODE = {
     "same-gpu": "same_gpu",
     "same-socket": "same_socket",
@@ -118,7 +118,7 @@ def _between(cluster: Cluster) -> list[tuple[int, float, float]]:
 
 
 def rows(said: GpuMessages | None) -> Iterator[tuple[int, float, float]]:
-    """Of messages above so many bytes: seconds beside what the receive takes, bytes a second."""
+    """Of messages above so many bytes: seconds beside what the receive takes, bytes per second."""
     if said is None:  # nobody is placed like this, or nothing is known of it
         yield 0, _INSTANT_S, _UNLIMITED
         return
@@ -143,7 +143,7 @@ def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
     if gpu is None:
         return
     if gpu.number % sockets:
-        what = f"{gpu.number} can't be shared out to {sockets} sockets"
+        what = f"{gpu.number} GPUs cannot be divided among {sockets} sockets"
         yield "node.gpu.number", what, "give the GPUs of all sockets together"
     needed = {"same-gpu": True, "same-socket": gpu.number > sockets, "other-socket": sockets > 1}
     needed["other-node"] = cluster.nodes > 1

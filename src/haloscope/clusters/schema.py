@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cluster files: what they must say, as data classes (`clusters/file.py` reads the files).
 
-Every number has its source beside it: its own, or that of the table it stands in. Units are part of
-the keys' names: bytes, seconds, bytes a second. What a simulation needs and a file does not say is
-named by `missing_for_simulation`.
+Every number has its source beside it: its own, or that of its table. Units are part of the keys'
+names: bytes, seconds, bytes per second. `missing_for_simulation` lists what a simulation needs and
+a file does not have.
 """
 
 from __future__ import annotations
@@ -60,14 +60,13 @@ CellValues = Annotated[
 
 
 class SetBy(_Part):
-    """Published cells that a number was chosen by: they never count as predicted."""
+    """Published cells that a number was fitted to; they never count as predicted."""
 
     paper: Text = Field(description="the paper's id (haloscope paper list)")
     tables: tuple[Text, ...] = Field(min_length=1, description="ids of its tables")
     where: dict[str, CellValues] = Field(
         default_factory=dict,
-        description="the values that these cells have, by column; all cells of the tables if not "
-        "given",
+        description="values of these cells by column; all cells of the tables if omitted",
     )
 
 
@@ -76,17 +75,17 @@ _CONTENT_ONLY = "content only"
 
 
 class Quantity(_Part):
-    """A number in the unit of its key, the ends of its interval, and where it is from."""
+    """A number in the unit of its key, its interval, and its source."""
 
     value: Annotated[Number, Field(gt=0)] = Field(description="the number, above 0")
     low: Number | None = Field(None, description="the lower end of its interval")
     high: Number | None = Field(None, description="the upper end of its interval")
     source: Source = Field(
-        description="where the number is from: a data sheet, a paper, a calibration; or assumed, "
-        "and why"
+        description="source of the number: a data sheet, a paper, or a calibration; or 'assumed', "
+        "with the reason"
     )
     set_by: tuple[SetBy, ...] = Field(
-        (), description="the published cells that it was chosen by; none if not given"
+        (), description="published cells that the number was fitted to; none if omitted"
     )
 
     @model_serializer(mode="wrap")
@@ -103,179 +102,183 @@ class Quantity(_Part):
 class Cache(_Part):
     """A cache level."""
 
-    level: PositiveCount = Field(description="its level: 1, 2, 3")
-    size_bytes: PositiveCount = Field(description="the size of one cache")
-    shared_by: PositiveCount = Field(description="cores that share one")
-    source: Source = Field(description="where size and sharing are from")
+    level: PositiveCount = Field(description="level: 1, 2, 3")
+    size_bytes: PositiveCount = Field(description="size of one cache")
+    shared_by: PositiveCount = Field(description="cores that share one cache")
+    source: Source = Field(description="source of size and sharing")
     bandwidth_bytes_per_s: Quantity | None = Field(
-        None, description="what one core gets from it; needed for a simulation"
+        None, description="bandwidth of one core; required for simulations"
     )
     crowded_bytes_per_s: Quantity | None = Field(
         None,
-        description="the same when all cores of its socket work and their clock is lower; as for "
-        "one alone if not given",
+        description="bandwidth of one core while all cores of the socket work at a lower clock; "
+        "that of one core alone if omitted",
     )
     usable_bytes: Quantity | None = Field(
         None,
-        description="what a sweep finds room for, where that is less than the size: other "
-        "machines on the same processor take their part",
+        description="capacity available to a sweep, if less than the size, as where other virtual "
+        "machines share the processor",
     )
     inclusive: bool = Field(
         True,
-        description="whether it repeats what the level below it holds; where the last one does "
-        "not, the caches below of all cores in use add to it",
+        description="true if the cache contains the lines of the level below. If the last level "
+        "does not, the caches below it of all cores in use add to its capacity",
     )
 
 
 class Memory(_Part):
-    """What the memory of a node gives to so many cores together."""
+    """Memory bandwidth of a node by the number of cores in use."""
 
-    cores: PositiveCount = Field(description="cores that work together")
+    cores: PositiveCount = Field(description="cores in use")
     bandwidth_bytes_per_s: Quantity = Field(
-        description="what they get of the node's memory, lines that are read only to be "
-        "overwritten included"
+        description="bandwidth of these cores together, including lines that are read before they "
+        "are overwritten"
     )
     store_cost: Quantity | None = Field(
         None,
-        description="what a byte that is written, or read only to be overwritten, takes over one "
-        "that is loaded; 1 if not given. The bandwidth is then that of stream's loops together, "
-        "half of whose bytes are such",
+        description="time per byte written, or read before it is overwritten, relative to a byte "
+        "loaded; 1 if omitted. The bandwidth is then that of all STREAM loops together, half "
+        "of whose bytes are of this kind",
     )
 
 
 class SocketMemory(_Part):
-    """What the memory of one socket gives to so many of its cores together."""
+    """Memory bandwidth of a socket by the number of its cores in use."""
 
-    cores: PositiveCount = Field(description="cores of the socket that work together")
+    cores: PositiveCount = Field(description="cores of the socket in use")
     bandwidth_bytes_per_s: Quantity = Field(
-        description="what they get of the socket's memory, counted as that of a node"
+        description="bandwidth of these cores from the memory of their socket, counted as for a "
+        "node"
     )
 
 
 class SocketLink(_Part):
-    """The way from one socket of a node to another."""
+    """The connection between two sockets of a node."""
 
     bandwidth_bytes_per_s: Quantity = Field(
-        description="of all messages from one socket to another together"
+        description="bandwidth of all messages from one socket to another together"
     )
     latency_s: Quantity | None = Field(
         None,
-        description="what a message takes beside what it takes within a socket; not needed where "
-        "`messages` of the placement other-socket say it",
+        description="additional latency of a message to another socket; not needed if there are "
+        "`messages` with placement other-socket",
     )
 
 
 class Socket(_Part):
-    """A socket with a memory of its own: one rank's data lie in that of its socket.
+    """A socket with its own memory, which holds the data of its ranks.
 
-    `memory` of the node is then what ranks get that are spread over the sockets.
+    `memory` of the node is then the bandwidth of ranks that are spread over the sockets.
     """
 
     memory: tuple[SocketMemory, ...] = Field(
-        min_length=1, description="an entry per number of cores"
+        min_length=1, description="one entry per number of cores"
     )
-    link: SocketLink = Field(description="the way to another socket")
+    link: SocketLink = Field(description="connection to another socket")
 
 
 class ParallelRegion(_Part):
-    """What it takes a rank of so many threads to begin and end a parallel region."""
+    """Time to start and end a parallel region, by the number of threads of a rank."""
 
     threads: PositiveCount = Field(description="threads of a rank")
-    cost_s: Quantity = Field(description="what it takes them to begin and end a parallel region")
+    cost_s: Quantity = Field(description="time to start and end a parallel region")
 
 
 class Protocol(_Part):
-    """Messages of some sizes: latency + size / bandwidth."""
+    """A range of message sizes with the time latency + size / bandwidth."""
 
-    first_bytes: int = Field(
-        ge=0, strict=True, description="the smallest of these messages, from 0"
-    )
-    last_bytes: int = Field(ge=0, strict=True, description="the largest")
-    latency_s: Quantity | None = Field(None, description="of each message")
+    first_bytes: int = Field(ge=0, strict=True, description="smallest message size, from 0")
+    last_bytes: int = Field(ge=0, strict=True, description="largest message size")
+    latency_s: Quantity | None = Field(None, description="latency of a message")
     bandwidth_bytes_per_s: Quantity | None = Field(
-        None, description="none where size does not matter"
+        None, description="bandwidth; omitted if the time does not depend on the size"
     )
 
 
 class GpuMessages(_Part):
-    """Messages whose data lie in the memories of two GPUs that are placed in one way."""
+    """Messages between the memories of two GPUs, by the position of the GPUs."""
 
     placement: Literal["same-gpu", "same-socket", "other-socket", "other-node"] = Field(
-        description="how the two GPUs lie: same-gpu, same-socket, other-socket or other-node"
+        description="position of the two GPUs: same-gpu, same-socket, other-socket, or other-node"
     )
     receive_overhead_s: Quantity | None = Field(
         None,
-        description="of their latency, what keeps the core of the receiving rank busy, which "
-        "takes one message after the other; none if not given",
+        description="part of the latency that occupies the core of the receiving rank, which "
+        "processes one message after the other; 0 if omitted",
     )
-    protocols: tuple[Protocol, ...] = Field(min_length=1, description="an entry per range of sizes")
+    protocols: tuple[Protocol, ...] = Field(
+        min_length=1, description="one entry per range of sizes"
+    )
 
 
 class Gpu(_Part):
-    """The GPUs of a node: as many on each socket, with a memory each."""
+    """The GPUs of a node: equally many per socket, each with its own memory."""
 
-    gpu: Text = Field(description="its name")
-    number: PositiveCount = Field(description="GPUs of a node, as many on each socket")
-    memory_bytes: PositiveCount = Field(description="of each")
-    source: Source = Field(description="where number and memory_bytes are from")
-    memory_bandwidth_bytes_per_s: Quantity = Field(description="of the memory of one")
+    gpu: Text = Field(description="name")
+    number: PositiveCount = Field(description="GPUs per node, equally many per socket")
+    memory_bytes: PositiveCount = Field(description="memory of one GPU")
+    source: Source = Field(description="source of number and memory_bytes")
+    memory_bandwidth_bytes_per_s: Quantity = Field(description="memory bandwidth of one GPU")
     copy_bandwidth_bytes_per_s: Quantity = Field(
-        description="between that and the host's, each way"
+        description="bandwidth of copies to and from host memory, each way"
     )
     socket_bandwidth_bytes_per_s: Quantity = Field(
-        description="of all messages together from GPUs of one socket to those of another"
+        description="bandwidth of all messages together from GPUs of one socket to GPUs of another"
     )
-    launch_s: Quantity = Field(description="time of the host for a kernel or a copy")
+    launch_s: Quantity = Field(description="host time to launch a kernel or a copy")
     launch_latency_s: Quantity | None = Field(
-        None, description="until a launched one begins; no time if not given"
+        None, description="time from a launch to its start on the GPU; 0 if omitted"
     )
     stream_sync_s: Quantity = Field(
-        description="time of the host, beside waiting, for a stream or an event"
+        description="host time to synchronise with a stream or an event, without waiting"
     )
-    device_sync_s: Quantity = Field(description="the same for all streams")
+    device_sync_s: Quantity = Field(
+        description="host time to synchronise with all streams, without waiting"
+    )
     query_s: Quantity | None = Field(
-        None, description="to ask in which memory an address is; no time if not given"
+        None, description="time to query the memory of an address; 0 if omitted"
     )
     operation_s: Quantity | None = Field(
         None,
-        description="of a library of star forests, in each operation besides; no time if not given",
+        description="additional time per operation of a star forest library; 0 if omitted",
     )
     messages: tuple[GpuMessages, ...] = Field(
-        (), description="where MPI takes addresses of their memory: an entry per placement"
+        (), description="messages of GPU-aware MPI: one entry per placement"
     )
 
 
 class KernelRate(_Part):
-    """What a core reaches in one kernel, where that is known: as a program there had it."""
+    """The rate of a core in one kernel, where it is known from a program on this machine."""
 
-    kernel: str = Field(description="its name (haloscope list)")
+    kernel: str = Field(description="kernel (haloscope list)")
     variant: str | None = Field(
         None,
-        description="the one of the kernel's that it is of, where it has several: others are not "
-        "simulated",
+        description="variant of the kernel, if it has several; other variants are not simulated",
     )
-    core_flops_per_s: Quantity = Field(description="what one core reaches in it")
+    core_flops_per_s: Quantity = Field(description="rate of one core")
     crowded_flops_per_s: Quantity | None = Field(
         None,
-        description="the same when all cores of its socket work; as for one alone if not given",
+        description="rate of one core while all cores of the socket work; that of one core alone "
+        "if omitted",
     )
 
 
 class NodeSpread(_Part):
-    """How far nodes lie apart: standard deviations of the logarithm of what computation takes.
+    """Variability between nodes: standard deviations of the logarithm of computation times.
 
-    Simulated replicates draw nodes by it; else they are all alike.
+    Simulated replicates draw their nodes from it. Without replicates all nodes are alike.
     """
 
     nodes: Quantity | None = Field(
-        None, description="of nodes, each in all that it does, and of launches on them"
+        None, description="standard deviation between nodes, and between launches on them"
     )
-    phases: Quantity | None = Field(None, description="of one phase on one node, beside that")
+    phases: Quantity | None = Field(
+        None, description="additional standard deviation of one phase on one node"
+    )
     slowest: bool = Field(
         False,
-        description="whether all nodes of a simulation without replicates take as long as the "
-        "slowest of so many is expected to, by `nodes`, as programs wait for it; else as the one "
-        "in the middle",
+        description="true if simulations without replicates use the expected speed of the slowest "
+        "node, by `nodes`, because programs wait for it; otherwise the median node",
     )
 
     @property
@@ -286,75 +289,72 @@ class NodeSpread(_Part):
 
 
 class Unbound(_Part):
-    """Unbound processes of a node that lie badly: away from their memory, or too many together.
+    """The cost of badly placed unbound processes: far from their memory, or sharing a core.
 
-    Such nodes hold up all others. Where a node has another number of processes than any entry, the
-    costs lie on the line between those of two entries.
+    Such nodes delay all others. Costs are interpolated between entries, by processes per node.
     """
 
-    processes: PositiveCount = Field(description="processes of a node")
+    processes: PositiveCount = Field(description="processes per node")
     slower: Quantity = Field(
-        description="ratio of the time of computation to that of bound processes, from 1"
+        description="ratio of computation time to that of bound processes, from 1"
     )
     resume_s: Quantity | None = Field(
         None,
-        description="time that a process needs to go on after each communication, beyond bound "
-        "ones; none if not given",
+        description="additional time per communication compared with bound processes; 0 if omitted",
     )
 
 
 class Node(_Part):
     """A node."""
 
-    cpu: Text = Field(description="the processor's name")
-    sockets: PositiveCount = Field(description="sockets of a node")
-    cores: PositiveCount = Field(description="cores of all sockets")
-    threads_per_core: PositiveCount = Field(description="hardware threads of a core")
-    memory_bytes: PositiveCount = Field(description="of the node")
-    source: Source = Field(description="where these counts and memory_bytes are from")
-    clock_ghz: Quantity | None = Field(None, description="as sold, not what it boosts to")
+    cpu: Text = Field(description="name of the processor")
+    sockets: PositiveCount = Field(description="sockets per node")
+    cores: PositiveCount = Field(description="cores per node")
+    threads_per_core: PositiveCount = Field(description="hardware threads per core")
+    memory_bytes: PositiveCount = Field(description="memory per node")
+    source: Source = Field(description="source of the counts and of memory_bytes")
+    clock_ghz: Quantity | None = Field(None, description="nominal clock, without boost")
     core_flops_per_s: Quantity | None = Field(
-        None, description="of one core; needed for a simulation"
+        None, description="rate of one core; required for simulations"
     )
-    kernels: tuple[KernelRate, ...] = Field((), description="kernels with a rate of their own")
+    kernels: tuple[KernelRate, ...] = Field((), description="rates of individual kernels")
     sharpness: Quantity | None = Field(
-        None, description="how soon a working set is too large for a cache; 1 if not given"
+        None,
+        description="sharpness of the transition from one cache level to the next; 1 if omitted",
     )
     knee: Quantity | None = Field(
         None,
-        description="how sharp the step is where a working set just fits the last cache: of it "
-        "2^(-1 / knee) are found, as some lines share their sets with too many; all of it if not "
-        "given",
+        description="sharpness of the step at the size of the last cache: a working set of exactly "
+        "this size has a hit rate of 2^(-1 / knee), because of conflicts; 1 if omitted",
     )
     smt_gain: Quantity | None = Field(
         None,
-        description="what all hardware threads of a core do together, over what one does alone; 1"
-        " if not given",
+        description="throughput of all hardware threads of a core relative to one thread; 1 if "
+        "omitted",
     )
     memory: tuple[Memory, ...] = Field(
-        min_length=1, description="an entry per number of cores that work together"
+        min_length=1, description="one entry per number of cores in use"
     )
     socket: Socket | None = Field(
         None,
-        description="of several, where each has a memory of its own; without it all cores share "
-        "one memory alike",
+        description="memory per socket; if omitted, all cores share one memory equally",
     )
-    gpu: Gpu | None = Field(None, description="of several, all alike")
-    caches: tuple[Cache, ...] = Field((), description="an entry per level")
+    gpu: Gpu | None = Field(None, description="the GPUs of a node, all alike")
+    caches: tuple[Cache, ...] = Field((), description="one entry per level")
     regions: tuple[ParallelRegion, ...] = Field(
-        (), description="an entry per number of threads; parallel regions cost nothing if not given"
+        (), description="one entry per number of threads; parallel regions take no time if omitted"
     )
     spread: NodeSpread | None = Field(
-        None, description="how far nodes lie apart; all else describes the one in the middle"
+        None, description="variability between nodes; all other numbers describe the median node"
     )
     unbound: tuple[Unbound, ...] = Field(
         (),
-        description="an entry per number of processes; not binding them costs nothing if not given",
+        description="one entry per number of processes; missing binding has no cost if omitted",
     )
     unbound_share: Quantity | None = Field(
         None,
-        description="share of the time in which the unbound processes of a node lie badly, each "
-        "node independently",
+        description="share of the time in which the unbound processes of a node are badly placed, "
+        "independently per node",
     )
 
     @property
@@ -375,45 +375,51 @@ class Node(_Part):
 class NetworkLevel(_Part):
     """One level of a fat tree, from the nodes up.
 
-    A blocking factor of two is half as many parents times links as a switch has children.
+    With a blocking factor of two, parents x links is half the number of children of a switch.
     """
 
     children: PositiveCount = Field(description="nodes or switches below each switch of this level")
     parents: PositiveCount = Field(
         1,
-        description="switches of this level that each of those is linked to; at the first level "
-        "parents times links are the cards of a node",
+        description="switches of this level that each child is linked to; at the first level "
+        "parents x links is the number of network cards per node",
     )
-    links: PositiveCount = Field(1, description="parallel links to each of them")
+    links: PositiveCount = Field(1, description="parallel links to each parent")
     ports: PositiveCount | None = Field(
         None,
-        description="of a switch of this level, up and down; not simulated, links can't be more",
+        description="ports per switch of this level, up and down; not simulated, but an upper "
+        "limit of the links",
     )
     left: Quantity | None = Field(
         None,
-        description="the share of each link's bandwidth that others' traffic leaves; what "
-        "`others` says if not given, all of it without these",
+        description="share of each link's bandwidth that is not used by other jobs; computed from "
+        "`others` if omitted",
     )
 
 
 class Network(_Part):
-    """What joins the nodes. Each has one card, which its ranks share: a link like all others."""
+    """The network between nodes. The ranks of a node share its card, a link like all others."""
 
-    name: Text = Field(description="what it is called")
+    name: Text = Field(description="name")
     topology: Literal["fat_tree", "torus", "flat"] = Field(
-        description="fat_tree has levels, torus has dimensions, flat is one switch for all"
+        description="fat_tree (give levels), torus (give dimensions), or flat (one switch for all "
+        "nodes)"
     )
-    link_bandwidth_bytes_per_s: Quantity = Field(description="of each link, a node's card included")
+    link_bandwidth_bytes_per_s: Quantity = Field(
+        description="bandwidth of each link, including the card of a node"
+    )
     link_latency_s: Quantity = Field(
-        description="of each link on the way, with the switch behind it"
+        description="latency of each link on the route, including its switch"
     )
-    levels: tuple[NetworkLevel, ...] = Field((), description="of a fat tree, from the nodes up")
+    levels: tuple[NetworkLevel, ...] = Field(
+        (), description="levels of a fat tree, from the nodes up"
+    )
     dimensions: tuple[PositiveCount, ...] = Field(
         (),
-        description="of a torus: nodes along each. A node is its own switch, and has a link each "
-        "way along each dimension",
+        description="nodes along each dimension of a torus. Each node has its own switch, with one "
+        "link in each direction of each dimension",
     )
-    source: Source = Field(description="where its shape is from")
+    source: Source = Field(description="source of the topology")
 
     @property
     def places(self) -> int | None:
@@ -424,48 +430,44 @@ class Network(_Part):
 
 
 class Others(_Part):
-    """Other jobs on the cluster: they decide which nodes a simulated job gets, and use its links.
+    """Other jobs on the cluster, which occupy nodes and use the links of the network.
 
     Their sizes, nodes, and traffic are drawn at random (src/haloscope/clusters/others.py).
     """
 
     occupancy: Quantity = Field(
-        description="the share of all nodes that jobs hold, the simulated job among them"
+        description="share of all nodes in use by jobs, including the simulated one"
     )
     traffic: Quantity | None = Field(
         None,
-        description="what a node of another job sends and receives, on average over jobs, as a "
-        "share of the bandwidth of its cards; 0.1 if not given",
+        description="traffic of a node of another job, averaged over jobs, as a share of the "
+        "bandwidth of its cards; 0.1 if omitted",
     )
 
 
 class Algorithm(_Part):
-    """How a collective operation goes, by SimGrid's name, and where that is from."""
+    """The algorithm of a collective operation, by its name in SimGrid, and its source."""
 
-    algorithm: str = Field(description="its name in SimGrid, as smpi_collectives.py has it")
-    source: Source = Field(description="where that is from")
+    algorithm: str = Field(description="name of the algorithm in SimGrid (smpi_collectives.py)")
+    source: Source = Field(description="source")
 
 
 class Mpi(_Part):
-    """An MPI library. What is not given: defaults.py."""
+    """An MPI library. defaults.py has the values of omitted keys."""
 
-    library: Text = Field(description="its name")
+    library: Text = Field(description="name")
     rendezvous_bytes: Quantity = Field(
-        description="from that size on, a send waits for its receive"
+        description="smallest message that waits for its receive (rendezvous protocol)"
     )
-    send_overhead_s: Quantity | None = Field(
-        None, description="of each message, time of the processor"
-    )
-    receive_overhead_s: Quantity | None = Field(
-        None, description="of each message, time of the processor"
-    )
+    send_overhead_s: Quantity | None = Field(None, description="processor time per message")
+    receive_overhead_s: Quantity | None = Field(None, description="processor time per message")
     rendezvous_latencies: Quantity | None = Field(
-        None, description="how many latencies request, answer and data of a rendezvous take"
+        None, description="number of latencies of a rendezvous: request, answer, and data"
     )
     cached_bytes: Quantity | None = Field(
         None,
-        description="of the largest messages within a node that caches hold, so that its memory "
-        "does not move them",
+        description="size of the largest messages within a node that stay in cache and use no "
+        "memory bandwidth",
     )
     collectives: dict[str, Algorithm] = Field(
         default_factory=dict,
@@ -474,32 +476,34 @@ class Mpi(_Part):
 
 
 class Messages(_Part):
-    """Messages between two ranks that are placed in one way, by one MPI library.
+    """Messages between two ranks, by their placement and MPI library.
 
-    Between nodes simulated messages take what the network's links say.
+    Simulated messages between nodes take the time of the network's links.
     """
 
     placement: str = Field(
-        description="as a study names it, or same-node for any two ranks of a node"
+        description="placement as in a study, or same-node for any two ranks of a node"
     )
-    mpi: str = Field(description="the library's name")
-    latency_s: Quantity = Field(description="of the Hockney model for all sizes")
-    bandwidth_bytes_per_s: Quantity = Field(description="of the Hockney model for all sizes")
+    mpi: str = Field(description="name of the library")
+    latency_s: Quantity = Field(description="parameter of the Hockney model for all sizes")
+    bandwidth_bytes_per_s: Quantity = Field(
+        description="parameter of the Hockney model for all sizes"
+    )
     memory_bytes_per_byte: Quantity | None = Field(
         None,
-        description="what the memory of a node moves for a byte of a message within it that no "
-        "cache holds: about 3 where a rank copies from the other's memory, 6 (as if not given) "
-        "where both copy by way of a buffer",
+        description="bytes moved in memory per byte of a message within a node that does not fit a "
+        "cache: about 3 if a rank copies from the memory of the other, 6 (default) if both "
+        "copy through a buffer",
     )
     protocols: tuple[Protocol, ...] = Field(
         (),
-        description="the model's pieces, an entry per range of sizes; between nodes of two that "
-        "are two links apart",
+        description="pieces of the model, one entry per range of sizes; between nodes, for two "
+        "nodes that are two links apart",
     )
 
 
 class Overheads(_Part):
-    """LogGP's times of small messages, seconds; what was not above 0 is left out."""
+    """LogGP parameters of small messages, in seconds; values not above 0 are omitted."""
 
     latency_s: Quantity | None = Field(None, description="LogGP's L")
     send_overhead_s: Quantity | None = Field(None, description="LogGP's o of the sender")
@@ -509,27 +513,26 @@ class Overheads(_Part):
 
 
 class Cluster(_Part):
-    """A whole cluster file. name: the file's, and not in it."""
+    """A cluster file. name: the name of the file, which is not a key."""
 
     name: str = Field(exclude=True)
-    nodes: PositiveCount = Field(description="of a simulated job at most")
-    source: Source = Field(description="where nodes are from, and in short all the rest")
+    nodes: PositiveCount = Field(description="largest number of nodes of a simulated job")
+    source: Source = Field(
+        description="source of the number of nodes, and a summary of all other sources"
+    )
     disturbed: tuple[Text, ...] = Field(
         (),
-        description="where the numbers are measured, what says that something else was running "
-        "meanwhile",
+        description="signs of other load during a calibration",
     )
-    node: Node = Field(description="one node; all are alike")
+    node: Node = Field(description="one node; all nodes are alike")
     network: Network | None = Field(
-        None, description="what joins the nodes; needed for a simulation of several"
+        None, description="network between the nodes; required for simulations of several nodes"
     )
-    others: Others | None = Field(
-        None, description="other jobs on the cluster; it is empty if not given"
-    )
-    mpi: Mpi | None = Field(None, description="the MPI library; needed for a simulation")
-    messages: tuple[Messages, ...] = Field((), description="an entry per placement of two ranks")
+    others: Others | None = Field(None, description="other jobs on the cluster; none if omitted")
+    mpi: Mpi | None = Field(None, description="MPI library; required for simulations")
+    messages: tuple[Messages, ...] = Field((), description="one entry per placement of two ranks")
     overheads: Overheads | None = Field(
-        None, description="LogGP's times of small messages, as calibrated"
+        None, description="calibrated LogGP parameters of small messages"
     )
 
 
@@ -551,7 +554,7 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     """What a simulation needs that this file does not say."""
     found = {}
     if cluster.node.core_flops_per_s is None:
-        found["node.core_flops_per_s"] = "flops a second of one core"
+        found["node.core_flops_per_s"] = "flops per second of one core"
     if any(cache.bandwidth_bytes_per_s is None for cache in cluster.node.caches):
         found["node.caches.bandwidth_bytes_per_s"] = "each level's, of one core"
     if cluster.mpi is None:

@@ -278,7 +278,7 @@ def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
 
 
 def _within(cluster: Cluster, divided: bool) -> list[Row]:
-    """Seconds and bytes a second of messages within a node, without the overheads at both ends.
+    """Seconds and bytes per second of messages within a node, without the overheads at both ends.
 
     divided: within a socket, which has a memory of its own.
     """

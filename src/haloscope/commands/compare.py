@@ -27,67 +27,65 @@ from haloscope.toolchains.tuning import in_words
 from haloscope.topics.programs import ResultContrast, number_of, scale
 
 _DESCRIPTION = """\
-Compare two result folders case by case: before and after a change, one MPI library and another.
+Compare two result folders case by case: before and after a change, or two MPI libraries.
 
-Cases match by kernel, parameters and layout. Where each folder was measured with one toolchain, and
-not the same one, the toolchains are what is compared. Compared are medians over launches, by a
-two-sided Mann-Whitney test, corrected for the number of comparisons (Holm), and how many times as
-fast the second is, with an interval from 6 launches on. Of a sweep every point counts: each size,
-each collective operation (of stream, triad); of loggp, each parameter. A sweep is one line here;
---details and --csv show its points. 5 launches on each side are enough for 6 comparisons, 8 for
-three hundred; with 3 no difference can be shown.
+Cases match by kernel, parameters, and layout. If each folder has one toolchain and they differ, the
+toolchains are compared. The command compares medians over launches: a two-sided Mann-Whitney
+test, corrected for the number of comparisons (Holm), and the ratio with an interval from 6
+launches on. Every point of a sweep is compared: each size, each collective operation, and each
+parameter of loggp; of stream, triad. The table has one line per sweep; --details and --csv
+contain its points. 5 launches on each side suffice for 6 comparisons, 8 for 300; 3 are too few
+for any.
 
-Where a batch system gave the nodes, the allocation is the unit: with one on each side the verdict
-is "undecided: one allocation each". run --allocations N measures in N jobs, and run --resume DIR
---allocations N submits what is missing.
-Cases that a change of the network can't touch are named, where others ran on several nodes.
+On a batch system the allocation is the unit: with one allocation on each side the verdict is
+"undecided: one allocation each". run --allocations N measures in N jobs, and run --resume DIR
+--allocations N submits the missing ones. If some cases run on several nodes, the output names the
+cases that a change of the network cannot affect.
 
-A drift of the machine between two folders is a difference, too: take their launches in turn, some
-of each (run --resume DIR --launches N), where you can. docs/bench/aa_real.md has what it costs.
+The machine may drift between two folders. To exclude that, alternate the launches of both: run
+--resume DIR --launches N. docs/bench/aa_real.md has the rate of false differences.
 """
 _EPILOG = """\
 examples:
   haloscope compare results/before results/after
   haloscope compare results/before results/after --details --csv compared.csv
-  haloscope compare --with-last results/today --fail-above 5%       with the last one before it
+  haloscope compare --with-last results/today --fail-above 5%       with the last folder before it
 
   haloscope compare before after --fail-above 3% --junit compared.xml --markdown summary.md
   haloscope compare before after --out results/compared           a report, as run writes one
 
-exit codes: 0 nothing is slower; 1 a case is slower (with --fail-above: by more than that), or was
-measured in one folder only; 2 usage; 3 nothing is shown to be slower, but some comparison has
-too few launches, or is undecided: one allocation of a batch system on each side
+exit codes: 0 nothing is slower; 1 a case is slower (with --fail-above: by more than SHARE) or is in
+one folder only; 2 usage error; 3 nothing is slower, but some comparison is undecided: too few
+launches, or one allocation of a batch system on each side
 """
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `compare`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    both = "the folder to compare with, and the folder that is compared"
+    both = "baseline folder, then the folder to compare with it"
     parser.add_argument("folders", metavar="DIR", nargs="+", type=Path, help=both)
     parser.add_argument(
         "--with-last",
         action="store_true",
-        help="compare one folder with the last one beside it, from before, that has its cases",
+        help="compare one folder with the latest earlier folder beside it that has its cases",
     )
-    parser.add_argument(
-        "--details", action="store_true", help="every comparison, not sweeps in short"
-    )
+    parser.add_argument("--details", action="store_true", help="show each point of a sweep")
     parser.add_argument(
         "--csv",
         metavar="FILE",
-        help="write every comparison, and results of programs, to this file",
+        help="write all comparisons, and results of programs, to FILE",
     )
     parser.add_argument(
         "--fail-above",
         metavar="SHARE",
         type=_share,
         default=0.0,
-        help="exit with 1 only for what is shown to be slower by more than, say, 3%%",
+        help="exit with 1 only if a case is significantly slower by more than SHARE, such as 3%%",
     )
-    parser.add_argument("--junit", metavar="FILE", help="write every verdict there, as JUnit XML")
-    parser.add_argument("--markdown", metavar="FILE", help="write a summary there, as Markdown")
-    parser.add_argument("--out", metavar="DIR", help="write a report there, as run does")
+    parser.add_argument("--junit", metavar="FILE", help="write all verdicts to FILE as JUnit XML")
+    parser.add_argument("--markdown", metavar="FILE", help="write a summary to FILE as Markdown")
+    parser.add_argument("--out", metavar="DIR", help="write a report to DIR")
     parser.add_argument(
         "--json", action="store_true", help="print findings and tables as JSON (docs/findings.md)"
     )
@@ -101,7 +99,7 @@ def execute(arguments: argparse.Namespace) -> int:
     compared = compare_cases(*cases, first.seed, names)
     if compared.details is None:
         what = f"no case of {names[0]} is in {names[1]}"
-        mend = "compare folders of the same study; haloscope show says what is in each"
+        mend = "compare folders of the same study; haloscope show lists the cases of each"
         if compared.refused:
             what = compared.refused
             mend = "its times say nothing of a real one's: compare folders of one kind of device"
@@ -189,7 +187,7 @@ def _share(text: str) -> float:
     except ValueError:
         share = nan
     if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no share from 0 to 1, such as 3% or 0.03")
+        raise argparse.ArgumentTypeError(f"{text} is not a share from 0 to 1, such as 3% or 0.03")
     return share
 
 

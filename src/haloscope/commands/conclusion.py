@@ -22,6 +22,6 @@ def conclude(campaign: Campaign, out: Console, *, write: bool) -> int:
     bad, _ = campaign.launches_left()
     if bad:
         what = count(len(bad), "launch", "launches")
-        line = f"{what} did not end well; to try again: run --resume {in_a_shell(path)}"
+        line = f"{what} failed; to retry: run --resume {in_a_shell(path)}"
         out.print(line, markup=False, soft_wrap=True)
     return 1 if bad else 0

@@ -77,7 +77,9 @@ def execute(arguments: argparse.Namespace) -> int:
                 dict.fromkeys(name for one in again for name in one["imported"]["files"])
             )
             what = f"contains {files} already"
-            raise UserError(Problem(f"-o {folder.path}", what, "leave these files out"))
+            raise UserError(
+                Problem(f"-o {folder.path}", what, "remove these files from the command")
+            )
         launches = {one.case: one.launch + 1 for one in sorted(there, key=lambda one: one.launch)}
         for one in records:
             append(folder.records, {**one, "launch": one["launch"] + launches.get(one["case"], 0)})

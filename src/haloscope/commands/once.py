@@ -197,7 +197,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.placement not in (None, *machine.PLACEMENTS):
         mend = nearest(arguments.placement, machine.PLACEMENTS)
         where = f"--placement {arguments.placement}"
-        yield Problem(where, "there is no such placement", mend)
+        yield Problem(where, "unknown placement", mend)
     if arguments.transport == ALL:
         mend = "name one, as haloscope toolchain list has them; a study takes all"
         yield Problem("--transport all", "this is one case", mend)
@@ -206,7 +206,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 def _uneven(ranks: int, nodes: int, ppn: int | None) -> Iterator[Problem]:
     """Ranks that nodes do not have alike, or not as many as each is to have."""
     if ranks % nodes:
-        what = f"can't be shared out evenly over {nodes} nodes"
+        what = f"cannot be divided evenly among {nodes} nodes"
         yield Problem(f"--ranks {ranks}", what, f"give a multiple of {nodes}")
     elif ppn and ranks != ppn * nodes:
         what = f"is not --ppn {ppn} on {count(nodes, 'node')}"

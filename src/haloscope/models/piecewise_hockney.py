@@ -289,8 +289,10 @@ def _sense(pieces: Sequence[Piece]) -> list[str]:
             said.append(
                 f"{piece.label}: alpha is negative ({seconds(piece.alpha_s.value)}): time per byte "
                 "grows with size here, as where a cache overflows. The line holds within this "
-                "piece only and its alpha is no latency."
+                "piece only, and its alpha is not a latency."
             )
         if not np.isfinite(piece.bandwidth_bytes_per_s.value):
-            said.append(f"{piece.label}: time does not grow with size, so there is no bandwidth.")
+            said.append(
+                f"{piece.label}: time does not grow with size, so the bandwidth is undefined."
+            )
     return said

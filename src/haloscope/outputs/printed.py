@@ -94,7 +94,7 @@ class Output:
     def whole(self, line: int, name: str, word: str) -> int:
         """A whole number that is not below 0. UserError where a word is none."""
         if not re.fullmatch(r"\d{1,18}", word):
-            raise self.error(line, f"{name} is {shown(word)}", "a whole number from 0")
+            raise self.error(line, f"{name} is {shown(word)}", "an integer from 0")
         return int(word)
 
 

@@ -268,10 +268,10 @@ def _layout(source: _Source, told: Told) -> Layout:
         raise UserError(Problem(where, what, "give their number: --ranks N"))
     if told.ranks not in (None, ranks) and run.ranks:
         what = f"'{run.benchmark}' ran on {run.ranks} ranks, and --ranks is {told.ranks}"
-        raise UserError(Problem(f"{source.output.name}:{run.line}", what, "leave --ranks out"))
+        raise UserError(Problem(f"{source.output.name}:{run.line}", what, "remove --ranks"))
     nodes = told.nodes or run.nodes or 1
     if nodes > ranks:
-        what = f"{ranks} ranks can't be on {nodes} nodes"
+        what = f"{ranks} ranks cannot run on {nodes} nodes"
         raise UserError(Problem(f"--nodes {nodes}", what, f"give 1 to {ranks}"))
     layout = Layout(nodes=nodes, ppn=shares(ranks, nodes)[0], threads=run.threads or 1)
     return layout if ranks % nodes == 0 else replace(layout, tasks=ranks)

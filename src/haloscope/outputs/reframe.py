@@ -36,7 +36,7 @@ def read(output: Output) -> list[PrintedRun]:
         raise output.error(error.lineno, what, "a whole run report of ReFrame") from error
     expected = "an object with session_info and runs: a run report of ReFrame"
     if not (isinstance(report, dict) and isinstance(report.get("runs"), list)):
-        raise output.error(1, "the JSON is no run report", expected)
+        raise output.error(1, "the JSON is not a run report", expected)
     session = report.get("session_info") or {}
     runs = [
         _run(output, case, session) for case in _cases(output, report["runs"]) if not _skipped(case)
@@ -50,7 +50,7 @@ def _cases(output: Output, runs: list[Any]) -> Iterator[Mapping[str, Any]]:
     for number, run in enumerate(runs):
         cases = run.get("testcases") if isinstance(run, dict) else None
         if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
-            raise output.error(1, f"runs[{number}].testcases is no list of objects", "one")
+            raise output.error(1, f"runs[{number}].testcases is not a list of objects", "one")
         yield from cases
 
 

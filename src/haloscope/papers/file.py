@@ -130,7 +130,7 @@ def read_rows(
     does not read as one, or two rows have the same keys; all of it at once.
     """
     if not path.exists():
-        raise UserError(Problem(str(path), "there is no such file", f"table {table.id} names it"))
+        raise UserError(Problem(str(path), "file not found", f"table {table.id} names it"))
     header, *lines = _lines(path)
     if tuple(header) != table.columns:
         what = f"the header is {','.join(header)}"
@@ -157,7 +157,9 @@ def _lines(path: Path) -> list[list[str]]:
     except UnicodeDecodeError as error:
         raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
     except csv.Error as error:
-        raise UserError(Problem(str(path), f"not CSV: {error}", "mend the file there")) from error
+        raise UserError(
+            Problem(str(path), f"not CSV: {error}", "correct the file there")
+        ) from error
     if not lines:
         mend = "write the names of its columns into the first line"
         raise UserError(Problem(str(path), "it is empty", mend))
@@ -195,7 +197,7 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
             named = [table.speedups.serial, *table.speedups.tables]
             for name in (name for name in named if name not in ids):
                 mend = nearest(name, ids)
-                yield Problem(f"{path}: table {table.id}", f"there is no table '{name}'", mend)
+                yield Problem(f"{path}: table {table.id}", f"unknown table '{name}'", mend)
         where = f"{path}: table {table.id}"
         yield from _unknown(where, table.columns, paper.columns)
         yield from _unknown(where, table.keys, table.columns)
@@ -214,7 +216,7 @@ def _unknown(where: str, names: Iterable[str], known: Iterable[str]) -> Iterator
     known = list(known)
     for name in names:
         if name not in known:
-            yield Problem(where, f"there is no column '{name}'", nearest(name, known))
+            yield Problem(where, f"unknown column '{name}'", nearest(name, known))
 
 
 def _row_problems(

@@ -86,7 +86,7 @@ def _conditions(text: object) -> object:
     for part in filter(None, (one.strip() for one in text.split(";"))):
         match = _CONDITION.fullmatch(part)
         if match is None:
-            raise ValueError(f"'{part}' is no condition such as nodes=2|4 or n>=4096")
+            raise ValueError(f"'{part}' is not a condition such as nodes=2|4 or n>=4096")
         column, sign, values = match.groups()
         split = tuple(one.strip() for one in values.split("|"))
         if sign not in ("=", "!="):
@@ -103,7 +103,7 @@ def _range(text: object) -> object:
         return None
     low, dots, high = text.partition("..")
     if not dots:
-        raise ValueError(f"'{text}' is no range such as 1.9..2.1, 1.5.. or ..0.5")
+        raise ValueError(f"'{text}' is not a range such as 1.9..2.1, 1.5.. or ..0.5")
     return (float(low) if low else -inf, float(high) if high else inf)
 
 
@@ -274,7 +274,7 @@ def _unknown(where: str, paper: str, one: Statement) -> Iterator[Problem]:
     known: set[str] = {"table", "cluster"}
     for name in one.tables:
         if name not in tables:
-            yield Problem(where, f"there is no table '{name}'", nearest(name, list(tables)))
+            yield Problem(where, f"unknown table '{name}'", nearest(name, list(tables)))
         else:
             table = tables[name]
             known |= {*table.columns, *table.facts}

@@ -46,7 +46,7 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
     unable = [name for name in wanted if name not in [table.id for table in able]]
     for name in (name for name in unable if name not in paper.tables):
         mend = nearest(name, [table.id for table in able])
-        raise UserError(Problem(f"validate {paper_id}", f"there is no table '{name}'", mend))
+        raise UserError(Problem(f"validate {paper_id}", f"unknown table '{name}'", mend))
     if unable or not able:
         known = ", ".join(table.id for table in able) or "none"
         which = f"table {', '.join(unable)}" if unable else "any of its tables"
@@ -74,7 +74,7 @@ class Replicates:
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
         elif node.spread is None and there.cluster.others is None:
             what = f"nodes of {there.name} are all alike, and it has no other jobs"
-            mend = "leave it out, or assume how far they lie apart: --spread 0.02"
+            mend = "remove it, or assume a variability between nodes: --spread 0.02"
             raise UserError(Problem(f"--replicates {self.number}", what, mend))
         return replace(there, cluster=there.cluster.model_copy(update={"node": node}))
 

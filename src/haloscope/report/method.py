@@ -124,7 +124,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
-    rest = "Of the others time alone was simulated, and there is no answer to check."
+    rest = "The others simulate the time alone and compute no answer."
     yield (
         f"Answers that were computed and checked: {checked} of {len(records)}. "
         f"{rest if checked < len(records) else ''}"
@@ -141,8 +141,8 @@ def _replicates(cases: Sequence[MeasuredCase]) -> str:
     """Whether times are the same in every launch, or what chance there is in them."""
     if not any(case.replicated for case in cases):
         return (
-            "One launch a case: a simulation gives the same time again, so nothing has an interval "
-            "and differences are no question of chance."
+            "One launch per case: a simulation always gives the same time, so it has neither "
+            "intervals nor tests."
         )
     return (
         "Launches are simulated replicates: in each, nodes are drawn anew, whose computation is "
@@ -174,8 +174,8 @@ def _cut_short(records: Sequence[Record]) -> str:
     known = sorted({(one["of_iterations"], str(one["iterations_from"])) for one in short})
     whole = "; ".join(f"{number_of} ({source})" for number_of, source in known)
     return (
-        f"Of {count(len(short), 'solve')} {steps} iterations were simulated; the rest, up to the "
-        f"known number, takes as long as the last of these: {whole}."
+        f"{count(len(short), 'solve')}: {steps} iterations were simulated. The others, up to the "
+        f"known number, take as long as the last simulated ones: {whole}."
     )
 
 
@@ -273,8 +273,8 @@ def _counts(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> str:
 def _layout(records: Sequence[Record]) -> str:
     asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
     return (
-        f"Binding asked for: {listed(asked)}. Every process reports its host and the processors it "
-        "may use, which are compared with what was asked."
+        f"Requested binding: {listed(asked)}. Every process reports its host and the processors it "
+        "may use, which are compared with the request."
         if asked
         else ""
     )

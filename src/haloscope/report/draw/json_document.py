@@ -189,7 +189,7 @@ class ReportJson(_Model):
     schema_: Literal["haloscope.report/1"] = Field(SCHEMA, alias="schema")
     title: str
     summary: str
-    question: str = Field(description="The kind of table that the study asks for first.")
+    question: str = Field(description="The kind of table that the study names first.")
     trust: TrustJson | None = Field(description="Of simulated times; null where all were measured.")
     answer: str | None = Field(description="The id of the finding that answers the study.")
     key_figures: list[str] = Field(description="Ids of at most four findings.")

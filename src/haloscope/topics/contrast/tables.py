@@ -72,12 +72,12 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
         )
     if any(map(_apart_alone, tests)):
         notebook.note(
-            "An interval is of one comparison by itself, p is corrected for all of them: one may "
-            "leave out 1 where the other shows no difference."
+            "Intervals are for single comparisons; p is corrected for all of them. An interval may "
+            "exclude 1 although the test shows no difference."
         )
     if any(contrast.verdict == UNTESTABLE for contrast in shown):
         needed = launches_needed(tests[0].family)
-        notebook.note(f"To tell, {needed} launches on each side are enough (--launches {needed}).")
+        notebook.note(f"A decision needs {needed} launches on each side (--launches {needed}).")
 
 
 def _apart_alone(contrast: Contrast) -> bool:
