@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from found import SIMULATED, every, found, ratio, value
-from recorded import Raw, of_case, poisson
+from recorded import Raw, cases, of_case, poisson
 
+from haloscope.analysis.published import WALL_TIMES, Library
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Verdict
 from haloscope.papers import tables as papers
@@ -170,6 +171,29 @@ def test_simulated_layouts_in_another_order_than_published_stand_beside_those_ti
     assert [part.verdict for part in beside.parts] == [None, Verdict.DISAGREES]
     assert [part.published[0].value for part in beside.parts] == [6.0, 9.0]
     assert len(simulated(6.73, 5.58, 4.42)) == 1
+
+
+@pytest.mark.parametrize(
+    ("bind", "ppn", "clock", "beside"),
+    [
+        ("spread", 2, "simulated", True),
+        ("close", 2, "simulated", False),
+        ("close", 1, "simulated", True),
+        ("close", 8, "simulated", True),
+        ("close", 2, "wall", True),
+    ],
+)
+def test_ranks_that_are_packed_stand_beside_no_paper_that_spread_them(
+    bind: str, ppn: int, clock: str, beside: bool
+) -> None:
+    more = SIMULATED if clock == "simulated" else {}
+    raw = poisson(1024, variant="textbook", nodes=2, ranks=2 * ppn, layout={"bind": bind}, **more)
+    raw["machine"] = {**raw["machine"], "cores": 8}
+    (case,) = cases([of_case(raw)])
+
+    known = Library([papers.load("hpcf-2018-10")]).find(case, "time_s", WALL_TIMES)
+
+    assert (known is not None) is beside
 
 
 def test_simulated_layouts_within_the_error_of_their_ratio_are_alike() -> None:
