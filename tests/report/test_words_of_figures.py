@@ -68,9 +68,9 @@ def sweeps(ranks: int, mlups: float, variant: str = "plain") -> Raw:
     return record("jacobi3d", settings, [time] * 3, ranks=ranks, result=found, phases=[phase])
 
 
-def spread(tasks: int, nodes: int, time_s: float) -> Raw:
+def spread(tasks: int, nodes: int, time_s: float, n: int = 1024) -> Raw:
     where = {"tasks": tasks, "bind": "spread"}
-    raw = poisson(1024, time_s=time_s, ranks=tasks, nodes=nodes, layout=where)
+    raw = poisson(n, time_s=time_s, ranks=tasks, nodes=nodes, layout=where)
     return {**raw, "case": f"{raw['case']}-{nodes}"}
 
 
@@ -124,6 +124,12 @@ RAWS: dict[str, list[Raw]] = {
         spread(8, 8, 0.5),
         spread(16, 2, 1.2),
         spread(16, 16, 3.0),
+    ],
+    "characterization": [
+        spread(tasks, nodes, n * (1 + nodes) / 1024, n)
+        for n in (256, 1024)
+        for tasks in (4, 16)
+        for nodes in (1, 4)
     ],
     "spmv": [spmv(ranks=ranks) for ranks in (1, 2, 4)],
     "phases": [poisson(64), poisson(64, ranks=2)],
