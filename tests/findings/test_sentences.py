@@ -72,8 +72,8 @@ SHAPES = [
                   verdict=Verdict.FASTER)],
      "8 nodes is fastest; 2 nodes takes 2.00x as long, with 0.500x the node-hours."),
     (FindingShape.VALUE, {}, [Claim({"nodes": 8}, estimate=ONE, node_s=16.0),
-                              Claim({"nodes": 2}, estimate=FEW, node_s=5400.0)],
-     "2.00 s (8 nodes; 16.0 node-s), 2.00 s (2 nodes; 1.50 node-h; range 1.50 to 2.50 s, "
+                              Claim({"nodes": 1}, estimate=FEW, node_s=5400.0)],
+     "2.00 s (8 nodes; 16.0 node-s), 2.00 s (1 node; 1.50 node-h; range 1.50 to 2.50 s, "
      "3 launches)."),
     (FindingShape.TREND, {}, [
         Claim({"cores": 4}, {"cores": 1}, ratio=ratio(2.0), share=0.5, node_hours=ratio(0.5),

@@ -296,6 +296,8 @@ def _values(finding: Finding) -> str:
         own = words({**part.subject, **_at_settings(finding, part)})
         spread = _spread(part, finding.metric)
         cost = "" if part.node_s is None else node_time(part.node_s)
+        if cost and part.subject.get("nodes") == 1:  # else left out, as of most settings
+            own = ", ".join(filter(None, ("1 node", own)))
         told.append(f"{_value(part, finding.metric)}{_bracketed(own, cost, spread)}")
     return ", ".join(told)
 
