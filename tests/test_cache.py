@@ -48,7 +48,7 @@ def test_a_cache_that_cant_be_written_to_is_told(
         ways[what]()
 
     (problem,) = caught.value.problems
-    assert "HALOSCOPE_CACHE" in problem.mend
+    assert "HALOSCOPE_CACHE" in problem.remedy
     assert problem.where.startswith(str(paths.cache_path()))
 
 

@@ -270,4 +270,4 @@ def test_an_unknown_argument_names_what_there_is(words: str, where: str, named: 
         parse(words.split())
     problem = error.value.problems[0]
     assert problem.where == where
-    assert named in problem.mend
+    assert named in problem.remedy

@@ -133,6 +133,6 @@ def test_a_file_in_another_encoding_is_told_with_the_command_that_converts_it(
 
     (problem,) = caught.value.problems
     assert (f"in {named}," in problem.what, "UTF-8" in problem.what) == (True, True)
-    assert f"iconv -f {named} -t UTF-8 '{path}'" in problem.mend
+    assert f"iconv -f {named} -t UTF-8 '{path}'" in problem.remedy
     text = path.read_bytes().decode(named)
     assert text.removeprefix("\ufeff") == "title = 'x'\n"

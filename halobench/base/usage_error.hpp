@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a user has to mend: found while planning (Problem) or after it (UsageError).
+// What a user has to remedy: found while planning (Problem) or after it (UsageError).
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace halobench {
 
-/// One thing a user must mend before the case can run.
+/// One thing a user must remedy before the case can run.
 struct Problem {
   std::string key;
   std::string value;

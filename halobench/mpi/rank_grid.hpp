@@ -21,7 +21,7 @@ std::string to_string(const Extents& extents);
 /// The product; nothing above 2^63 - 1.
 std::optional<std::int64_t> volume(const Extents& extents);
 
-/// What is wrong with a grid of `asked` ranks where there are `ranks`, and its mend, to which the
+/// What is wrong with a grid of `asked` ranks where there are `ranks`, and its remedy, to which the
 /// caller adds what else may be given; nothing where they are as many.
 std::optional<std::string> other_ranks(const Extents& asked, std::int64_t ranks);
 

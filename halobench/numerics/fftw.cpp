@@ -48,13 +48,13 @@ Library load() {
   Library found;
   const char* named = std::getenv("HALOBENCH_FFTW");
   const std::string file = named != nullptr && *named != '\0' ? named : "libfftw3.so.3";
-  const std::string mend =
+  const std::string remedy =
       "; install FFTW 3 (Debian: libfftw3-double3; without root: haloscope toolchain add fftw), or "
       "name its library in HALOBENCH_FFTW";
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* why = dlerror();
-    found.missing = "FFTW cannot be loaded: " + (why != nullptr ? std::string(why) : file) + mend;
+    found.missing = "FFTW cannot be loaded: " + (why != nullptr ? std::string(why) : file) + remedy;
     return found;
   }
   std::string lacks;
@@ -67,7 +67,7 @@ Library load() {
   find(handle, "fftw_execute_dft_c2r", found.execute_dft_c2r, lacks);
   find(handle, "fftw_destroy_plan", found.destroy_plan, lacks);
   find(handle, "fftw_version", found.version, lacks);
-  if (!lacks.empty()) found.missing = file + " is not double-precision FFTW 3: " + lacks + mend;
+  if (!lacks.empty()) found.missing = file + " is not double-precision FFTW 3: " + lacks + remedy;
   return found;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairs of ranks: what is understood, and what is refused with its mend.
+// Pairs of ranks: what is understood, and what is refused with its remedy.
 #include <vector>
 
 #include "expect.hpp"

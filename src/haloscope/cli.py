@@ -179,11 +179,11 @@ def _no_command(named: str, words: Sequence[str]) -> Problem:
         if named in {file.parent.name if "/" in names else file.stem for file in files}:
             return Problem(named, "unknown command", f"did you mean: haloscope {command} {rest}")
     if named.endswith(".toml"):
-        mend = f"to run a study: haloscope run {rest}"
+        remedy = f"to run a study: haloscope run {rest}"
     else:
         hint = guess(named, [*COMMANDS])
-        mend = f"{hint}commands: {', '.join(COMMANDS)}\n    {_KERNELS}"
-    return Problem(named, "unknown command", mend)
+        remedy = f"{hint}commands: {', '.join(COMMANDS)}\n    {_KERNELS}"
+    return Problem(named, "unknown command", remedy)
 
 
 _KERNELS = "to run a kernel: haloscope once KERNEL; to list all names: haloscope list"

@@ -15,16 +15,16 @@ class Problem:
 
     where: the file and key, or the command-line argument.
     what:  what is wrong, with the value that was found.
-    mend:  what is allowed, or what to do.
+    remedy:  what is allowed, or what to do.
     """
 
     where: str
     what: str
-    mend: str
+    remedy: str
 
     def __str__(self) -> str:
         """Return the text that the command line prints."""
-        return f"{self.where}: {self.what}\n    {self.mend}"
+        return f"{self.where}: {self.what}\n    {self.remedy}"
 
 
 class UserError(Exception):

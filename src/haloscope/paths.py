@@ -39,8 +39,8 @@ def cache_path() -> Path:
         return platformdirs.user_cache_path("haloscope")
     except RuntimeError as error:
         what = "is not set, and the system has no home folder for this user"
-        mend = "set HOME, or set HALOSCOPE_CACHE to a writable folder"
-        raise UserError(Problem("HOME", what, mend)) from error
+        remedy = "set HOME, or set HALOSCOPE_CACHE to a writable folder"
+        raise UserError(Problem("HOME", what, remedy)) from error
 
 
 def cache_folder(name: str) -> Path:
@@ -50,9 +50,9 @@ def cache_folder(name: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()
     except OSError as error:
-        mend = "set HALOSCOPE_CACHE to a writable folder"
+        remedy = "set HALOSCOPE_CACHE to a writable folder"
         raise UserError(
-            Problem(str(folder), f"cannot write to this folder: {error.strerror}", mend)
+            Problem(str(folder), f"cannot write to this folder: {error.strerror}", remedy)
         ) from error
     return folder
 

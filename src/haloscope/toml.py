@@ -105,9 +105,9 @@ def _invalid_text(path: Path, where: tuple[int | str, ...], text: str) -> Iterat
         yield _problem(path, where, what, f"use at most {TEXT_LIMIT:,} characters")
 
 
-def _problem(path: Path, where: tuple[int | str, ...], what: str, mend: str) -> Problem:
+def _problem(path: Path, where: tuple[int | str, ...], what: str, remedy: str) -> Problem:
     shown = (part if isinstance(part, int) else part[:60] for part in where)
-    return Problem(f"{path}: {dotted([*shown])}".rstrip(": "), what, mend)
+    return Problem(f"{path}: {dotted([*shown])}".rstrip(": "), what, remedy)
 
 
 def invalid(detail: ErrorDetails) -> str:

@@ -66,7 +66,7 @@ def test_what_is_wrong_in_a_layout_is_told_all_at_once(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         file.layout(path)
     assert [one.where for one in error.value.problems] == [f"{path}: nodes#1", f"{path}: task"]
-    assert "tasks" in error.value.problems[1].mend
+    assert "tasks" in error.value.problems[1].remedy
 
 
 def test_the_script_writes_hosts_and_a_rankfile(tmp_path: Path) -> None:

@@ -218,4 +218,4 @@ def test_a_site_file_that_hides_shared_cores_is_told(
 
     assert len(problems) == bool(said)
     for problem in problems:
-        assert "shared_cores = 2" in problem.mend and str(said) in problem.what
+        assert "shared_cores = 2" in problem.remedy and str(said) in problem.what

@@ -71,6 +71,6 @@ def test_detect_and_check_name_a_kind_that_cant_be_loaded(
     (problem,) = detect.disagreements(site_file.load(path))
 
     assert "'pmix'" in problem.what and "can not load PMIx library" in problem.what
-    assert 'mpi = "pmi2"' in problem.mend and "libpmix2" in problem.mend
+    assert 'mpi = "pmi2"' in problem.remedy and "libpmix2" in problem.remedy
     path.write_text(path.read_text().replace('mpi = "pmix"', 'mpi = "pmi2"'))
     assert [*detect.disagreements(site_file.load(path))] == []

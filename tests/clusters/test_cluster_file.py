@@ -35,7 +35,7 @@ def test_numbers_are_numbers(tmp_path: Path, said: str, key: str) -> None:
     path, error = refused(tmp_path, ("value = 2.1,", f"{said},"))
     (problem,) = error.problems
     assert problem.where == f"{path}: node.clock_ghz.{key}"
-    assert problem.mend == "give a number of GHz above 0"
+    assert problem.remedy == "give a number of GHz above 0"
 
 
 def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
@@ -157,11 +157,11 @@ def test_what_a_key_may_be_is_told(
     tmp_path: Path, old: str, new: str, told: dict[str, tuple[str, str]]
 ) -> None:
     path, error = refused(tmp_path, (old, new))
-    found = {one.where.removeprefix(f"{path}: "): (one.what, one.mend) for one in error.problems}
+    found = {one.where.removeprefix(f"{path}: "): (one.what, one.remedy) for one in error.problems}
     assert found.keys() == told.keys()
-    for key, (what, mend) in told.items():
+    for key, (what, remedy) in told.items():
         assert found[key][0] == what
-        assert found[key][1].startswith(mend)
+        assert found[key][1].startswith(remedy)
 
 
 def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -
         ("value = 0.7e-6", "value = 700.0"),  # ns?
         ("value = 17.1e9", "value = 17.1"),  # GB/s?
     )
-    told = {one.where.removeprefix(f"{path}: "): (one.what, one.mend) for one in error.problems}
+    told = {one.where.removeprefix(f"{path}: "): (one.what, one.remedy) for one in error.problems}
     assert told == {
         "node.clock_ghz": ("2100 GHz is out of range", "give GHz: a number from 0.1 to 10"),
         "messages#1.latency_s": (

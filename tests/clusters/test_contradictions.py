@@ -371,7 +371,7 @@ def test_a_memory_that_gives_ever_less_to_more_cores_is_named(tmp_path: Path) ->
     (problem,) = error.problems
     assert problem.where == f"{path}: node.memory#7.bandwidth_bytes_per_s"
     assert problem.what == "50.0 GB/s to 48 cores, 122 GB/s to 8"
-    assert "bandwidth of these cores together" in problem.mend
+    assert "bandwidth of these cores together" in problem.remedy
     cluster_file.load(changed(tmp_path, *changes[:2], ("value = 190.5e9", "value = 62e9")))
 
 

@@ -558,7 +558,7 @@ def test_a_platform_that_does_not_build_names_another_simgrid(
         other = raised.value.problems[1]
         assert other.where == "/opt/smpicxx"
         assert all(each in other.what for each in ("4.9", "3.32", "4.1"))
-        assert "haloscope toolchain add simgrid" in other.mend
+        assert "haloscope toolchain add simgrid" in other.remedy
 
 
 def test_what_storing_costs_is_told_where_the_file_says_it() -> None:

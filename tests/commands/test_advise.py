@@ -81,7 +81,7 @@ def test_a_site_without_a_cluster_file_is_refused_by_name(
     with pytest.raises(UserError) as error:
         haloscope("advise", "fake", "n=8", "--tasks", "2", "--on", "far", "--out", "out")
     assert [one.where for one in error.value.problems] == ["--on far"]
-    assert "cluster" in error.value.problems[0].mend
+    assert "cluster" in error.value.problems[0].remedy
     assert not Path("out").exists()
 
 

@@ -242,7 +242,7 @@ def test_resuming_refuses_what_would_measure_otherwise_and_says_what_it_is(
     with pytest.raises(UserError) as caught:
         haloscope("run", "--resume", cut)
     assert [problem.what for problem in caught.value.problems] == CHANGES
-    assert all("--accept-change" in problem.mend for problem in caught.value.problems)
+    assert all("--accept-change" in problem.remedy for problem in caught.value.problems)
 
 
 def test_a_change_that_is_accepted_marks_every_later_record(

@@ -323,7 +323,7 @@ def test_a_kernel_in_place_of_a_study_is_told_its_command_and_the_other_way_roun
     ):
         with pytest.raises(UserError) as caught:
             haloscope(*words)
-        assert command in caught.value.problems[0].mend
+        assert command in caught.value.problems[0].remedy
 
 
 def planned(path: Path, folder: Path) -> Campaign:

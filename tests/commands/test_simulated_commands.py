@@ -150,7 +150,7 @@ def test_arithmetic_that_a_study_itself_asks_for_is_refused_without_the_memory(
     (problem,) = caught.value.problems
     assert problem.where == f"{path}: runs#2.params"
     assert problem.what.startswith("fake n=32768, 4 ranks on 2 nodes needs 8 GiB ")
-    assert "n=11585" in problem.mend and "execute" in problem.mend
+    assert "n=11585" in problem.remedy and "execute" in problem.remedy
     assert not (tmp_path / "out").exists()
 
 
@@ -257,7 +257,7 @@ def test_files_of_the_user_may_be_in_another_folder(haloscope: Run, words: tuple
     with pytest.raises(UserError) as error:
         haloscope(*words)
     (problem,) = error.value.problems
-    assert ("./sites/" if "site" in words else "./clusters/") in problem.mend
+    assert ("./sites/" if "site" in words else "./clusters/") in problem.remedy
 
 
 def test_a_cluster_s_gpus_are_shown(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:

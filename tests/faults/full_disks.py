@@ -47,14 +47,14 @@ class Disk:
     """A disk on which a campaign can't end well.
 
     kind: of campaign. inside: where its result folder is, None for an ordinary disk. reasons: what
-    it may say, one of them. during: what happens once the first record is there. mend: then the
+    it may say, one of them. during: what happens once the first record is there. remedy: then the
     campaign can be gone on with. more: for the process. harmless: the campaign may end well, too.
     """
 
     kind: str
     inside: Path | None
     reasons: Sequence[str]
-    mend: Callable[[], object]
+    remedy: Callable[[], object]
     during: Callable[[Disturbed], object] | None = None
     more: dict[str, Any] | None = None
     harmless: bool = False
@@ -149,13 +149,13 @@ def read_only(place: Ground) -> Iterator[Disk]:
         device = Path(found.stdout.decode().strip())
         trigger = Path("/sys/fs/ext4") / device.name / "trigger_fs_error"
 
-        def mend() -> None:
+        def remedy() -> None:
             shell("umount", folder)
             subprocess.run(["fsck.ext4", "-y", str(place.path / "image")], capture_output=True)
             shell("mount", "-o", "loop", place.path / "image", folder)
 
         during = lambda _: trigger.write_text("made by a test")  # noqa: E731
-        yield Disk("real", folder, ("Read-only file system", "Input/output error"), mend, during)
+        yield Disk("real", folder, ("Read-only file system", "Input/output error"), remedy, during)
 
 
 def unmounted(place: Ground) -> Iterator[Disk]:
@@ -174,11 +174,11 @@ def dev_full(place: Ground) -> Iterator[Disk]:
     records.touch()
     shell("mount", "--bind", "/dev/full", records)
 
-    def mend() -> None:
+    def remedy() -> None:
         shell("umount", records)
         records.unlink()
 
-    yield Disk("real", None, ("is not a regular file",), mend)
+    yield Disk("real", None, ("is not a regular file",), remedy)
 
 
 def full_scratch(place: Ground) -> Iterator[Disk]:
@@ -235,7 +235,7 @@ def attempt(name: str, place: Ground) -> None:
             must(told, f"does not say {' or '.join(disk.reasons)}: {ended.output}")
         if disk.during is None:
             one.look()
-        disk.mend()
+        disk.remedy()
         one.finish()
 
 

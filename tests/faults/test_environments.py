@@ -90,7 +90,7 @@ def test_a_user_without_a_home_is_told_so(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(UserError, match="HOME: is not set") as raised:
         cache_path()
 
-    assert "HALOSCOPE_CACHE" in raised.value.problems[0].mend
+    assert "HALOSCOPE_CACHE" in raised.value.problems[0].remedy
 
 
 def test_a_path_that_smpirun_would_split_is_told_before_anything_is_simulated(

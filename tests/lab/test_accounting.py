@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.lab, LIMIT]
 def accounted(lab: RunningLab) -> Iterator[RunningLab]:
     """A lab with accounting in the place of the other tests' lab, which comes back afterwards."""
     if problems := [*cluster.problems(accounted=True)]:
-        pytest.skip("no accounting: " + "; ".join(f"{p.where}: {p.mend}" for p in problems))
+        pytest.skip("no accounting: " + "; ".join(f"{p.where}: {p.remedy}" for p in problems))
     cluster.down()
     try:
         yield cluster.up(replace(lab.lab, nodes=1, switches=1, accounting=True), lambda _: None)

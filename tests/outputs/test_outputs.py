@@ -326,8 +326,8 @@ def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
 
     (problem,) = refused.value.problems
     assert problem.where == f"file-1:{number}"
-    assert problem.mend.startswith("expected ")
-    assert expected in problem.mend
+    assert problem.remedy.startswith("expected ")
+    assert expected in problem.remedy
 
 
 @pytest.mark.parametrize(

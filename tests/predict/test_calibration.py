@@ -335,7 +335,7 @@ def test_what_noise_made_impossible_is_not_written(
         execute(Namespace(name="mine", folder=str(folder), launches=None))
     (problem,) = raised.value.problems
     assert problem.where == "clusters/mine.toml: node.memory#2.bandwidth_bytes_per_s"
-    assert str(folder) in problem.mend
+    assert str(folder) in problem.remedy
     assert not (tmp_path / "clusters").exists()
 
 

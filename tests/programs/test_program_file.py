@@ -25,7 +25,7 @@ def problems(folder: Path, toml: str) -> list[tuple[str, str, str]]:
     with pytest.raises(UserError) as caught:
         read(folder, toml)
     file = f"{folder / 'theirs' / 'program.toml'}: "
-    return [(one.where.removeprefix(file), one.what, one.mend) for one in caught.value.problems]
+    return [(one.where.removeprefix(file), one.what, one.remedy) for one in caught.value.problems]
 
 
 def test_parameters_are_resolved_with_their_defaults(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_memory_is_a_whole_number_however_it_is_written(planner: halobench.Plann
 
 def test_a_forecast_has_every_problem(planner: halobench.Planner) -> None:
     problems = planner.forecast("ring", {"n": 0, "way": "rihgt"}).problems
-    assert [(each.where, each.mend) for each in problems] == [
+    assert [(each.where, each.remedy) for each in problems] == [
         ("ring n=0", "give an integer from 1 to 64"),
         ("ring way=rihgt", "give one of left, right"),
     ]

@@ -74,7 +74,7 @@ def test_what_proc_and_sys_say(
         fake = FakeMachine(tmp_path / "plain").write(f"{CPU}/online", "0-3")
     result = check(Patient(fake.root))
     assert result.level == level
-    assert result.level in ("ok", "note") or result.mend
+    assert result.level in ("ok", "note") or result.remedy
 
 
 @pytest.mark.parametrize(("busy", "level"), [(None, "note"), (0.9, "ok"), (1.1, "warn")])
@@ -116,7 +116,7 @@ def test_kinds_of_cores_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     assert found.level == "note"
     assert found.what == "2: 4 P-cores up to 4.7 GHz, 8 E-cores up to 3.4 GHz"
-    assert found.mend is not None and "at most 4" in found.mend
+    assert found.remedy is not None and "at most 4" in found.remedy
 
 
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,8 +152,8 @@ def test_a_host_name_that_no_name_server_can_have_is_a_warning(
     found = doctor.check_host_name(Patient())
 
     assert found.level == "warn"
-    assert found.mend is not None
-    assert "hostnamectl" in found.mend or "/etc/hosts" in found.mend
+    assert found.remedy is not None
+    assert "hostnamectl" in found.remedy or "/etc/hosts" in found.remedy
 
 
 def test_a_folder_that_is_mounted_noexec_is_told_and_no_compiler_is_missed(
@@ -257,8 +257,8 @@ def test_a_wrapper_without_its_compiler_is_named_and_not_called_a_missing_compil
         found = check(broken)
         assert found.level == "fail"
         assert "x86_64-conda-linux-gnu-c++" in found.what
-        assert found.mend is not None
-        assert "MPICH_CXX=" in found.mend and "conda install cxx-compiler" in found.mend
+        assert found.remedy is not None
+        assert "MPICH_CXX=" in found.remedy and "conda install cxx-compiler" in found.remedy
 
 
 def test_a_library_without_a_launcher_is_no_library_that_is_not_there_yet(
@@ -272,7 +272,7 @@ def test_a_library_without_a_launcher_is_no_library_that_is_not_there_yet(
 
     for patient in (Patient(), Patient(toolchain=added)):
         found = doctor.check_mpi(patient)
-        assert (found.level, found.what, found.mend) == ("fail", part.what, part.mend)
+        assert (found.level, found.what, found.remedy) == ("fail", part.what, part.remedy)
 
 
 def test_a_library_that_srun_alone_starts_is_not_tried_outside_of_a_job(
@@ -302,7 +302,7 @@ def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     found = doctor.check_srun(Patient())
     assert found.level == "note"
     assert "pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
-    assert found.mend is not None and "libpmix2" in found.mend
+    assert found.remedy is not None and "libpmix2" in found.remedy
 
     (tmp_path / "pmix").touch()
     assert doctor.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
@@ -347,7 +347,7 @@ def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
         fake.write(f"{NVIDIA}/gpus/0000:0{number}/information", "Model: \t NVIDIA H200 \nIRQ: 1")
     found = doctor.check_gpus(Patient(tmp_path))
     assert (found.level, found.what) == ("note", "2 x NVIDIA H200; driver NVIDIA 550.54")
-    assert found.mend is not None and "haloscope toolchain add cuda" in found.mend
+    assert found.remedy is not None and "haloscope toolchain add cuda" in found.remedy
 
     nvcc = tmp_path / "nvcc"
     nvcc.touch(0o755)
@@ -384,7 +384,7 @@ def test_the_library_is_asked_whether_it_takes_a_gpus_memory(
     found = doctor.check_gpu_awareness(patient)
 
     assert (found.level, found.what) == (level, f"X MPI 1.0: CUDA {said}, HIP unknown")
-    assert (found.mend is None) == (level == "ok")
+    assert (found.remedy is None) == (level == "ok")
     broken = a_toolchain(tmp_path, "exit 1", wrapper)
     assert doctor.check_gpu_awareness(broken).what == "X MPI 1.0: unknown"
 
@@ -417,7 +417,7 @@ def test_the_command(
     assert command.execute(argparse.Namespace(json=True)) == code
     answer = json.loads(capsys.readouterr().out)
     assert answer["findings"] == [
-        {"check": "binding", "level": level, "what": "what [is] found", "mend": "do this"}
+        {"check": "binding", "level": level, "what": "what [is] found", "remedy": "do this"}
     ]
     assert answer["machine"]["cores"] >= 1
     assert answer["haloscope"] == __version__

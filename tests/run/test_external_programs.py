@@ -297,7 +297,7 @@ def test_a_study_alone_runs_no_program(haloscope: Run, study_file: Write, tmp_pa
         haloscope("run", study_file(STUDY), "--out", tmp_path / "out")
 
     assert ["'theirs'" in one.what for one in caught.value.problems] == [True]
-    assert "--program FOLDER" in caught.value.problems[0].mend
+    assert "--program FOLDER" in caught.value.problems[0].remedy
     assert started(here) == started(below) == []
 
 

@@ -333,7 +333,7 @@ def test_what_is_packed_otherwise_has_its_remedy(name: str, tool: str) -> None:
         matrices.prepared({"matrix": name}, "matrix", 1)
     (problem,) = error.value.problems
     assert problem.where == name
-    assert problem.mend == f"unpack it: {tool} {name}"
+    assert problem.remedy == f"unpack it: {tool} {name}"
 
 
 @pytest.mark.parametrize("name", ["n", "row_length", "bandwidth"])
@@ -369,7 +369,7 @@ def test_what_a_generated_matrix_does_not_depend_on_is_refused(
     else:
         assert found == (given, None)
     assert [one.where for one in problems] == unused
-    assert all("random" in one.mend for one in problems)
+    assert all("random" in one.remedy for one in problems)
 
 
 def test_generated_matrices_are_those_that_the_kernel_describes() -> None:

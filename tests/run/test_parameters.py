@@ -92,13 +92,15 @@ def test_halobench_refuses_the_same_in_the_same_words(kernel: str) -> None:
                 )
             params, wrong = parameters.resolved(kernel_said, given)
             said = planner.forecast(kernel, given, ranks=2)
-            refused = [(f"{kernel} {key}={text}", mend) for key, text, mend in wrong]
-            theirs = [(problem.where, problem.mend) for problem in said.problems]
+            refused = [(f"{kernel} {key}={text}", remedy) for key, text, remedy in wrong]
+            theirs = [(problem.where, problem.remedy) for problem in said.problems]
             compared += 1
             if refused:
                 assert refused == theirs
             else:
-                assert not any(mend.startswith("give a") for where, mend in theirs if word in where)
+                assert not any(
+                    remedy.startswith("give a") for where, remedy in theirs if word in where
+                )
                 assert (
                     theirs
                     or params[parameter.name] == said.params[parameter.name]

@@ -90,7 +90,7 @@ class Taking(Batch):
 
 def lacking(folder: Path) -> None:
     """A check job has found that the nodes lack something."""
-    problem = {"where": "on n1", "what": "no halobench", "mend": "set HALOSCOPE_CACHE"}
+    problem = {"where": "on n1", "what": "no halobench", "remedy": "set HALOSCOPE_CACHE"}
     (folder / "jobs").mkdir()
     (folder / "jobs" / "check.json").write_text(json.dumps({"problems": [problem]}))
 
@@ -316,7 +316,7 @@ def test_a_time_that_no_job_may_have_is_refused(tmp_path: Path, minutes: int, sa
 def test_a_job_shorter_than_a_launch_may_take_is_refused(tmp_path: Path) -> None:
     (problem,) = of(tmp_path, minutes=5, timeout_s=600).problems()
     assert problem.where == "--minutes 5"
-    assert "600 s" in problem.what and " 10" in problem.mend
+    assert "600 s" in problem.what and " 10" in problem.remedy
     assert [*of(tmp_path, minutes=10, timeout_s=600).problems()] == []
 
 

@@ -30,13 +30,16 @@ def test_halobench_is_asked_without_a_launch(monkeypatch: pytest.MonkeyPatch) ->
     assert (forecast.params["n"], forecast.params["flag"]) == (16, "true")
     assert (forecast.memory_bytes, list(forecast.problems)) == (2048, [])
     (problem,) = program.forecast("fake", {"n": 1}, ranks=2, threads=1).problems
-    assert (problem.where, problem.mend) == ("fake ranks=2", "n is 1: give no more ranks than rows")
+    assert (problem.where, problem.remedy) == (
+        "fake ranks=2",
+        "n is 1: give no more ranks than rows",
+    )
 
 
 def test_too_few_ranks_are_refused_before_a_program_is_built(tmp_path: Path) -> None:
     program = Halobench(lambda: iter([Build(FAKE, tmp_path, "5eed")]))
     (problem,) = program.forecast("loggp", {}, ranks=1, threads=1).problems
-    assert problem.where == "loggp ranks=1" and "2 ranks" in problem.mend
+    assert problem.where == "loggp ranks=1" and "2 ranks" in problem.remedy
     assert list(program.forecast("loggp", {}, ranks=2, threads=1).problems) == []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Site files: read whole, or refused with every problem's file, key, value and mend."""
+"""Site files: read whole, or refused with every problem's file, key, value and remedy."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "what", "mend"),
+    ("old", "new", "what", "remedy"),
     [
         ('mpi = "pmix"', 'mpi = "pmi1"', 'mpi: .*"pmi1"', "pmix, pmi2, cray_shasta, or none"),
         ('mpi = "pmix"', "", 'mpi: .*launcher = "srun"', "--mpi=list"),
@@ -110,11 +110,11 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
     ],
 )
 def test_what_is_wrong_is_named_with_what_may_be(
-    tmp_path: Path, old: str, new: str, what: str, mend: str
+    tmp_path: Path, old: str, new: str, what: str, remedy: str
 ) -> None:
     said = refused(written(tmp_path, GOOD.replace(old, new)))
 
-    assert any(re.search(f"taki.toml: .*{what}", line) and mend in line for line in said), said
+    assert any(re.search(f"taki.toml: .*{what}", line) and remedy in line for line in said), said
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:

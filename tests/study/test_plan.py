@@ -108,7 +108,7 @@ def test_all_problems_of_all_runs_are_found_at_once() -> None:
         strict=True,
     ):
         assert problem.where == where
-        assert value in problem.what and remedy in problem.mend
+        assert value in problem.what and remedy in problem.remedy
 
 
 def test_more_nodes_than_there_are_is_a_note() -> None:
@@ -282,15 +282,15 @@ def test_nodes_are_no_problem_of_a_run_that_is_not_for_this_machine() -> None:
 
 def test_a_remedy_is_one_that_the_place_and_the_command_have() -> None:
     (large,) = planned({"params": {"n": 2**15}}).problems
-    assert "n=11585" in large.mend and "nodes" not in large.mend
+    assert "n=11585" in large.remedy and "nodes" not in large.remedy
     (large,) = planned({"params": {"n": 2**15}, "skip_too_large": False}, site=CLUSTER).problems
-    assert "more nodes" in large.mend
+    assert "more nodes" in large.remedy
 
     def once(**run: Any) -> str:
         study = Study.model_validate({"title": "t", "runs": [{"kernel": "fake", **run}]})
         site = replace(SITE, transports={"fake": ["sm", "tcp"]})
         (problem,) = expand(study, site, FakeProgram(), words=True).problems
-        return problem.mend
+        return problem.remedy
 
     assert "--ranks" in once(params={"tasks": "2"})
     assert "--" not in once(params={"bind": "close"}) and "bind" in once(params={"bind": "close"})
@@ -316,7 +316,7 @@ def test_a_number_in_quotes_is_no_number() -> None:
 )
 def test_a_parameter_that_is_called_otherwise_is_named(key: str, meant: str) -> None:
     (problem,) = planned({"params": {key: 2}}).problems
-    assert (problem.where, meant in problem.mend) == (f"runs#1.params.{key}", True)
+    assert (problem.where, meant in problem.remedy) == (f"runs#1.params.{key}", True)
 
 
 def test_nodes_that_are_not_there_are_told_beside_what_the_kernel_refuses() -> None:
@@ -336,7 +336,7 @@ def test_nodes_that_are_not_there_are_told_beside_what_the_kernel_refuses() -> N
 
 def test_what_divides_cores_is_named() -> None:
     (problem,) = planned({"layout": {"cores": 12, "ppn": 5}}).problems
-    assert problem.mend.endswith(" 1, 2, 3, 4, 6, 12")
+    assert problem.remedy.endswith(" 1, 2, 3, 4, 6, 12")
 
 
 SIMULATED = PlaceFacts(clock="simulated", remote=True, deterministic=True)
@@ -488,7 +488,7 @@ def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
     (problem,) = planned(LARGE, site=HERE).problems
     assert problem.where == "runs#1.params"
     assert "8 GiB" in problem.what and "1 GiB" in problem.what
-    assert "n=11585" in problem.mend and "skip_too_large = true" in problem.mend
+    assert "n=11585" in problem.remedy and "skip_too_large = true" in problem.remedy
     without = planned({**LARGE, "execute": False}, site=HERE)
     assert (len(without.cases), without.problems, without.notes) == (2, (), ())
 
@@ -668,7 +668,7 @@ def test_a_transport_that_none_of_the_libraries_has_is_refused_with_those_they_h
     run = {"toolchains": ["one", "two", "three"], "transports": "psm3"}
     (problem,) = planned(run, site=LIBRARIES).problems
     assert problem.where == "runs#1.transports" and "'psm3'" in problem.what
-    assert "shm, tcp" in problem.mend and "tcp, ucx" in problem.mend
+    assert "shm, tcp" in problem.remedy and "tcp, ucx" in problem.remedy
     run = {"toolchains": ["three"], "transports": "psm3"}
     assert libraries(planned(run, site=LIBRARIES)) == [
         ("three", "psm3", LIBRARIES.missing["three"])

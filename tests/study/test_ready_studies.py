@@ -253,4 +253,4 @@ def test_the_network_is_refused_on_one_node_with_a_way_to_several() -> None:
     (problem, *others) = expand(network(), alone, halobench()).problems
 
     assert not others
-    assert problem.where.endswith("layout.nodes") and "--on SITE" in problem.mend
+    assert problem.where.endswith("layout.nodes") and "--on SITE" in problem.remedy

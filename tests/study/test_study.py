@@ -148,7 +148,7 @@ def test_a_problem_has_the_key_the_value_and_what_is_allowed(
     path = study_file(f'title = "x"\n{line}\n[[runs]]\nkernel = "fake"\n')
     problem = the_problem(path)
     assert problem.where == f"{path}: {line.split(' ')[0]}"
-    assert value in problem.what and allowed in problem.mend
+    assert value in problem.what and allowed in problem.remedy
 
 
 def test_a_study_without_runs_is_refused(study_file: Write) -> None:
@@ -172,14 +172,14 @@ def test_a_value_of_an_axis_is_named_by_the_axis(
     path = study_file(f"title = 'x'\n[[runs]]\nkernel = 'a'\nlayout = {{ {axis} }}\n")
     problem = the_problem(path)
     assert problem.where == f"{path}: runs#1.layout.{place}"
-    assert meant in problem.mend
+    assert meant in problem.remedy
 
 
 def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
     path = study_file('title = "x"\n[[runs]]\nkernel = "a"\n[[tables]]\nkind = "walltime"\n')
     problem = the_problem(path)
     assert problem.where == f"{path}: tables#1.kind"
-    assert "'walltime_grid'?" in problem.mend
+    assert "'walltime_grid'?" in problem.remedy
 
 
 def test_broken_toml_names_the_line(study_file: Write) -> None:

@@ -109,10 +109,10 @@ def test_a_build_for_gpus_without_their_compiler_is_refused(
 ) -> None:
     for name in ("CUDACXX", "HIPCXX"):
         monkeypatch.setenv(name, "/nowhere/compiler")
-    for device, mend in (("cuda", "toolchain add cuda"), ("hip", "ROCm")):
+    for device, remedy in (("cuda", "toolchain add cuda"), ("hip", "ROCm")):
         with pytest.raises(UserError, match="/nowhere/compiler ") as caught:
             built(replace(toolchain, device=device), source)
-        assert mend in caught.value.problems[0].mend
+        assert remedy in caught.value.problems[0].remedy
     monkeypatch.delenv("CUDACXX")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match="--device cuda: .* nvcc "):
@@ -199,7 +199,7 @@ def test_a_failed_build_shows_the_compilers_last_words_and_leaves_nothing(
     assert "nonsense" in problem.what
     assert problem.where == "one"
     log = next((tmp_path / "cache" / "builds").glob("*.log"))
-    assert str(log) in problem.mend
+    assert str(log) in problem.remedy
     assert "nonsense" in log.read_text()
     assert leftovers(tmp_path) == []
     (source / "main.cpp").write_text(MAIN)

@@ -184,7 +184,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     assert [problem.where for problem in caught.value.problems] == [
         *("ranks", "threads", "places", "bind", "transport"),
     ]
-    assert "did you mean 'cores'" in caught.value.problems[2].mend
+    assert "did you mean 'cores'" in caught.value.problems[2].remedy
 
 
 def test_more_than_there_are_cores_only_when_asked_for() -> None:

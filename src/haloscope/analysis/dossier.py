@@ -65,13 +65,13 @@ def open_folder(directory: Path) -> Dossier:
     """Everything in a result folder. UserError if it is none, or has no record to report."""
     folder = ResultFolder(directory)
     if not directory.is_dir():
-        raise UserError(Problem(str(directory), "folder not found", _MEND))
+        raise UserError(Problem(str(directory), "folder not found", _REMEDY))
     require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():
-        mend = f"continue: haloscope run --resume {in_a_shell(directory)}"
-        raise UserError(Problem(str(directory), "nothing was measured yet", mend))
+        remedy = f"continue: haloscope run --resume {in_a_shell(directory)}"
+        raise UserError(Problem(str(directory), "nothing was measured yet", remedy))
     if not folder.records.exists():
-        raise UserError(Problem(str(directory), "no records.jsonl is in it", _MEND))
+        raise UserError(Problem(str(directory), "no records.jsonl is in it", _REMEDY))
     records = tuple(latest(read(folder.records)))
     if not records:
         what = "its records.jsonl has no record that can be read"
@@ -92,7 +92,7 @@ def open_folder(directory: Path) -> Dossier:
     )
 
 
-_MEND = "give the folder that haloscope run wrote to"
+_REMEDY = "give the folder that haloscope run wrote to"
 
 
 def _plan(folder: ResultFolder) -> Mapping[str, Any]:

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 One = TypeVar("One")
 ALIKE = 0.05
-"""ALIKE is the largest relative difference at which simulated layouts count as equal, however large
-the model's error is: most of that error is common to the layouts of one case."""
+"""ALIKE is the largest relative difference at which simulated layouts count as equal when one is
+chosen. Ratios of simulated times have larger errors (docs/bench/bands.md); verdicts have them."""
 
 
 def front(

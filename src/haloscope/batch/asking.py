@@ -73,5 +73,5 @@ def refuse(said: str, away: re.Pattern[str]) -> NoReturn:
 def require(command: str, variables: Mapping[str, str]) -> None:
     """Raise UserError if there is no such command."""
     if shutil.which(command, path=variables.get("PATH")) is None:
-        mend = "run haloscope on a node where jobs are submitted, such as a login node"
-        raise UserError(Problem(command, "command not found", mend))
+        remedy = "run haloscope on a node where jobs are submitted, such as a login node"
+        raise UserError(Problem(command, "command not found", remedy))

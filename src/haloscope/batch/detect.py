@@ -65,8 +65,8 @@ def _answered() -> Iterator[None]:
     try:
         yield
     except (NoAnswerError, RefusedError) as error:
-        mend = "run this command where sinfo works; SLURM_CONF selects the Slurm configuration"
-        raise UserError(Problem("Slurm", str(error), mend)) from error
+        remedy = "run this command where sinfo works; SLURM_CONF selects the Slurm configuration"
+        raise UserError(Problem("Slurm", str(error), remedy)) from error
 
 
 def notes(environment: Mapping[str, str]) -> list[str]:
@@ -80,8 +80,10 @@ def _others() -> Iterator[Problem]:
     for command, scheduler in (("qsub", "pbs"), ("bsub", "lsf"), ("flux", "flux")):
         if shutil.which(command):
             what = "found, but only sites with Slurm can be detected"
-            mend = f'write sites/NAME.toml by hand, with scheduler = "{scheduler}" (docs/sites.md)'
-            yield Problem(command, what, mend)
+            remedy = (
+                f'write sites/NAME.toml by hand, with scheduler = "{scheduler}" (docs/sites.md)'
+            )
+            yield Problem(command, what, remedy)
 
 
 def _cluster_name(commands: Slurm) -> str:
@@ -153,8 +155,8 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
             in_file, is_now = getattr(one, key), getattr(seen, key)
             if is_now is not None and (in_file is None or in_file > is_now):
                 what = f"the file has {in_file or 'no limit'}, but Slurm has {is_now}"
-                mend = f"set {key} = {is_now}"
-                yield Problem(f"{where}: partition {one.name}: {key}", what, mend)
+                remedy = f"set {key} = {is_now}"
+                yield Problem(f"{where}: partition {one.name}: {key}", what, remedy)
     if now.shared_cores and site.shared_cores != now.shared_cores:
         what = (
             f"the file has {site.shared_cores or 'no value'}, but the nodes of this test cluster "
@@ -176,8 +178,8 @@ def _of_mpi(where: str, mpi: str, kinds: srun_kinds.Kinds) -> Iterator[Problem]:
         yield Problem(where, f"srun has no MPI plugin '{mpi}'", nearest(mpi, kinds.listed))
     elif why := kinds.broken.get(mpi):
         others = " or ".join(f'mpi = "{kind}"' for kind in kinds.usable) or 'launcher = "mpirun"'
-        mend = f"set {others}" + (f", or {srun_kinds.NO_PMIX}" if mpi == "pmix" else "")
-        yield Problem(where, f"srun cannot load its MPI plugin '{mpi}': {why}", mend)
+        remedy = f"set {others}" + (f", or {srun_kinds.NO_PMIX}" if mpi == "pmix" else "")
+        yield Problem(where, f"srun cannot load its MPI plugin '{mpi}': {why}", remedy)
 
 
 def _without_queue(site: BatchSite) -> Iterator[Problem]:
@@ -189,8 +191,8 @@ def _without_queue(site: BatchSite) -> Iterator[Problem]:
         what = f"unknown queue '{site.partition}' in {scheduler.title}: {error}"
         yield Problem(where, what, "choose one of its queues")
     except NoAnswerError as error:
-        mend = "try again on a node where jobs are submitted, such as a login node"
-        raise UserError(Problem(scheduler.title, f"no answer: {error}", mend)) from error
+        remedy = "try again on a node where jobs are submitted, such as a login node"
+        raise UserError(Problem(scheduler.title, f"no answer: {error}", remedy)) from error
 
 
 def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
@@ -199,5 +201,7 @@ def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
     try:
         commands.output("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
     except RefusedError as error:
-        mend = "correct partition, account, qos, constraint, reservation, or gpus in the site file"
-        yield Problem(f"site {site.name}: sbatch --test-only", str(error), mend)
+        remedy = (
+            "correct partition, account, qos, constraint, reservation, or gpus in the site file"
+        )
+        yield Problem(f"site {site.name}: sbatch --test-only", str(error), remedy)

@@ -44,13 +44,13 @@ class Batch:
             except RefusedError as error:
                 raise UserError(self._refused(str(script), error)) from error
             self.wait(number * _PAUSE_S)
-        mend = "resume later; if the job was accepted, it will be found and not submitted again"
-        raise UserError(Problem(f"{self.scheduler.submits} {script}", said, mend))
+        remedy = "resume later; if the job was accepted, it will be found and not submitted again"
+        raise UserError(Problem(f"{self.scheduler.submits} {script}", said, remedy))
 
     def _refused(self, script: str, error: RefusedError) -> Problem:
-        mend = "correct the study's layout, --minutes, or the site file, as the message indicates"
+        remedy = "correct the study's layout, --minutes, or the site file, as the message indicates"
         where = f"{self.scheduler.submits} {script}"
-        return Problem(where, line_that_says_it(str(error)), mend)
+        return Problem(where, line_that_says_it(str(error)), remedy)
 
     def tested(self, script: Path) -> str:
         """When a job would begin, in words. UserError where it would be refused."""

@@ -52,8 +52,8 @@ def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -
             command=[shlex.quote(word) for word in words],
         )
     except Exception as error:  # whatever a template of somebody else does
-        mend = "correct the template, or remove the key to use haloscope's own"
-        raise UserError(Problem(f"site {site.name}: template", str(error), mend)) from error
+        remedy = "correct the template, or remove the key to use haloscope's own"
+        raise UserError(Problem(f"site {site.name}: template", str(error), remedy)) from error
 
 
 def _template(site: BatchSite) -> str:

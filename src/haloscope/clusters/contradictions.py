@@ -97,8 +97,8 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     found += set_by.contradictions(cluster)
     if node.gpu:
         found += _protocols(node.gpu.messages, "node", "gpu", "messages")
-    for key, what, mend in found:
-        yield Problem(f"{path}: {key}", what, mend)
+    for key, what, remedy in found:
+        yield Problem(f"{path}: {key}", what, remedy)
 
 
 _Found = Iterator[tuple[str, str, str]]
@@ -108,8 +108,8 @@ _Found = Iterator[tuple[str, str, str]]
 def _shares(node: Node) -> _Found:
     """Sockets that do not make up a node, and caches that do not make up a socket."""
     if (threads := node.cores * node.threads_per_core) > MOST_THREADS:
-        mend = f"give the cores of one node, and the threads of one core: {MOST_THREADS:,} in all"
-        yield "node.threads_per_core", f"{threads:,} hardware threads is out of range", mend
+        remedy = f"give the cores of one node, and the threads of one core: {MOST_THREADS:,} in all"
+        yield "node.threads_per_core", f"{threads:,} hardware threads is out of range", remedy
     if node.cores % node.sockets:
         what = f"{node.cores} cores cannot be divided among {node.sockets} sockets"
         yield "node.cores", what, "give the cores of all sockets together"
@@ -125,8 +125,8 @@ def _gains(node: Node) -> _Found:
     gain = node.smt_gain
     if gain and not LEAST_GAIN <= gain.value <= node.threads_per_core:
         what = f"{gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
-        mend = "give what all threads of a core do together, over what one does alone"
-        yield "node.smt_gain", what, mend
+        remedy = "give what all threads of a core do together, over what one does alone"
+        yield "node.smt_gain", what, remedy
     for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
         if one and not LEAST_SHARP <= one.value <= SHARPEST:
             what = f"{one.value:g} is out of range"
@@ -137,12 +137,12 @@ def _memory(node: Node) -> _Found:
     points = sorted(enumerate(node.memory), key=lambda point: point[1].cores)
     for index, one in points:
         if one.store_cost and one.store_cost.value > MOST_STORING:
-            mend = f"give what a stored byte takes over a loaded one: {MOST_STORING:g} at most"
+            remedy = f"give what a stored byte takes over a loaded one: {MOST_STORING:g} at most"
             key = dotted(("node", "memory", index, "store_cost"))
-            yield key, f"{one.store_cost.value:g} is out of range", mend
+            yield key, f"{one.store_cost.value:g} is out of range", remedy
     if len({one.store_cost is None for one in node.memory}) > 1:
-        mend = "give it for each number of cores, or for none"
-        yield "node.memory", "store_cost is there for some numbers of cores alone", mend
+        remedy = "give it for each number of cores, or for none"
+        yield "node.memory", "store_cost is there for some numbers of cores alone", remedy
     yield from _curve(node.memory, ("node", "memory"), node.cores)
 
 
@@ -165,13 +165,13 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
             yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
         elif more < FALL * (peak := most.bandwidth_bytes_per_s.value):
             what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(peak)} to {most.cores}"
-            mend = "give the bandwidth of these cores together, in bytes per second"
-            yield f"{key}.bandwidth_bytes_per_s", what, mend
+            remedy = "give the bandwidth of these cores together, in bytes per second"
+            yield f"{key}.bandwidth_bytes_per_s", what, remedy
         elif more / many.cores > MORE_MEMORY * less / few.cores:
             what = f"{rate(more / many.cores)} to each of {count(many.cores, 'core')}, "
             what += f"{rate(less / few.cores)} to each of {few.cores}"
-            mend = "give the bandwidth of these cores together; a core gets no more among others"
-            yield f"{key}.bandwidth_bytes_per_s", what, mend
+            remedy = "give the bandwidth of these cores together; a core gets no more among others"
+            yield f"{key}.bandwidth_bytes_per_s", what, remedy
 
 
 def _socket(node: Node) -> _Found:
@@ -179,8 +179,8 @@ def _socket(node: Node) -> _Found:
     if node.socket is None:
         return
     if node.sockets == 1:
-        mend = "remove it, as node.memory suffices, or set sockets"
-        yield "node.socket", "a node has one socket", mend
+        remedy = "remove it, as node.memory suffices, or set sockets"
+        yield "node.socket", "a node has one socket", remedy
         return
     own = max(1, node.cores // node.sockets)
     yield from _curve(node.socket.memory, ("node", "socket", "memory"), own)
@@ -193,8 +193,10 @@ def _socket(node: Node) -> _Found:
     if not FALL <= ratio <= 1 / FALL:
         what = f"{rate(together)} of {count(node.sockets, 'socket')} together, "
         what += f"{rate(whole.bandwidth_bytes_per_s.value)} of the node"
-        mend = "give the bandwidth of all cores of one socket from its memory, in bytes per second"
-        yield "node.socket.memory", what, mend
+        remedy = (
+            "give the bandwidth of all cores of one socket from its memory, in bytes per second"
+        )
+        yield "node.socket.memory", what, remedy
 
 
 def _socket_link(cluster: Cluster) -> _Found:
@@ -203,11 +205,13 @@ def _socket_link(cluster: Cluster) -> _Found:
         return
     key, link = "node.socket.link", cluster.node.socket.link
     if (fast := link.bandwidth_bytes_per_s.value) > FASTEST_LINK:
-        mend = "give the bandwidth of all messages from one socket to another, in bytes per second"
-        yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} is out of range", mend
+        remedy = (
+            "give the bandwidth of all messages from one socket to another, in bytes per second"
+        )
+        yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} is out of range", remedy
     if link.latency_s is None and between_sockets(cluster) is None:
-        mend = f'give it, or messages with placement = "{OTHER_SOCKET}"'
-        yield f"{key}.latency_s", "is missing", mend
+        remedy = f'give it, or messages with placement = "{OTHER_SOCKET}"'
+        yield f"{key}.latency_s", "is missing", remedy
 
 
 def _regions(node: Node) -> _Found:
@@ -222,8 +226,8 @@ def _regions(node: Node) -> _Found:
             yield f"{key}.threads", f"{one.threads} is there twice", "give one cost for each"
         if one.cost_s.value > LONGEST_REGION_S:
             what = f"{one.cost_s.value:g} s is out of range"
-            mend = f"give seconds, {LONGEST_REGION_S:g} at most"
-            yield f"{key}.cost_s", what, mend
+            remedy = f"give seconds, {LONGEST_REGION_S:g} at most"
+            yield f"{key}.cost_s", what, remedy
 
 
 def _caches(node: Node) -> _Found:
@@ -238,8 +242,8 @@ def _caches(node: Node) -> _Found:
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
             what = f"{rate(crowded.value)} to a core among many, {rate(alone.value)} to one alone"
-            mend = "give the bandwidth per core while all cores of the socket work"
-            yield f"{key}.crowded_bytes_per_s", what, mend
+            remedy = "give the bandwidth per core while all cores of the socket work"
+            yield f"{key}.crowded_bytes_per_s", what, remedy
     for low, high in pairwise(sorted(node.caches, key=lambda cache: cache.level)):
         if low.level < high.level and low.size_bytes > high.size_bytes:
             what = f"L{low.level} of {size(low.size_bytes)}, L{high.level} of "
@@ -261,23 +265,23 @@ def _spread(node: Node) -> _Found:
     if node.spread is None:
         return
     if node.spread.nodes is None and node.spread.phases is None:
-        mend = "give nodes, phases or both: the standard deviation of their times, a share of 1"
-        yield "node.spread", "it says nothing", mend
+        remedy = "give nodes, phases or both: the standard deviation of their times, a share of 1"
+        yield "node.spread", "it says nothing", remedy
     if node.spread.slowest and node.spread.nodes is None:
-        mend = "give nodes: the standard deviation of their times, a share of 1"
-        yield "node.spread.slowest", "the variability between nodes is missing", mend
+        remedy = "give nodes: the standard deviation of their times, a share of 1"
+        yield "node.spread.slowest", "the variability between nodes is missing", remedy
     for key in ("nodes", "phases"):
         one = getattr(node.spread, key)
         if one and one.value > FARTHEST_APART:
-            mend = f"give a share of 1, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
-            yield f"node.spread.{key}", f"{one.value:g} is out of range", mend
+            remedy = f"give a share of 1, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
+            yield f"node.spread.{key}", f"{one.value:g} is out of range", remedy
 
 
 def _unbound(node: Node) -> _Found:
     if bool(node.unbound) != (node.unbound_share is not None):
         missing = "unbound_share" if node.unbound else "unbound"
-        mend = "give both, or neither: how long processes lie badly, and what that costs"
-        yield f"node.{missing}", "is missing", mend
+        remedy = "give both, or neither: how long processes lie badly, and what that costs"
+        yield f"node.{missing}", "is missing", remedy
     if node.unbound_share and node.unbound_share.value > 1:
         what = f"{node.unbound_share.value:g} is out of range"
         yield "node.unbound_share", what, "give a share of the time: 1 at most"
@@ -287,8 +291,8 @@ def _unbound(node: Node) -> _Found:
         if numbers[one.processes] > 1:
             yield f"{key}.processes", f"{one.processes} is there twice", "give one entry for each"
         if one.slower.value < 1:
-            what, mend = f"{one.slower.value:g} is out of range", "give a ratio from 1"
-            yield f"{key}.slower", what, mend
+            what, remedy = f"{one.slower.value:g} is out of range", "give a ratio from 1"
+            yield f"{key}.slower", what, remedy
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}
@@ -300,13 +304,13 @@ def _network(network: Network, nodes: int) -> _Found:
     key, kind = _SHAPES.get(network.topology, ("", "flat network"))
     for other in ("levels", "dimensions"):
         if other != key and getattr(network, other):
-            mend = f"remove it, or give the topology that has {other}"
-            yield f"network.{other}", f"a {kind} has none", mend
+            remedy = f"remove it, or give the topology that has {other}"
+            yield f"network.{other}", f"a {kind} has none", remedy
     sizes = [level.children for level in network.levels] if tree else network.dimensions
     if network.places is not None and not sizes:
         levels = "children, parents and links of each level, from the nodes up"
-        mend = f"give {levels if tree else 'the nodes along each'}"
-        yield f"network.{key}", f"a {kind} without any", mend
+        remedy = f"give {levels if tree else 'the nodes along each'}"
+        yield f"network.{key}", f"a {kind} without any", remedy
     elif network.places is not None and network.places < nodes:
         what = (
             f"a {kind} of {' x '.join(map(str, sizes))} has places for {network.places:,} nodes, "
@@ -320,28 +324,28 @@ def _links(network: Network) -> _Found:
     """Links that no machine has, and switches with more of them up than down."""
     fast, far = network.link_bandwidth_bytes_per_s.value, network.link_latency_s.value
     if fast > FASTEST_LINK:
-        mend = "give what one link carries each way, in bytes per second: 12.5e9 at 100 Gbit/s"
-        yield "network.link_bandwidth_bytes_per_s", f"{rate(fast)} is out of range", mend
+        remedy = "give what one link carries each way, in bytes per second: 12.5e9 at 100 Gbit/s"
+        yield "network.link_bandwidth_bytes_per_s", f"{rate(fast)} is out of range", remedy
     if far < NEAREST_LINK:
-        mend = "give the latency of a link with the switch behind it, in seconds"
-        yield "network.link_latency_s", f"{seconds(far)} is out of range", mend
+        remedy = "give the latency of a link with the switch behind it, in seconds"
+        yield "network.link_latency_s", f"{seconds(far)} is out of range", remedy
     up = [level.parents * level.links for level in network.levels]
     down = [MOST_CARDS, *(level.children * level.links for level in network.levels)]
     for number, (more, most) in enumerate(zip(up, down, strict=False)):
         if more > most:
             of = f"a switch with {most:,} down" if number else "a node"
-            mend = "give the switches of this level that it is linked to, and the links to each"
-            yield dotted(("network", "levels", number)), f"{more:,} links up from {of}", mend
+            remedy = "give the switches of this level that it is linked to, and the links to each"
+            yield dotted(("network", "levels", number)), f"{more:,} links up from {of}", remedy
     for number, level in enumerate(network.levels):
         if level.left is not None and not LEAST_LEFT <= level.left.value <= 1:
-            mend = f"give the share that others' traffic leaves, of 1: {LEAST_LEFT:g} at least"
+            remedy = f"give the share that others' traffic leaves, of 1: {LEAST_LEFT:g} at least"
             key = dotted(("network", "levels", number, "left"))
-            yield key, f"{level.left.value:g} of a link", mend
+            yield key, f"{level.left.value:g} of a link", remedy
         needed = down[number + 1] + (up[number + 1] if number + 1 < len(up) else 0)
         if level.ports is not None and needed > level.ports:
             what = f"{level.ports:,}, and {needed:,} links up and down"
-            mend = "give the ports of one switch, or fewer links"
-            yield dotted(("network", "levels", number, "ports")), what, mend
+            remedy = "give the ports of one switch, or fewer links"
+            yield dotted(("network", "levels", number, "ports")), what, remedy
 
 
 def _others(cluster: Cluster) -> _Found:
@@ -350,29 +354,29 @@ def _others(cluster: Cluster) -> _Found:
     if others is None:
         return
     if not others.occupancy.value <= MOST_OCCUPIED:
-        mend = f"give the share of all nodes that jobs hold, of 1: {MOST_OCCUPIED:g} at most"
-        yield "others.occupancy", f"{others.occupancy.value:g} is out of range", mend
+        remedy = f"give the share of all nodes that jobs hold, of 1: {MOST_OCCUPIED:g} at most"
+        yield "others.occupancy", f"{others.occupancy.value:g} is out of range", remedy
     if others.traffic is not None and not others.traffic.value <= 1:
-        mend = "give the share of its cards' bandwidth that a node sends on average, of 1"
-        yield "others.traffic", f"{others.traffic.value:g} is out of range", mend
+        remedy = "give the share of its cards' bandwidth that a node sends on average, of 1"
+        yield "others.traffic", f"{others.traffic.value:g} is out of range", remedy
     if network is None:
-        mend = "remove it, or describe the network that jobs share"
-        yield "others", "the network is missing", mend
+        remedy = "remove it, or describe the network that jobs share"
+        yield "others", "the network is missing", remedy
     elif network.topology == "torus":
-        mend = "remove it: routes are known only on a fat tree or below one switch"
-        yield "others", "the network is a torus", mend
+        remedy = "remove it: routes are known only on a fat tree or below one switch"
+        yield "others", "the network is a torus", remedy
     for number, level in enumerate(network.levels if network else ()):
         if level.left is not None:
-            mend = "give the one or the other: both say what others leave of a link"
-            yield dotted(("network", "levels", number, "left")), "there is [others] too", mend
+            remedy = "give the one or the other: both say what others leave of a link"
+            yield dotted(("network", "levels", number, "left")), "there is [others] too", remedy
 
 
 def _small_messages(mpi: Mpi, node: Node) -> _Found:
     """Messages by rendezvous that take less than one latency, and caches that hold too much."""
     trips, held = mpi.rendezvous_latencies, mpi.cached_bytes
     if trips and not 1 <= trips.value <= MOST_LATENCIES:
-        mend = f"give the latencies of a message by rendezvous: 1 to {MOST_LATENCIES:g}"
-        yield "mpi.rendezvous_latencies", f"{trips.value:g} is out of range", mend
+        remedy = f"give the latencies of a message by rendezvous: 1 to {MOST_LATENCIES:g}"
+        yield "mpi.rendezvous_latencies", f"{trips.value:g} is out of range", remedy
     largest = max((cache.size_bytes for cache in node.caches), default=0)
     if held and largest and held.value > largest:
         what = f"{size(held.value)}, and the largest cache has {size(largest)}"
@@ -402,9 +406,9 @@ def _placements(messages: Sequence[Messages]) -> _Found:
     for index, one in enumerate(messages):
         moved = one.memory_bytes_per_byte
         if moved and not LEAST_COPIED <= moved.value <= MOST_COPIED:
-            mend = f"give what the memory moves for a byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
+            remedy = f"give what the memory moves for a byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
             place = dotted(("messages", index, "memory_bytes_per_byte"))
-            yield place, f"{moved.value:g} is out of range", mend
+            yield place, f"{moved.value:g} is out of range", remedy
         key = dotted(("messages", index, "placement"))
         if one.placement not in known:
             yield key, f"unknown placement '{one.placement}'", nearest(one.placement, known)
@@ -429,11 +433,11 @@ def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Foun
                 yield f"{key}.last_bytes", what, "give the largest size of the piece"
             elif piece.first_bytes <= ended:
                 what = f"{piece.first_bytes}, and a piece before it goes up to {ended}"
-                mend = "give the pieces from small to large, each size in one of them"
-                yield f"{key}.first_bytes", what, mend
+                remedy = "give the pieces from small to large, each size in one of them"
+                yield f"{key}.first_bytes", what, remedy
             elif piece.latency_s is None and piece.bandwidth_bytes_per_s is None:
-                mend = "give latency_s, bandwidth_bytes_per_s, or both"
-                yield key, "it says of no message how long it takes", mend
+                remedy = "give latency_s, bandwidth_bytes_per_s, or both"
+                yield key, "it says of no message how long it takes", remedy
             ended = max(ended, piece.last_bytes)
 
 

@@ -45,8 +45,8 @@ def find(name: str) -> Cluster:
     known = ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
-        mend = f"{nearest(name, [*known])}\n    {ELSEWHERE}"
-        raise UserError(Problem(f"cluster {name}", "unknown cluster", mend))
+        remedy = f"{nearest(name, [*known])}\n    {ELSEWHERE}"
+        raise UserError(Problem(f"cluster {name}", "unknown cluster", remedy))
     return load(path)
 
 
@@ -70,8 +70,8 @@ def load(path: Path) -> Cluster:
 def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     problems = []
     if "name" in data:
-        mend = "remove it: the name of a cluster is that of its file"
-        problems.append(Problem(f"{path}: name", f"it is '{path.stem}'", mend))
+        remedy = "remove it: the name of a cluster is that of its file"
+        problems.append(Problem(f"{path}: name", f"it is '{path.stem}'", remedy))
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
     except ValidationError as error:
@@ -113,13 +113,13 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
     where, value = f"{path}: {dotted(place)}", said["value"]
     if (found := unit_of(str(place[-1]))) and not found[1] <= value <= found[2]:
         unit, least, most = found
-        mend = f"give {unit}: a number from {least:g} to {most:g}"
-        yield Problem(where, f"{value:g} {unit} is out of range", mend)
+        remedy = f"give {unit}: a number from {least:g} to {most:g}"
+        yield Problem(where, f"{value:g} {unit} is out of range", remedy)
     low, high = said.get("low", value), said.get("high", value)
     if not low <= value <= high:
         ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
-        mend = "low and high are the ends of an interval that has the value in it"
-        yield Problem(where, f"value = {value:g} with {ends}", mend)
+        remedy = "low and high are the ends of an interval that has the value in it"
+        yield Problem(where, f"value = {value:g} with {ends}", remedy)
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:

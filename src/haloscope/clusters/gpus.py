@@ -150,8 +150,8 @@ def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
     counted: Counter[str] = Counter(one.placement for one in gpu.messages)
     for placement, there in needed.items():
         if gpu.messages and there and not counted[placement]:
-            mend = f'give [[node.gpu.messages]] with placement = "{placement}"'
-            yield "node.gpu.messages", f"'{placement}' is missing", mend
+            remedy = f'give [[node.gpu.messages]] with placement = "{placement}"'
+            yield "node.gpu.messages", f"'{placement}' is missing", remedy
         elif counted[placement] > 1:
             what = f"'{placement}' is there {counted[placement]} times"
             yield "node.gpu.messages", what, "give each placement once"

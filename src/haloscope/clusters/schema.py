@@ -541,8 +541,8 @@ def require_undisturbed(cluster: Cluster, option: str) -> None:
 
     option: what takes it nevertheless.
     """
-    mend = f"calibrate with nobody else on the machine, or take it as it is: {option}"
-    if problems := [Problem(f"cluster {cluster.name}", why, mend) for why in cluster.disturbed]:
+    remedy = f"calibrate with nobody else on the machine, or take it as it is: {option}"
+    if problems := [Problem(f"cluster {cluster.name}", why, remedy) for why in cluster.disturbed]:
         raise UserError(problems)
 
 
@@ -570,8 +570,8 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
     if places > MOST_PLACES:
         what = f"{places:,} places for nodes are more than a simulation has time and memory for"
-        mend = f"describe a part of the machine with {MOST_PLACES:,} at most"
-        problems.append(Problem(f"{where}: network", what, mend))
+        remedy = f"describe a part of the machine with {MOST_PLACES:,} at most"
+        problems.append(Problem(f"{where}: network", what, remedy))
     return problems
 
 

@@ -51,7 +51,7 @@ def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
             tables = [papers.load(one.cells.paper).table(name) for name in one.cells.tables]
         except UserError as error:
             for problem in error.problems:
-                yield key, f"{problem.where}: {problem.what}", problem.mend
+                yield key, f"{problem.where}: {problem.what}", problem.remedy
             continue
         yield from _unknown(key, one.cells, tables)
 
@@ -69,8 +69,8 @@ def _unknown(
             found |= {{**table.facts, **row}[column] for row in table.rows}
         else:
             for value in (value for value in values if value not in found):
-                mend = f"give values of the tables: haloscope paper show {cells.paper} ..."
-                yield key, f"no cell has {column} = {value}", mend
+                remedy = f"give values of the tables: haloscope paper show {cells.paper} ..."
+                yield key, f"no cell has {column} = {value}", remedy
 
 
 def _covers(cells: SetBy, table: PaperTable, known: Mapping[str, PublishedValue]) -> bool:

@@ -141,7 +141,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     notes = ["Left and down is better. Line: the front."]
     if result.band is not None and within:
         error = percent(result.band.median)
-        notes.append(f"Bars: {error}, the median error of the simulation. Most of it is common.")
+        notes.append(f"Bars: {error}, the median error of the simulation.")
         notes.append(f"Shaded: within {percent(within)} of the fastest, which counts as equal.")
     else:
         notes.append("Bars: interval of the median over launches.")

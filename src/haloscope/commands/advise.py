@@ -227,8 +227,8 @@ def _simulated(site: BatchPlace) -> Place:
     """The simulated cluster of a site's nodes. UserError where its file names none."""
     if site.described.cluster is None:
         what = "its site file names no cluster file, on which candidates are simulated first"
-        mend = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
-        raise UserError(Problem(f"--on {site.name}", what, mend))
+        remedy = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
+        raise UserError(Problem(f"--on {site.name}", what, remedy))
     return places.place(site.described.cluster)
 
 
@@ -259,15 +259,15 @@ def _in_turn(
 
 def _nothing_to_compare_with(question: _Question, name: str) -> Problem:
     what = "the default layout has no time, so nothing can be compared with it"
-    mend = f"haloscope show {in_a_shell(question.out / name)} has the reason"
-    return Problem(f"advise {question.kernel}", what, mend)
+    remedy = f"haloscope show {in_a_shell(question.out / name)} has the reason"
+    return Problem(f"advise {question.kernel}", what, remedy)
 
 
 def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     found = []
     if (arguments.profile is None) == (arguments.kernel is None):
-        mend = "give one of both: advise KERNEL --tasks N, or advise --profile DIR"
-        return [Problem("advise", "needs a kernel or a profile", mend)]
+        remedy = "give one of both: advise KERNEL --tasks N, or advise --profile DIR"
+        return [Problem("advise", "needs a kernel or a profile", remedy)]
     if arguments.profile is not None:
         others = {
             "tasks": "remove it: the profile has its own number of ranks",
@@ -286,8 +286,8 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     if arguments.tasks is None:
         found.append(Problem("advise", "--tasks is missing", "give the number of MPI ranks"))
     if arguments.nodes is not None:
-        mend = "remove it; --most-nodes limits the candidates"
-        found.append(Problem("--nodes", "applies to --profile only", mend))
+        remedy = "remove it; --most-nodes limits the candidates"
+        found.append(Problem("--nodes", "applies to --profile only", remedy))
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))
     found += [

@@ -70,8 +70,8 @@ def execute(arguments: argparse.Namespace) -> int:
     try:
         cluster_file.write(found, path)
     except UserError as error:  # noise has led to impossible values
-        mend = f"the measurement in {folder} was disturbed; repeat it on an idle machine"
-        raise UserError([replace(problem, mend=mend) for problem in error.problems]) from error
+        remedy = f"the measurement in {folder} was disturbed; repeat it on an idle machine"
+        raise UserError([replace(problem, remedy=remedy) for problem in error.problems]) from error
     for line in summary(found):
         print(line)
     print(printable(f"cluster file: {path}"))
@@ -81,9 +81,9 @@ def execute(arguments: argparse.Namespace) -> int:
 def _file_to_write(name: str) -> Path:
     """Return the path of the new file. Raise UserError for an invalid or a used name."""
     if not re.fullmatch(r"\w[\w.-]*", name):
-        mend = "letters, digits, dots, dashes, underscores"
+        remedy = "letters, digits, dots, dashes, underscores"
         raise UserError(
-            Problem(f"--name {name}", "not a valid name of a cluster file", f"use {mend}")
+            Problem(f"--name {name}", "not a valid name of a cluster file", f"use {remedy}")
         )
     known = cluster_file.ready().get(name)
     if known and not cluster_file.load(known).source.startswith(SOURCE):

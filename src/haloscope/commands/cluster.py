@@ -78,7 +78,7 @@ def execute(arguments: argparse.Namespace) -> int:
     missing = missing_for_simulation(found)
     for problem in missing:
         key = problem.where.split(": ")[-1]
-        out.print(Text(f"cannot be simulated: {key} {problem.what}; {problem.mend}"))
+        out.print(Text(f"cannot be simulated: {key} {problem.what}; {problem.remedy}"))
     return 1 if missing else 0
 
 

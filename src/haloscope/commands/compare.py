@@ -99,11 +99,11 @@ def execute(arguments: argparse.Namespace) -> int:
     compared = compare_cases(*cases, first.seed, names)
     if compared.details is None:
         what = f"no case of {names[0]} is in {names[1]}"
-        mend = "compare folders of the same study; haloscope show lists the cases of each"
+        remedy = "compare folders of the same study; haloscope show lists the cases of each"
         if compared.refused:
             what = compared.refused
-            mend = "its times say nothing of a real one's: compare folders of one kind of device"
-        raise UserError(Problem(f"{first.path} {second.path}", what, mend))
+            remedy = "its times say nothing of a real one's: compare folders of one kind of device"
+        raise UserError(Problem(f"{first.path} {second.path}", what, remedy))
     console = Screen()
     shown = [compared.details] if arguments.details else compared.tables
     found = comparing.findings(compared, list(_differences(first, second, names)))
@@ -127,8 +127,10 @@ def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
     """The folder to compare with, and the one that is compared. UserError for too many or few."""
     if len(named) != 2 - with_last:
         number = "one folder" if with_last else "two folders"
-        mend = f"name {number}{'' if with_last else ', or one and --with-last'}"
-        raise UserError(Problem("haloscope compare", f"{count(len(named), 'folder')} named", mend))
+        remedy = f"name {number}{'' if with_last else ', or one and --with-last'}"
+        raise UserError(
+            Problem("haloscope compare", f"{count(len(named), 'folder')} named", remedy)
+        )
     return (last_before(named[0]), named[0]) if with_last else (named[0], named[1])
 
 

@@ -62,8 +62,8 @@ def _print(console: Console, finding: CheckResult) -> None:
             (f"{finding.level:>4}  ", style), (f"{finding.check}: ", "bold"), finding.what
         )
     )
-    if finding.mend and finding.level != "ok":
-        console.print(Padding(Text(finding.mend, "dim"), (0, 0, 0, 8)))
+    if finding.remedy and finding.level != "ok":
+        console.print(Padding(Text(finding.remedy, "dim"), (0, 0, 0, 8)))
 
 
 def _print_json() -> int:

@@ -104,5 +104,5 @@ def _write(path: Path, content: str | bytes) -> None:
     try:
         write_whole(path, content)
     except OSError as error:
-        mend = "name a file in an existing folder that you may write to"
-        raise UserError(Problem(f"-o {path}", error.strerror or str(error), mend)) from error
+        remedy = "name a file in an existing folder that you may write to"
+        raise UserError(Problem(f"-o {path}", error.strerror or str(error), remedy)) from error

@@ -61,12 +61,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print it; 0. UserError where there is no such folder, case, or machine."""
     if not arguments.root.is_dir():
-        mend = "name the folder that has the result folders"
-        raise UserError(Problem(f"--in {arguments.root}", "folder not found", mend))
+        remedy = "name the folder that has the result folders"
+        raise UserError(Problem(f"--in {arguments.root}", "folder not found", remedy))
     every = series(index.launches(arguments.root, rebuild=arguments.rebuild))
     if not every:
-        what, mend = "no result folder in it has a good launch", "measure first: haloscope run"
-        raise UserError(Problem(f"--in {arguments.root}", what, mend))
+        what, remedy = "no result folder in it has a good launch", "measure first: haloscope run"
+        raise UserError(Problem(f"--in {arguments.root}", what, remedy))
     chosen = _chosen(every, arguments.of, arguments.machine)
     out = Screen()
     for place in dict.fromkeys(one.place for one in chosen):
@@ -94,8 +94,8 @@ def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> l
     kernels = sorted({str(one.settings["kernel"]) for one in own})
     found = [one for one in own if case == one.settings["kernel"] or one.case.startswith(case)]
     if not found:
-        mend = f"give the first digits of an id, or a kernel: {nearest(case, kernels)}"
-        raise UserError(Problem(f"--of {case}", "no result is of it", mend))
+        remedy = f"give the first digits of an id, or a kernel: {nearest(case, kernels)}"
+        raise UserError(Problem(f"--of {case}", "no result is of it", remedy))
     return found
 
 

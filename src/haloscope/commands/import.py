@@ -106,8 +106,8 @@ def _read(
         with opened(path) as file:
             written, content = path.stat().st_mtime, file.read(_MOST_BYTES + 1)
     except OSError as error:
-        mend = "name a file that you may read"
-        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
+        remedy = "name a file that you may read"
+        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
     if len(content) > _MOST_BYTES:
         what = f"is larger than {_MOST_BYTES // 2**20} MiB"
         raise UserError(Problem(str(path), what, "name the output of a benchmark"))

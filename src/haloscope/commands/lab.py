@@ -140,8 +140,8 @@ def _become_shell(node: str) -> None:
     """Become a shell on a host, in the folder that one is in. UserError where there is no lab."""
     found = cluster.running()
     if found is None:
-        mend = "start one: haloscope lab up --nodes 4"
-        raise UserError(Problem("haloscope lab", "no lab is running", mend))
+        remedy = "start one: haloscope lab up --nodes 4"
+        raise UserError(Problem("haloscope lab", "no lab is running", remedy))
     enter = ["nsenter", "--target", str(found.host(node).pid), "--all", f"--wd={Path.cwd()}"]
     shell = os.environ.get("SHELL", "/bin/sh")
     os.execvpe(enter[0], [*enter, shell], {**os.environ, **cluster.environment()})

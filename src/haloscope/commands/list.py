@@ -65,7 +65,7 @@ def _kernels() -> list[tuple[str, str]]:
         try:
             return halobench.describe(name).summary
         except UserError as error:  # a new one
-            return "\n".join(f"{problem.what}: {problem.mend}" for problem in error.problems)
+            return "\n".join(f"{problem.what}: {problem.remedy}" for problem in error.problems)
 
     return [(name, described(name)) for name in halobench.names()]
 

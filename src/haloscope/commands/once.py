@@ -190,17 +190,17 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if number is not None and (what := out_of(number, SMALLEST, _LIMITS[option]))
     }
     for option, what in wrong.items():
-        mend = f"give more than 0, and at most {_LIMITS[option]:,.0f}"
-        yield Problem(f"--{option} {given[option]}", what, mend)
+        remedy = f"give more than 0, and at most {_LIMITS[option]:,.0f}"
+        yield Problem(f"--{option} {given[option]}", what, remedy)
     if not wrong and given["ranks"]:
         yield from _uneven(given["ranks"], given["nodes"], given["ppn"])
     if arguments.placement not in (None, *machine.PLACEMENTS):
-        mend = nearest(arguments.placement, machine.PLACEMENTS)
+        remedy = nearest(arguments.placement, machine.PLACEMENTS)
         where = f"--placement {arguments.placement}"
-        yield Problem(where, "unknown placement", mend)
+        yield Problem(where, "unknown placement", remedy)
     if arguments.transport == ALL:
-        mend = "name one, as haloscope toolchain list has them; a study takes all"
-        yield Problem("--transport all", "this is one case", mend)
+        remedy = "name one, as haloscope toolchain list has them; a study takes all"
+        yield Problem("--transport all", "this is one case", remedy)
 
 
 def _uneven(ranks: int, nodes: int, ppn: int | None) -> Iterator[Problem]:

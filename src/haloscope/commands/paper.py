@@ -83,8 +83,8 @@ def _check(console: Console, paper: str, file: str | None) -> int:
     found = statements(paper)
     if not found:
         what = "this paper has no recorded statements"
-        mend = "choose a paper with a file statements.csv beside its paper.toml"
-        raise UserError(Problem(f"paper check {paper}", what, mend))
+        remedy = "choose a paper with a file statements.csv beside its paper.toml"
+        raise UserError(Problem(f"paper check {paper}", what, remedy))
     checked = [(one, assessed(one, published_cells(paper, one))) for one in found]
     every, summary = statement_tables.own_cells(checked, paper)
     if file:

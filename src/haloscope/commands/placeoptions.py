@@ -66,12 +66,12 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
         if arguments.keep and Path(arguments.keep).exists() and not Path(arguments.keep).is_dir():
             yield Problem(f"--keep {arguments.keep}", "this is a file", "give a folder")
         return
-    mend = "remove it, or simulate with --on CLUSTER"
+    remedy = "remove it, or simulate with --on CLUSTER"
     if arguments.keep:
-        yield Problem("--keep", "supported only for simulated cases", mend)
+        yield Problem("--keep", "supported only for simulated cases", remedy)
     if arguments.replicates is not None:
         what = "supported only for simulated cases"
         yield Problem("--replicates", what, "use --launches to repeat measured cases")
     if arguments.arithmetic:
         what = "supported only for simulated cases; measured cases are always verified"
-        yield Problem("--execute", what, mend)
+        yield Problem("--execute", what, remedy)

@@ -59,8 +59,8 @@ def execute(arguments: argparse.Namespace) -> int:
     given: Sequence[str] = arguments.words
     words = given[1:] if given[:1] == ["--"] else given
     if not words:
-        mend = "for example: haloscope profile -- mpirun -n 2 ./program"
-        raise UserError(Problem("profile", "no command to run", mend))
+        remedy = "for example: haloscope profile -- mpirun -n 2 ./program"
+        raise UserError(Problem("profile", "no command to run", remedy))
     toolchain = launcher.toolchain_of(words, arguments.toolchain)
     out = arguments.out or Path(f"profile-{datetime.now():%Y%m%d-%H%M%S}")
     if out.exists() and any(out.iterdir()):

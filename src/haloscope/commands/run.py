@@ -273,8 +273,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Yield problems of options for batch jobs if there is no batch system."""
     if arguments.nodes is not None and not arguments.via:
-        mend = "to set the nodes of cases, use layout.nodes in the study"
-        yield Problem("--nodes", "requires --via SITE", mend)
+        remedy = "to set the nodes of cases, use layout.nodes in the study"
+        yield Problem("--nodes", "requires --via SITE", remedy)
     if not (BatchPlace.has(arguments.on) or arguments.via):
         yield from _without_jobs(arguments, arguments.on)
 
@@ -285,10 +285,10 @@ def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem
         given = getattr(arguments, option)
         if given is not None and given is not False:  # --minutes 0 is given
             where = f"--{option.replace('_', '-')}"
-            mend = "add --on SITE, or --via SITE for simulated cases"
+            remedy = "add --on SITE, or --via SITE for simulated cases"
             if option == "allocations":
-                mend = "add --on SITE, or use --launches N without a batch system"
-            yield Problem(where, f"requires a batch system, and {place} has none", mend)
+                remedy = "add --on SITE, or use --launches N without a batch system"
+            yield Problem(where, f"requires a batch system, and {place} has none", remedy)
 
 
 def _show(campaign: Campaign, out: Console) -> None:

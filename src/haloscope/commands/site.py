@@ -83,8 +83,8 @@ def _detect(name: str | None, out: Screen) -> int:
         raise UserError(Problem(f"site {site.name!r}", what, "choose another: --name NAME"))
     path = site_file.OWN / f"{site.name}.toml"
     if path.exists():
-        mend = "move it, give another --name, or compare it: haloscope site check"
-        raise UserError(Problem(str(path), "this file already exists", mend))
+        remedy = "move it, give another --name, or compare it: haloscope site check"
+        raise UserError(Problem(str(path), "this file already exists", remedy))
     site_file.write(site, path)
     _show(site_file.load(path), path, out)
     for line in detect.notes(site.environment):

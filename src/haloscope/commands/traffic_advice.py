@@ -45,8 +45,8 @@ def advise(
     """
     found = counted_bytes.read(profile)
     if place not in cluster_file.ready() and not place.endswith(".toml"):
-        mend = "name a cluster file (haloscope cluster list), or give its path"
-        raise UserError(Problem(f"--on {place}", "is not a cluster", mend))
+        remedy = "name a cluster file (haloscope cluster list), or give its path"
+        raise UserError(Problem(f"--on {place}", "is not a cluster", remedy))
     cluster = cluster_file.find(place)
     number = _nodes(found, cluster, nodes)
     made = ((name, _mapped(name, found, number, cluster)) for name in _names(number))
@@ -75,10 +75,10 @@ def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
     if not fewest <= number <= most:
         what = f"{count(found.ranks, 'rank')} do not fit"
         if fewest > most:
-            mend = f"{cluster.name} has {count(cluster.nodes * cluster.node.cores, 'core')}"
+            remedy = f"{cluster.name} has {count(cluster.nodes * cluster.node.cores, 'core')}"
         else:
-            mend = f"give a number from {fewest} to {most}"
-        raise UserError(Problem(f"{count(number, 'node')} of {cluster.name}", what, mend))
+            remedy = f"give a number from {fewest} to {most}"
+        raise UserError(Problem(f"{count(number, 'node')} of {cluster.name}", what, remedy))
     return number
 
 

@@ -234,8 +234,10 @@ def _recorded(paper: str, name: str) -> list[KnownCell]:
     dossier = open_folder(Path(name))
     host = str((dossier.machine or {}).get("host"))
     if not (found := list(plan_cells(paper, dossier.cases, host))):
-        mend = "give folders of its ready studies, on the clusters that it names: haloscope list"
-        raise UserError(Problem(f"--from {name}", f"no case of it is in a table of {paper}", mend))
+        remedy = "give folders of its ready studies, on the clusters that it names: haloscope list"
+        raise UserError(
+            Problem(f"--from {name}", f"no case of it is in a table of {paper}", remedy)
+        )
     return found
 
 
@@ -301,8 +303,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.csv:
         path = Path(arguments.csv)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
-            mend = "give a file in an existing, writable folder"
-            yield Problem(f"--csv {path}", "cannot write this file", mend)
+            remedy = "give a file in an existing, writable folder"
+            yield Problem(f"--csv {path}", "cannot write this file", remedy)
 
 
 def _unusable_bands(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -320,13 +322,13 @@ def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:
             what = "supported only for published tables"
             yield Problem(f"--{option}", what, f"remove --{option}")
     if arguments.replicates is not None and not 2 <= arguments.replicates <= LAUNCHES_LIMIT:
-        mend = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
-        yield Problem(f"--replicates {arguments.replicates}", "out of range", mend)
+        remedy = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
+        yield Problem(f"--replicates {arguments.replicates}", "out of range", remedy)
     if arguments.spread is not None and arguments.replicates is None:
         yield Problem("--spread", "requires --replicates", "add --replicates N")
     if arguments.spread is not None and not 0 < arguments.spread <= FARTHEST_APART:
-        mend = f"give a number above 0 and at most {FARTHEST_APART:g}; 0.02 is 2 %"
-        yield Problem(f"--spread {arguments.spread:g}", "out of range", mend)
+        remedy = f"give a number above 0 and at most {FARTHEST_APART:g}; 0.02 is 2 %"
+        yield Problem(f"--spread {arguments.spread:g}", "out of range", remedy)
 
 
 def _local(arguments: argparse.Namespace) -> int:

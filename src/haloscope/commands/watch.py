@@ -56,8 +56,8 @@ def execute(arguments: argparse.Namespace) -> int:
     folder = ResultFolder(arguments.directory)
     require_enclosed(folder.path)
     if not (folder.plan.exists() or folder.records.exists()):
-        mend = "give the folder that haloscope run writes to"
-        raise UserError(Problem(str(folder.path), "no plan and no records are in it", mend))
+        remedy = "give the folder that haloscope run writes to"
+        raise UserError(Problem(str(folder.path), "no plan and no records are in it", remedy))
     out = Screen()
     now = watched(folder)
     if arguments.once or not out.is_interactive:

@@ -74,8 +74,8 @@ def last_before(folder: Path) -> Path:
     ]
     if not earlier:
         what = "no folder beside it has a good launch of one of its cases from before"
-        mend = "name both folders: haloscope compare DIR DIR"
-        raise UserError(Problem(f"--with-last {folder}", what, mend))
+        remedy = "name both folders: haloscope compare DIR DIR"
+        raise UserError(Problem(f"--with-last {folder}", what, remedy))
     return earlier[-1].folder
 
 

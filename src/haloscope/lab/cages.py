@@ -96,8 +96,8 @@ def cage(name: str, hosts: Path, holding: int) -> Cage:
         said = starter.stdout.readline().strip()
     made = next((one for one in there() if one.name == name), None)
     if said != "ready" or made is None:
-        mend = "if this is a container, allow it to create namespaces"
-        raise UserError(Problem(f"host {name}", said or "did not start", mend))
+        remedy = "if this is a container, allow it to create namespaces"
+        raise UserError(Problem(f"host {name}", said or "did not start", remedy))
     return made
 
 

@@ -104,8 +104,8 @@ def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     with _alone():
         in_use = _in_use()
         if in_use is None:
-            mend = "to show it: haloscope lab status; to stop it: haloscope lab down"
-            raise UserError(Problem("haloscope lab", "a lab is already running", mend))
+            remedy = "to show it: haloscope lab status; to stop it: haloscope lab down"
+            raise UserError(Problem("haloscope lab", "a lab is already running", remedy))
         _clear()
         try:
             running = _brought_up(lab, in_use, say)

@@ -161,8 +161,8 @@ def _lines(path: Path) -> list[list[str]]:
             Problem(str(path), f"not CSV: {error}", "correct the file there")
         ) from error
     if not lines:
-        mend = "write the names of its columns into the first line"
-        raise UserError(Problem(str(path), "it is empty", mend))
+        remedy = "write the names of its columns into the first line"
+        raise UserError(Problem(str(path), "it is empty", remedy))
     return lines
 
 
@@ -196,8 +196,8 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
         if table.speedups:
             named = [table.speedups.serial, *table.speedups.tables]
             for name in (name for name in named if name not in ids):
-                mend = nearest(name, ids)
-                yield Problem(f"{path}: table {table.id}", f"unknown table '{name}'", mend)
+                remedy = nearest(name, ids)
+                yield Problem(f"{path}: table {table.id}", f"unknown table '{name}'", remedy)
         where = f"{path}: table {table.id}"
         yield from _unknown(where, table.columns, paper.columns)
         yield from _unknown(where, table.keys, table.columns)

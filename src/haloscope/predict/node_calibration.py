@@ -69,8 +69,8 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
     """The node that the cases were measured on. UserError where its memory was not measured."""
     packed, spread = streams(cases, "close"), streams(cases, "spread")
     if not packed or packed[0].cores != 1 or not _traffic(packed[0]):
-        mend = "run haloscope calibrate to its end: stream on one core was not measured well"
-        raise UserError(Problem("calibrate", "nothing tells the memory's bandwidth", mend))
+        remedy = "run haloscope calibrate to its end: stream on one core was not measured well"
+        raise UserError(Problem("calibrate", "nothing tells the memory's bandwidth", remedy))
     memory = _memory(packed)
     sockets, shared = _shares(machine)
     caches = [_cache(cache, packed, machine, shared) for cache in machine["caches"]]

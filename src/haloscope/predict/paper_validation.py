@@ -45,14 +45,14 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
     able = [table for table in paper.tables.values() if table.facts.get("cluster_file")]
     unable = [name for name in wanted if name not in [table.id for table in able]]
     for name in (name for name in unable if name not in paper.tables):
-        mend = nearest(name, [table.id for table in able])
-        raise UserError(Problem(f"validate {paper_id}", f"unknown table '{name}'", mend))
+        remedy = nearest(name, [table.id for table in able])
+        raise UserError(Problem(f"validate {paper_id}", f"unknown table '{name}'", remedy))
     if unable or not able:
         known = ", ".join(table.id for table in able) or "none"
         which = f"table {', '.join(unable)}" if unable else "any of its tables"
         what = f"nothing predicts the numbers of {which}"
-        mend = f"tables that are predicted, each from the cluster file that it names: {known}"
-        raise UserError(Problem(f"validate {paper_id}", what, mend))
+        remedy = f"tables that are predicted, each from the cluster file that it names: {known}"
+        raise UserError(Problem(f"validate {paper_id}", what, remedy))
     return [table for table in able if not wanted or table.id in wanted]
 
 
@@ -74,8 +74,8 @@ class Replicates:
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
         elif node.spread is None and there.cluster.others is None:
             what = f"nodes of {there.name} are all alike, and it has no other jobs"
-            mend = "remove it, or assume a variability between nodes: --spread 0.02"
-            raise UserError(Problem(f"--replicates {self.number}", what, mend))
+            remedy = "remove it, or assume a variability between nodes: --spread 0.02"
+            raise UserError(Problem(f"--replicates {self.number}", what, remedy))
         return replace(there, cluster=there.cluster.model_copy(update={"node": node}))
 
 

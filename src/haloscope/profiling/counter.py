@@ -70,8 +70,8 @@ def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
     ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S, tail=tail)
     if ended.code != 0:
         last = "\n    ".join(ended.output.strip().splitlines()[-10:])
-        mend = "check the compilers with haloscope doctor"
-        raise UserError(Problem(SOURCE, f"compilation failed:\n    {last}", mend))
+        remedy = "check the compilers with haloscope doctor"
+        raise UserError(Problem(SOURCE, f"compilation failed:\n    {last}", remedy))
     return ended.output
 
 

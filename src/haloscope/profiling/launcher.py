@@ -43,8 +43,8 @@ def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
     if toolchain and launcher and not needs.is_same_abi(toolchain, launcher):
         what = f"this launcher belongs to {launcher.version}, but {toolchain.name} is "
         what += toolchain.version
-        mend = "remove --toolchain, or use the launcher of that library"
-        raise UserError(Problem(found, what, mend))
+        remedy = "remove --toolchain, or use the launcher of that library"
+        raise UserError(Problem(found, what, remedy))
     toolchain = toolchain or launcher
     if toolchain is None and Path(found).name == "srun":
         toolchain = _of_program(command)
@@ -52,13 +52,13 @@ def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
         toolchain = _of_program(["", *command]) or _of_mpirun()
     if toolchain is None:
         what = "cannot determine the MPI library of this command"
-        mend = "name it: --toolchain NAME (haloscope toolchain list)"
-        raise UserError(Problem(found, what, mend))
+        remedy = "name it: --toolchain NAME (haloscope toolchain list)"
+        raise UserError(Problem(found, what, remedy))
     for program in _programs(command[at:]):
         if (other := needs.other_library(program, toolchain)) is not None:
             what, families = other
-            mend = f"use the launcher of an MPI library of family {families}"
-            raise UserError(Problem("program", what, f"{mend} (haloscope toolchain list)"))
+            remedy = f"use the launcher of an MPI library of family {families}"
+            raise UserError(Problem("program", what, f"{remedy} (haloscope toolchain list)"))
     return toolchain
 
 
@@ -87,8 +87,10 @@ def _not_there(word: str) -> Problem:
     added = [one.name for one in library.available() if one.prefix is not None]
     name = added[0] if added else library.DEFAULT
     first = "" if added else f"haloscope toolchain add {name}, and then "
-    mend = f"run {first}haloscope profile --toolchain {name} -- {word} ..., or load your cluster's "
-    return Problem(word, "no MPI library in PATH", f"{mend}module")
+    remedy = (
+        f"run {first}haloscope profile --toolchain {name} -- {word} ..., or load your cluster's "
+    )
+    return Problem(word, "no MPI library in PATH", f"{remedy}module")
 
 
 def _of_launcher(found: Path) -> Toolchain | None:

@@ -180,8 +180,8 @@ def read(folder: Path) -> list[Traffic]:
         fellows = [other for other in processes if other.about["job"] == job]
         if launched > 1 and len(fellows) > 1 and all(it.about["ranks"] == 1 for it in fellows):
             what = f"{len(fellows)} processes ran separately, each as rank 0 of 1"
-            mend = "use the launcher of the MPI library that the program is linked with"
-            raise UserError(Problem(_ABOUT, what, mend))
+            remedy = "use the launcher of the MPI library that the program is linked with"
+            raise UserError(Problem(_ABOUT, what, remedy))
     links = _links(worlds)
     return [_traffic(number, world, links) for number, world in enumerate(worlds, 1)]
 

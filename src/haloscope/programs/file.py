@@ -155,8 +155,8 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
         for name in names_in(text):
             if name not in there:
                 what = f"unknown name {{{name}}}" + (" before a launch" if early else "")
-                mend = f"{nearest(name, sorted(there))}; for literal braces, write {{{{ and }}}}"
-                yield Problem(f"{file}: {where}", what, mend)
+                remedy = f"{nearest(name, sorted(there))}; for literal braces, write {{{{ and }}}}"
+                yield Problem(f"{file}: {where}", what, remedy)
     counts = {name for name, one in said.parameters.items() if one.type == "integer"}
     timed = {"time": said.time, "points": said.points, "phases": said.phases}
     for table, per in ((name, one.per) for name, one in timed.items() if one is not None):
@@ -235,8 +235,8 @@ def _problem(file: Path, detail: ErrorDetails) -> Problem:
         what = f"invalid regular expression: {detail['msg']}"
         return Problem(where, what, "expected a regular expression in Python's syntax")
     if place and place[-1] == "[key]":
-        mend = "use lower-case letters, digits, and _, with a letter first"
-        return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", mend)
+        remedy = "use lower-case letters, digits, and _, with a letter first"
+        return Problem(f"{file}: {dotted(place[:-1])}", "invalid name", remedy)
     hint = toml.guess_of(detail, description)
     return Problem(where, toml.invalid(detail), f"{hint}expected {description}")
 

@@ -61,8 +61,8 @@ def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
         return Ready(needs, None, None, _no_executable(first, program))
     if (other := other_library(executable, toolchain)) is not None:
         what, others = other
-        mend = f"use an MPI library of family {others} (toolchains, --toolchain)"
-        return Ready(needs, executable, None, f"{what}; {mend}")
+        remedy = f"use an MPI library of family {others} (toolchains, --toolchain)"
+        return Ready(needs, executable, None, f"{what}; {remedy}")
     version, lacking = _version(program, needs, toolchain)
     return Ready(needs, executable, version, lacking)
 

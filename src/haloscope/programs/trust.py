@@ -73,12 +73,12 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
         one = Trusted(file, named=True)
         where = f"--program {given}"
         if not file.is_file():
-            what, mend = f"file not found: {file}", f"give a folder that contains {FILE}"
-            problems.append(Problem(where, what, mend))
+            what, remedy = f"file not found: {file}", f"give a folder that contains {FILE}"
+            problems.append(Problem(where, what, remedy))
         elif file.name != FILE or not re.fullmatch(NAME, one.name):
             what = f"invalid name of a program: '{one.name}'"
-            mend = f"name the file {FILE}, and its folder with lower-case letters, digits, and _"
-            problems.append(Problem(where, what, mend))
+            remedy = f"name the file {FILE}, and its folder with lower-case letters, digits, and _"
+            problems.append(Problem(where, what, remedy))
         elif one.name in mine and mine[one.name] != one:
             what = f"{mine[one.name].file.parent} has the same program name, {one.name}"
             problems.append(Problem(where, what, "give only one of them, or rename its folder"))
@@ -107,9 +107,9 @@ def _require_closed(path: Path) -> None:
     status = path.stat()
     if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         return
-    mend = f"run chmod go-w {path} as its owner, or set {VARIABLE} to another folder"
+    remedy = f"run chmod go-w {path} as its owner, or set {VARIABLE} to another folder"
     what = "other users can write here and could add programs"
-    raise UserError(Problem(str(path), what, mend))
+    raise UserError(Problem(str(path), what, remedy))
 
 
 def _require_in_place(path: Path) -> None:
@@ -118,5 +118,5 @@ def _require_in_place(path: Path) -> None:
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             what = f"any user can write to {parent} and could replace it"
-            mend = f"run chmod o-w {parent} as its owner, or set {VARIABLE} to another folder"
-            raise UserError(Problem(str(path), what, mend))
+            remedy = f"run chmod o-w {parent} as its owner, or set {VARIABLE} to another folder"
+            raise UserError(Problem(str(path), what, remedy))

@@ -221,8 +221,8 @@ class ResultFolder:
         if problems := leads_outside(self.path):
             return problems
         if self.records.exists() or self.plan.exists():
-            mend = f"continue it with --resume {self.path}, or give another --out"
-            return [Problem(where, "this folder already contains results", mend)]
+            remedy = f"continue it with --resume {self.path}, or give another --out"
+            return [Problem(where, "this folder already contains results", remedy)]
         there = next(
             folder for folder in (self.path, *self.path.absolute().parents) if folder.exists()
         )
@@ -245,13 +245,13 @@ class ResultFolder:
         require_enclosed(self.path)
         text = strict_json.content(self.plan)
         if not text and not self.plan.exists():
-            mend = "give a result folder of haloscope run"
-            raise UserError(Problem(str(self.path), "this folder has no plan.json", mend))
+            remedy = "give a result folder of haloscope run"
+            raise UserError(Problem(str(self.path), "this folder has no plan.json", remedy))
         try:
             return plan_of(text)
         except ValueError as error:
-            mend = "start a new folder; to report this one, remove its plan.json"
-            raise UserError(Problem(str(self.plan), f"damaged: {error}", mend)) from error
+            remedy = "start a new folder; to report this one, remove its plan.json"
+            raise UserError(Problem(str(self.plan), f"damaged: {error}", remedy)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:
         """The launches without a good record yet, and how many of them were tried before.

@@ -321,7 +321,7 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
     """
     line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
     with path.open("ab+", buffering=0) as file:
-        lacking_end = _mend_last_line(file.fileno())
+        lacking_end = _end_last_line(file.fileno())
         size = os.fstat(file.fileno()).st_size
         try:
             _write_all(file.fileno(), lacking_end + line)
@@ -337,7 +337,7 @@ def _write_all(file: int, content: bytes) -> None:
         content = content[os.write(file, content) :]
 
 
-def _mend_last_line(file: int) -> bytes:
+def _end_last_line(file: int) -> bytes:
     """Cut off a last line that is no record; what is to be written for one that lacks its end."""
     size = os.fstat(file).st_size
     if size == 0 or os.pread(file, 1, size - 1) == b"\n":

@@ -70,8 +70,8 @@ def rows(folder: Path, per: Per) -> Rows:
     """
     path = folder / "records.jsonl"
     if not path.exists():
-        mend = "give the folder that haloscope run wrote to"
-        raise UserError(Problem(str(folder), "no records.jsonl is in it", mend))
+        remedy = "give the folder that haloscope run wrote to"
+        raise UserError(Problem(str(folder), "no records.jsonl is in it", remedy))
     types: dict[str, Type | None] = {}
     told: dict[str, tuple[str, str]] = {}
     for raw in whole(path, tell=False):
@@ -80,8 +80,8 @@ def rows(folder: Path, per: Per) -> Rows:
                 types[name] = _common(types.get(name), _type(name, value))
         told |= {name: _described(name, raw) for name in types if name not in told}
     if not types:
-        what, mend = "has no record that can be read", "haloscope run --resume continues it"
-        raise UserError(Problem(str(path), what, mend))
+        what, remedy = "has no record that can be read", "haloscope run --resume continues it"
+        raise UserError(Problem(str(path), what, remedy))
     names = sorted(types, key=_place)
     columns = (RowColumn(name, types[name] or "string", *told[name]) for name in names)
     return Rows(path, per, tuple(columns))
@@ -97,8 +97,8 @@ def frame(table: Rows) -> polars.DataFrame:
     try:
         import polars
     except ImportError as error:
-        mend = "install haloscope with its extra 'data': pip install 'haloscope[data]'"
-        raise UserError(Problem("polars", "is not installed", mend)) from error
+        remedy = "install haloscope with its extra 'data': pip install 'haloscope[data]'"
+        raise UserError(Problem("polars", "is not installed", remedy)) from error
     types: dict[Type, Any] = {
         "string": polars.String,
         "integer": polars.Int64,

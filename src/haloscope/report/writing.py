@@ -55,13 +55,13 @@ def write_apart(document: Document, directory: Path) -> Path:
     UserError where the folder holds something else: older figures and tables there are removed.
     """
     if directory.exists() and not (directory / "report.html").exists() and any(directory.iterdir()):
-        what, mend = "holds something else than a report", "name a new folder, or an empty one"
-        raise UserError(Problem(f"--out {directory}", what, mend))
+        what, remedy = "holds something else than a report", "name a new folder, or an empty one"
+        raise UserError(Problem(f"--out {directory}", what, remedy))
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        mend = "name a folder that can be written to"
-        raise UserError(Problem(f"--out {directory}", str(error), mend)) from error
+        remedy = "name a folder that can be written to"
+        raise UserError(Problem(f"--out {directory}", str(error), remedy)) from error
     return write(document, directory)
 
 

@@ -59,8 +59,8 @@ class BatchPlace:
         """The site of that name. UserError where it is a cluster file's, too."""
         if name in cluster_file.ready():
             what = "a site file and a cluster file both have this name"
-            mend = "rename one of them: a site is measured, a cluster is simulated"
-            raise UserError(Problem(f"--on {name}", what, mend))
+            remedy = "rename one of them: a site is measured, a cluster is simulated"
+            raise UserError(Problem(f"--on {name}", what, remedy))
         return cls(name, site_file.find(name), Path.cwd())
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
@@ -118,8 +118,8 @@ class BatchPlace:
         if cluster.node.cores != cores:
             what = f"nodes of {cluster.name} have {count(cluster.node.cores, 'core')}"
             what += f", but those of partition {self.described.partition} have {cores}"
-            mend = f"choose a cluster file with {cores} cores per node, or remove the key"
-            raise UserError(Problem(where, what, mend))
+            remedy = f"choose a cluster file with {cores} cores per node, or remove the key"
+            raise UserError(Problem(where, what, remedy))
         if not cluster.node.core_flops_per_s:
             what = f"the cluster file {cluster.name} has no node.core_flops_per_s"
             raise UserError(Problem(where, what, "choose another cluster file, or remove the key"))
@@ -136,8 +136,8 @@ class BatchPlace:
         found = self.scheduler.allocation(self.described, os.environ)
         if found is None:
             what = "this process is not inside a job of the site's batch system"
-            mend = "use haloscope run, which submits the jobs"
-            raise UserError(Problem(f"--on {self.name}", what, mend))
+            remedy = "use haloscope run, which submits the jobs"
+            raise UserError(Problem(f"--on {self.name}", what, remedy))
         return found
 
     def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:

@@ -138,9 +138,9 @@ class Campaign:
         if self.found is None and (problems := self.folder.problems()):
             raise UserError(problems)
         if self.found is not None and self.folder.load() != self.found:
-            mend = "run the same command again"
+            remedy = "run the same command again"
             what = "another haloscope process wrote to this folder in the meantime"
-            raise UserError(Problem(str(self.folder.path), what, mend))
+            raise UserError(Problem(str(self.folder.path), what, remedy))
 
     def probed(self) -> Campaign:
         """With what two ranks found out of each MPI library and transport, one launch of each.
@@ -154,9 +154,9 @@ class Campaign:
             for before, after in zip(self.plan.cases, cases, strict=True)
             if after.absent and not before.absent and self.source is None
         }
-        mend = "repair it (haloscope doctor), then resume again; the folder was not changed"
+        remedy = "repair it (haloscope doctor), then resume again; the folder was not changed"
         if problems := [
-            Problem(f"{name}, transport {transport}", f"no longer works: {why}", mend)
+            Problem(f"{name}, transport {transport}", f"no longer works: {why}", remedy)
             for (name, transport), why in lost.items()
         ]:
             raise UserError(problems)
@@ -271,8 +271,8 @@ def _read(study: str, every: Sequence[str]) -> Draft:
     except UserError as error:
         if Path(study).exists() or study not in every:
             raise
-        mend = f"'{study}' is a kernel; to run it: haloscope once {study}"
-        raise UserError(Problem(f"study '{study}'", "unknown study", mend)) from error
+        remedy = f"'{study}' is a kernel; to run it: haloscope once {study}"
+        raise UserError(Problem(f"study '{study}'", "unknown study", remedy)) from error
 
 
 def _planned(
@@ -298,8 +298,8 @@ def _planned(
     each = request.allocations or 1
     if (planned := each * sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
         what = f"{len(plan.cases):,} cases have {planned:,} launches in total"
-        mend = f"reduce launches or cases: at most {PLAN_LIMIT:,} launches"
-        problems.append(Problem(str(draft.path), what, mend))
+        remedy = f"reduce launches or cases: at most {PLAN_LIMIT:,} launches"
+        problems.append(Problem(str(draft.path), what, remedy))
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)
     return plan
@@ -339,8 +339,8 @@ def _in_allocations(request: Request, study: Study, site: Site) -> Iterator[Prob
         yield Problem(where, what, "remove --allocations")
     elif study.precision is not None and request.launches is None:
         what = "the study has a precision, which determines the number of allocations"
-        mend = "remove --allocations, or give the launches per allocation: --launches N"
-        yield Problem(where, what, mend)
+        remedy = "remove --allocations, or give the launches per allocation: --launches N"
+        yield Problem(where, what, remedy)
 
 
 def _check_numbers(
@@ -450,8 +450,8 @@ def resume(
     if keep is not None and not place.facts.simulated:
         what = "--keep requires a simulated place, and this folder is measured"
         problems.append(Problem(where, what, "remove --keep"))
-    for what, mend in _unfit(folder, plan, study, launches, allocations, bench):
-        problems.append(Problem(where, what, mend))
+    for what, remedy in _unfit(folder, plan, study, launches, allocations, bench):
+        problems.append(Problem(where, what, remedy))
     machine = place.identity()
     fixed_programs = kernels.fixed(found, bench.toolchains)
     changes = fixed.compared(plan, bench.built, machine, fixed_programs)
@@ -582,4 +582,4 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     here = left and not facts.remote and not facts.simulated
     load = check_load(Patient()) if here else None
     if load is not None and load.level == "warn":
-        tell.warn(f"warning: other load will disturb the times: {load.what}; {load.mend}")
+        tell.warn(f"warning: other load will disturb the times: {load.what}; {load.remedy}")

@@ -69,13 +69,13 @@ class CheckResult:
     """One check's result.
 
     level: ok; note; warn: measurements would be disturbed; fail: runs would not work.
-    mend:  what to do, or None.
+    remedy:  what to do, or None.
     """
 
     check: str
     level: Severity
     what: str
-    mend: str | None = None
+    remedy: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,15 @@ def check_cores(patient: Patient) -> CheckResult:
     if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
         what += f", processors {cpu_list(off)} offline"
     if usable == 1:
-        mend = "several ranks need --oversubscribe, and their times then include waiting for a core"
-        return CheckResult("cores", "warn", what, mend)
+        remedy = (
+            "several ranks need --oversubscribe, and their times then include waiting for a core"
+        )
+        return CheckResult("cores", "warn", what, remedy)
     if forbidden:
-        mend = "remove the affinity mask or cpuset (of a batch job, container, or taskset) to use "
-        return CheckResult("cores", "note", what, f"{mend}all processors")
+        remedy = (
+            "remove the affinity mask or cpuset (of a batch job, container, or taskset) to use "
+        )
+        return CheckResult("cores", "note", what, f"{remedy}all processors")
     return CheckResult("cores", "note" if off else "ok", what)
 
 
@@ -125,9 +129,9 @@ def check_core_kinds(patient: Patient) -> CheckResult:
     usable = machine.physical_cores(patient.root)
     each = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
     first = len({*usable} & {*next(iter(kinds.values()))})
-    mend = f"the fastest cores are used first; to measure one kind, use at most {first} of them "
-    mend += "(ppn x threads)"
-    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(each)}", mend)
+    remedy = f"the fastest cores are used first; to measure one kind, use at most {first} of them "
+    remedy += "(ppn x threads)"
+    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(each)}", remedy)
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
@@ -137,8 +141,8 @@ def check_threads_per_core(patient: Patient) -> CheckResult:
     )
     if threads == 1:
         return CheckResult("SMT", "ok", "one hardware thread per core")
-    mend = 'haloscope uses one per core; to use all, set places = "threads" in a layout'
-    return CheckResult("SMT", "note", f"{threads} hardware threads per core", mend)
+    remedy = 'haloscope uses one per core; to use all, set places = "threads" in a layout'
+    return CheckResult("SMT", "note", f"{threads} hardware threads per core", remedy)
 
 
 def check_quota(patient: Patient) -> CheckResult:
@@ -146,9 +150,9 @@ def check_quota(patient: Patient) -> CheckResult:
     quota = machine.cpu_quota(patient.root)
     if quota is None:
         return CheckResult("processor quota", "ok", "none")
-    mend = "assign whole processors to the container instead (docker run --cpuset-cpus=0-3)"
+    remedy = "assign whole processors to the container instead (docker run --cpuset-cpus=0-3)"
     what = f"a cgroup limits this process to {quota:g} processors by pausing all its threads"
-    return CheckResult("processor quota", "warn", what, mend)
+    return CheckResult("processor quota", "warn", what, remedy)
 
 
 def check_governor(patient: Patient) -> CheckResult:
@@ -158,9 +162,9 @@ def check_governor(patient: Patient) -> CheckResult:
         return CheckResult("frequency governor", "note", "not visible (a virtual machine?)")
     if governor == "performance":
         return CheckResult("frequency governor", "ok", governor)
-    mend = "sudo cpupower frequency-set --governor performance"
+    remedy = "sudo cpupower frequency-set --governor performance"
     return CheckResult(
-        "frequency governor", "warn", f"{governor}: the clock frequency follows the load", mend
+        "frequency governor", "warn", f"{governor}: the clock frequency follows the load", remedy
     )
 
 
@@ -171,10 +175,10 @@ def check_turbo(patient: Patient) -> CheckResult:
         value = _read(cpu / switch)
         if value == turbo_on:
             off = "1" if turbo_on == "0" else "0"
-            mend = f"to compare few cores with many, switch it off: echo {off} | sudo tee "
-            mend += str(cpu / switch)
+            remedy = f"to compare few cores with many, switch it off: echo {off} | sudo tee "
+            remedy += str(cpu / switch)
             what = "on: the clock frequency is higher if few cores are busy"
-            return CheckResult("turbo", "note", what, mend)
+            return CheckResult("turbo", "note", what, remedy)
         if value is not None:
             return CheckResult("turbo", "ok", "off")
     return CheckResult("turbo", "note", "not visible")
@@ -197,8 +201,8 @@ def check_memory(patient: Patient) -> CheckResult:
     free = machine.memory_available_bytes(patient.root)
     what = f"{free / _GIB:.1f} GiB free"
     if free < _GIB // 4:
-        mend = "stop other processes, or raise the container's memory limit"
-        return CheckResult("memory", "fail", what, mend)
+        remedy = "stop other processes, or raise the container's memory limit"
+        return CheckResult("memory", "fail", what, remedy)
     if free < _GIB:
         what += ": too little for large cases"
         return CheckResult("memory", "warn", what, "stop other processes")
@@ -212,9 +216,9 @@ def check_huge_pages(patient: Patient) -> CheckResult:
     if match is None:
         return CheckResult("huge pages", "note", "not visible")
     if match[1] == "never":
-        mend = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        remedy = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
         what = "transparent huge pages are off, which slows large arrays"
-        return CheckResult("huge pages", "warn", what, mend)
+        return CheckResult("huge pages", "warn", what, remedy)
     return CheckResult("huge pages", "ok", f"transparent huge pages: {match[1]}")
 
 
@@ -222,8 +226,10 @@ def check_numa_balancing(patient: Patient) -> CheckResult:
     """Whether the kernel moves pages while a kernel is timed."""
     if _read(patient.root / "proc/sys/kernel/numa_balancing") in (None, "0"):
         return CheckResult("NUMA balancing", "ok", "off")
-    mend = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
-    return CheckResult("NUMA balancing", "warn", "on: the kernel may move pages during a run", mend)
+    remedy = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
+    return CheckResult(
+        "NUMA balancing", "warn", "on: the kernel may move pages during a run", remedy
+    )
 
 
 def check_clock(patient: Patient) -> CheckResult:
@@ -233,9 +239,9 @@ def check_clock(patient: Patient) -> CheckResult:
         return CheckResult("clock", "note", "not visible")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock", "ok", clock)
-    mend = "boot with clocksource=tsc if the processor has an invariant TSC, or increase `steps`"
+    remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase `steps`"
     return CheckResult(
-        "clock", "warn", f"{clock}: reading the clock needs a system call, which is slow", mend
+        "clock", "warn", f"{clock}: reading the clock needs a system call, which is slow", remedy
     )
 
 
@@ -243,7 +249,7 @@ def check_compiler(patient: Patient) -> CheckResult:
     """Whether a C++20 program with OpenMP really compiles and runs."""
     plain = build.compiler() or "c++"
     compiler = str(patient.toolchain.mpicxx) if patient.toolchain else plain
-    mend = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
+    remedy = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
     with scratch() as own:
         source, program = own.folder / "trial.cpp", own.folder / "trial"
         source.write_text(_CXX20, encoding="utf-8")
@@ -251,21 +257,21 @@ def check_compiler(patient: Patient) -> CheckResult:
         extra = build.environment(patient.toolchain) if patient.toolchain else {}
         if why := _failure([compiler, *words], extra):
             if patient.toolchain and _failure([plain, *words], {}) is None:
-                mend = _wrapper_remedy(patient.toolchain, plain)
-            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
+                remedy = _wrapper_remedy(patient.toolchain, plain)
+            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", remedy)
         if not may_execute(own.folder):  # a check of its own says so
             what = f"{compiler} compiles C++20 with OpenMP (the program was not run)"
             return CheckResult("C++ compiler", "ok", what)
         if why := _failure([str(program)], extra):
-            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
+            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", remedy)
     return CheckResult("C++ compiler", "ok", f"{compiler} compiles C++20 with OpenMP")
 
 
 def _wrapper_remedy(toolchain: Toolchain, compiler: str) -> str:
     """Return the remedy if a wrapper does not find its compiler."""
     variable = {"openmpi": "OMPI_CXX", "impi": "I_MPI_CXX"}.get(toolchain.family, "MPICH_CXX")
-    mend = f"export {variable}={compiler} (that compiler works), or install the compiler of the "
-    return f"{mend}wrapper (with conda: conda install cxx-compiler)"
+    remedy = f"export {variable}={compiler} (that compiler works), or install the compiler of the "
+    return f"{remedy}wrapper (with conda: conda install cxx-compiler)"
 
 
 def check_scratch(patient: Patient) -> CheckResult:
@@ -282,23 +288,23 @@ def check_mpi(patient: Patient) -> CheckResult:
     toolchain = patient.toolchain
     added = toolchain is None or toolchain.prefix is not None
     if added and (part := library.unusable()) is not None:
-        return CheckResult("MPI", "fail", part.what, part.mend)
+        return CheckResult("MPI", "fail", part.what, part.remedy)
     if toolchain is None:
         what = f"not installed; the first run installs {DEFAULT} from PyPI"
-        mend = f"to install it now: haloscope toolchain add {DEFAULT}"
-        return CheckResult("MPI", "note", what, mend)
+        remedy = f"to install it now: haloscope toolchain add {DEFAULT}"
+        return CheckResult("MPI", "note", what, remedy)
     wrapped = compiler_family(toolchain)
     if wrapped not in (None, toolchain.family):
         what = f"mpicxx in PATH belongs to {wrapped}, but mpirun to {toolchain.version}"
-        mend = (
+        remedy = (
             "put the folder of one library first in PATH (Debian: update-alternatives --config "
             "mpirun)"
         )
-        return CheckResult("MPI", "fail", what, mend)
+        return CheckResult("MPI", "fail", what, remedy)
     if why := _does_not_compile(toolchain):
         what = f"{toolchain.mpicxx} cannot compile an MPI program: {why}"
-        mend = _wrapper_remedy(toolchain, build.compiler() or "c++")
-        return CheckResult("MPI", "fail", what, mend)
+        remedy = _wrapper_remedy(toolchain, build.compiler() or "c++")
+        return CheckResult("MPI", "fail", what, remedy)
     return CheckResult("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
 
 
@@ -343,7 +349,7 @@ def check_binding(patient: Patient) -> CheckResult:
         command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
     except UserError as error:  # it has no launcher but srun, and this is no job
         (problem,) = error.problems
-        return CheckResult("binding", "note", f"not tested: {problem.what}", problem.mend)
+        return CheckResult("binding", "note", f"not tested: {problem.what}", problem.remedy)
     try:
         done = subprocess.run(
             command,
@@ -385,7 +391,7 @@ def check_gpus(patient: Patient) -> CheckResult:
     try:
         compiler = gpu_compilers.find(device)
     except UserError as error:
-        return CheckResult("GPU", "note", what, error.problems[0].mend)
+        return CheckResult("GPU", "note", what, error.problems[0].remedy)
     what = f"{what}; {compiler}; to use it: haloscope run STUDY --device {device}"
     return CheckResult("GPU", "ok", what)
 
@@ -399,17 +405,17 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
             answers = gpu_aware.asked(patient.toolchain, own.folder)
         except UserError as error:
             (problem,) = error.problems
-            return CheckResult("GPU-aware MPI", "note", f"unknown: {problem.what}", problem.mend)
+            return CheckResult("GPU-aware MPI", "note", f"unknown: {problem.what}", problem.remedy)
     words = {True: "yes", False: "no", None: "unknown"}
     each = [f"{name.upper()} {words[answer]}" for name, answer in answers.items()]
     what = f"{patient.toolchain.version}: {', '.join(each) or 'unknown'}"
     there = {one.device for one in gpus.gpus(patient.root)}
     if any(answers.get(device) is False for device in there):
-        mend = (
+        remedy = (
             "use mpi=staged, or load a GPU-aware MPI library (studies test mpi=gpu_aware before "
             "they measure)"
         )
-        return CheckResult("GPU-aware MPI", "note", what, mend)
+        return CheckResult("GPU-aware MPI", "note", what, remedy)
     return CheckResult("GPU-aware MPI", "ok" if answers else "note", what)
 
 
@@ -418,8 +424,8 @@ def check_tuning(patient: Patient) -> CheckResult:
     names = [*tuning.given(os.environ)]
     if not names:
         return CheckResult("MPI variables", "ok", "none set")
-    mend = "unset them unless intended: they affect every run, and are kept in its records"
-    return CheckResult("MPI variables", "note", f"{', '.join(names)} set", mend)
+    remedy = "unset them unless intended: they affect every run, and are kept in its records"
+    return CheckResult("MPI variables", "note", f"{', '.join(names)} set", remedy)
 
 
 def check_simulation(patient: Patient) -> CheckResult:
@@ -427,8 +433,8 @@ def check_simulation(patient: Patient) -> CheckResult:
     where = simgrid.folder() or "PATH"
     if simgrid.programs():
         return CheckResult("SimGrid", "ok", f"smpicxx and smpirun found in {where}")
-    mend = f"needed only for simulated runs; {simgrid.INSTALL}"
-    return CheckResult("SimGrid", "note", f"smpicxx and smpirun not found in {where}", mend)
+    remedy = f"needed only for simulated runs; {simgrid.INSTALL}"
+    return CheckResult("SimGrid", "note", f"smpicxx and smpirun not found in {where}", remedy)
 
 
 def check_python(patient: Patient) -> CheckResult:
@@ -436,9 +442,9 @@ def check_python(patient: Patient) -> CheckResult:
     what = f"{sys.version.split()[0]} in {sys.prefix}"
     if pypi.can_install():
         return CheckResult("Python", "ok", what)
-    mend = f"run {sys.executable} -m ensurepip, or install uv"
+    remedy = f"run {sys.executable} -m ensurepip, or install uv"
     what += ": neither pip nor uv found, so toolchains cannot be installed"
-    return CheckResult("Python", "warn", what, mend)
+    return CheckResult("Python", "warn", what, remedy)
 
 
 def check_stack(patient: Patient) -> CheckResult:
@@ -455,8 +461,8 @@ def check_locked_memory(patient: Patient) -> CheckResult:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit == resource.RLIM_INFINITY:
         return CheckResult("locked memory", "ok", _limit(limit))
-    mend = "only InfiniBand needs more: ulimit -l unlimited (/etc/security/limits.conf)"
-    return CheckResult("locked memory", "note", _limit(limit), mend)
+    remedy = "only InfiniBand needs more: ulimit -l unlimited (/etc/security/limits.conf)"
+    return CheckResult("locked memory", "note", _limit(limit), remedy)
 
 
 def check_host_name(patient: Patient) -> CheckResult:
@@ -464,17 +470,17 @@ def check_host_name(patient: Patient) -> CheckResult:
     name = socket.gethostname()
     if any(len(part) > _LONGEST_LABEL for part in name.split(".")):
         what = f"'{name}' has a label of more than {_LONGEST_LABEL} characters, so that it cannot "
-        mend = f"set a shorter name: sudo hostnamectl hostname {name[:12]}"
-        return CheckResult("host name", "warn", f"{what}be resolved", mend)
+        remedy = f"set a shorter name: sudo hostnamectl hostname {name[:12]}"
+        return CheckResult("host name", "warn", f"{what}be resolved", remedy)
     try:
         socket.getaddrinfo(name, None)
     except UnicodeError as error:
-        mend = "use letters, digits, and '-': sudo hostnamectl hostname NAME"
-        return CheckResult("host name", "warn", f"{name!r} is not a valid name: {error}", mend)
+        remedy = "use letters, digits, and '-': sudo hostnamectl hostname NAME"
+        return CheckResult("host name", "warn", f"{name!r} is not a valid name: {error}", remedy)
     except OSError as error:
-        mend = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
+        remedy = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
         return CheckResult(
-            "host name", "warn", f"'{name}' does not resolve: {error.strerror}", mend
+            "host name", "warn", f"'{name}' does not resolve: {error.strerror}", remedy
         )
     return CheckResult("host name", "ok", f"{name} resolves")
 
@@ -487,8 +493,8 @@ def check_shared_memory(patient: Patient) -> CheckResult:
     """Whether ranks have room to talk in."""
     folder = patient.root / "dev/shm"
     if not folder.is_dir():
-        mend = "mount a tmpfs there: ranks of one host communicate through it"
-        return CheckResult("/dev/shm", "fail", "does not exist", mend)
+        remedy = "mount a tmpfs there: ranks of one host communicate through it"
+        return CheckResult("/dev/shm", "fail", "does not exist", remedy)
     size = shutil.disk_usage(folder)
     what = f"{size.free / _GIB:.2f} GiB free"
     if size.free < _GIB // 4:
@@ -505,11 +511,11 @@ def check_cache(patient: Patient) -> CheckResult:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        mend = "set HALOSCOPE_CACHE to a writable folder"
-        return CheckResult("cache", "fail", str(error), mend)
+        remedy = "set HALOSCOPE_CACHE to a writable folder"
+        return CheckResult("cache", "fail", str(error), remedy)
     if not may_execute(folder):
-        mend = "set HALOSCOPE_CACHE to a folder that is not noexec"
-        return CheckResult("cache", "fail", f"{folder} is mounted noexec", mend)
+        remedy = "set HALOSCOPE_CACHE to a folder that is not noexec"
+        return CheckResult("cache", "fail", f"{folder} is mounted noexec", remedy)
     free = shutil.disk_usage(folder).free
     what = f"{folder}, {free / _GIB:.0f} GiB free"
     if free < _GIB:

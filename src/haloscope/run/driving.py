@@ -89,8 +89,8 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := places.site_of(campaign.place)) is None:
         what = f"this folder is measured on {campaign.place.name}, without batch jobs"
-        mend = f"use haloscope run --resume {in_a_shell(directory)}"
-        raise UserError(Problem(str(directory), what, mend))
+        remedy = f"use haloscope run --resume {in_a_shell(directory)}"
+        raise UserError(Problem(str(directory), what, remedy))
     node = site.allocation.nodes[0]
     if campaign.first:
         raise UserError([Problem(f"node {node}", line, _SHARED) for line in campaign.first])
@@ -139,8 +139,8 @@ def drive(
         assert site is not None
         if (given := len(site.allocation.nodes)) < nodes:
             what = f"the job has {count(given, 'node')}, but {nodes} were requested"
-            mend = f"check which options in {directory}/jobs/*.sh the batch system ignored"
-            raise UserError(Problem(f"job {site.allocation.job}", what, mend))
+            remedy = f"check which options in {directory}/jobs/*.sh the batch system ignored"
+            raise UserError(Problem(f"job {site.allocation.job}", what, remedy))
         if not of_shape(
             campaign.plan, campaign.launches_left()[0], nodes
         ):  # an earlier job did them all

@@ -138,9 +138,9 @@ class Watch:
         if asks and not checked(self.submission.directory).exists():
             why = words or f"no output, see {self.submission.directory}/jobs"
             what = f"the preflight check failed ({ended}): {why}"
-            mend = "correct that, then: haloscope run --resume "
-            mend += in_a_shell(self.submission.directory)
-            raise UserError(Problem(f"job {job}", what, mend))
+            remedy = "correct that, then: haloscope run --resume "
+            remedy += in_a_shell(self.submission.directory)
+            raise UserError(Problem(f"job {job}", what, remedy))
         if not asks and words:
             self.tell.warn(f"job {job} {ended}: {words}")
 
@@ -207,8 +207,10 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     if words := [said for job in jobs if (said := submission.last_words(job))]:
         what += f"; last output: {words[-1]}"
     logs = submission.directory / "jobs"
-    mend = f"see {logs}/*.log; then: haloscope run --resume {in_a_shell(submission.directory)}"
-    return Problem(str(submission.directory), f"the jobs ended without a new record: {what}", mend)
+    remedy = f"see {logs}/*.log; then: haloscope run --resume {in_a_shell(submission.directory)}"
+    return Problem(
+        str(submission.directory), f"the jobs ended without a new record: {what}", remedy
+    )
 
 
 def last_heard(directory: Path) -> str:

@@ -80,8 +80,8 @@ def describe(kernel: str) -> Kernel:
     """A kernel that there is, as it declares itself. UserError where kernels.json lacks it."""
     if (said := declared().get(kernel)) is None:
         what = "the kernel is in kernels.def, but its parameters are not in kernels.json"
-        mend = f"build it and run: .venv/bin/python tests/support/kernels_file.py {kernel}"
-        raise UserError(Problem(f"kernel {kernel}", what, mend))
+        remedy = f"build it and run: .venv/bin/python tests/support/kernels_file.py {kernel}"
+        raise UserError(Problem(f"kernel {kernel}", what, remedy))
     parameters = tuple(
         KernelParameter(**{**one, "choices": tuple(one["choices"])}) for one in said["parameters"]
     )

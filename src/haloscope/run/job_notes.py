@@ -69,8 +69,8 @@ class FolderJobs:
             return _NOTED.validate_json(text)
         except ValidationError as error:
             what = invalid(error.errors(include_url=False)[0])
-            mend = "cancel its jobs in the batch system, remove this file, and resume"
-            raise UserError(Problem(str(self._file), f"damaged: {what}", mend)) from error
+            remedy = "cancel its jobs in the batch system, remove this file, and resume"
+            raise UserError(Problem(str(self._file), f"damaged: {what}", remedy)) from error
 
     @property
     def _file(self) -> Path:
@@ -138,8 +138,8 @@ def lacking(directory: Path) -> list[Problem]:
         return _CHECKED.validate_json(text)["problems"]
     except ValidationError as error:
         what = f"damaged: {invalid(error.errors(include_url=False)[0])}"
-        mend = "remove this file; the preflight check will then run again"
-        raise UserError(Problem(str(path), what, mend)) from error
+        remedy = "remove this file; the preflight check will then run again"
+        raise UserError(Problem(str(path), what, remedy)) from error
 
 
 _CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(

@@ -106,9 +106,11 @@ def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:
     problems = []
     for name in (one for one in GENERATED_ONLY if one in given and one not in used):
         others = " or ".join(one for one, depends in GENERATED.items() if name in depends)
-        mend = f"remove {name}, use {key} = {others}, or a separate run for this matrix in a study"
+        remedy = (
+            f"remove {name}, use {key} = {others}, or a separate run for this matrix in a study"
+        )
         what = f"has no effect with {key} = {matrix}"
-        problems.append(Problem(f"{name} = {given[name]}", what, mend))
+        problems.append(Problem(f"{name} = {given[name]}", what, remedy))
     if problems:
         raise UserError(problems)
 
@@ -120,8 +122,8 @@ def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterato
             what = (
                 f"cannot be combined with {name} = {given[name]}, which is for generated matrices"
             )
-            mend = f"remove {name}, or use a separate run for the file in a study"
-            yield Problem(f"{key} = {path}", what, mend)
+            remedy = f"remove {name}, or use a separate run for the file in a study"
+            yield Problem(f"{key} = {path}", what, remedy)
 
 
 def _packed(path: Path) -> Iterator[Problem]:
@@ -138,8 +140,8 @@ def read(path: Path, *, cut: bool = False) -> csr_matrix:
     if need > free:
         what = f"{said.rows:,} rows and {said.entries:,} entries need {size(need)} of memory, but "
         what += f"{size(free)} is free"
-        mend = "free memory, or give a smaller matrix"
-        raise UserError(Problem(str(path), what, mend))
+        remedy = "free memory, or give a smaller matrix"
+        raise UserError(Problem(str(path), what, remedy))
     return matrix_market.read(path)
 
 
@@ -201,9 +203,9 @@ def write(path: Path, matrix: csr_matrix, begins: Numbers | None) -> None:
         scratch.rename(path)
     except OSError as error:
         scratch.unlink(missing_ok=True)
-        mend = "free disk space, or set HALOSCOPE_CACHE to another folder"
+        remedy = "free disk space, or set HALOSCOPE_CACHE to another folder"
         what = f"cannot write this file: {error.strerror}"
-        raise UserError(Problem(str(path), what, mend)) from error
+        raise UserError(Problem(str(path), what, remedy)) from error
 
 
 def _is_symmetric(matrix: csr_matrix) -> bool:

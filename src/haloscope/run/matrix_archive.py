@@ -47,8 +47,8 @@ def matrix(path: Path, file: BinaryIO) -> Iterator[tuple[BinaryIO, int]]:
             yield cast("BinaryIO", content), found.size
     except tarfile.TarError as error:
         what = f"not a valid tar archive: {error}"
-        mend = "give a complete tar archive, or a .mtx file"
-        raise UserError(Problem(str(path), what, mend)) from error
+        remedy = "give a complete tar archive, or a .mtx file"
+        raise UserError(Problem(str(path), what, remedy)) from error
 
 
 def _members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:

@@ -144,9 +144,9 @@ class _Text:
         self.line += 1 if text else 0
         return text + b"\n" if text else b""
 
-    def refuse(self, what: str, mend: str) -> NoReturn:
+    def refuse(self, what: str, remedy: str) -> NoReturn:
         """Raises what is wrong with this file."""
-        raise UserError(Problem(str(self.path), what, mend))
+        raise UserError(Problem(str(self.path), what, remedy))
 
 
 def header(path: Path) -> Header:
@@ -196,8 +196,8 @@ def _header(text: _Text) -> Header:
         text.refuse(what, WHOLE)
     if len(words) != len(_BANNER):
         what = f"the first line, {_shown(first)}, has {count(len(words), 'word')}"
-        mend = f"expected {len(_BANNER)} words without comments: {' '.join(_BANNER)}"
-        text.refuse(what, mend)
+        remedy = f"expected {len(_BANNER)} words without comments: {' '.join(_BANNER)}"
+        text.refuse(what, remedy)
     if words[1] != "matrix":
         what = f"the file contains a {_shown(words[1].encode())}, not a matrix"
         text.refuse(what, "give a file with a matrix")
@@ -206,12 +206,14 @@ def _header(text: _Text) -> Header:
         text.refuse("complex values are not supported", "give a matrix with real values")
     known = layout in ("coordinate", "array") and field in _FIELDS
     if not known or (layout, field) == ("array", "pattern"):
-        mend = "use coordinate real, coordinate integer, coordinate pattern, array real, or array "
-        mend += "integer"
-        text.refuse(f"the format {_shown(f'{layout} {field}'.encode())} is not supported", mend)
+        remedy = (
+            "use coordinate real, coordinate integer, coordinate pattern, array real, or array "
+        )
+        remedy += "integer"
+        text.refuse(f"the format {_shown(f'{layout} {field}'.encode())} is not supported", remedy)
     if symmetry not in ("general", "symmetric", "skew-symmetric"):
-        mend = "use general, symmetric, or skew-symmetric"
-        text.refuse(f"the symmetry {_shown(symmetry.encode())} is not supported", mend)
+        remedy = "use general, symmetric, or skew-symmetric"
+        text.refuse(f"the symmetry {_shown(symmetry.encode())} is not supported", remedy)
     return _sizes(text, layout, _FIELDS[field], symmetry)
 
 
@@ -272,12 +274,12 @@ class _Piece:
     def count(self) -> int:
         return self.entries.count(b"\n")
 
-    def refuse(self, entry: int, what: str, mend: str) -> NoReturn:
+    def refuse(self, entry: int, what: str, remedy: str) -> NoReturn:
         """Raises what is wrong with an entry of this piece, with its line."""
         lines = enumerate(self.lines.split(b"\n"), self.lines_before + 1)
         filled = [(number, line) for number, line in lines if line.strip()]
         number, line = filled[entry]
-        self.text.refuse(f"line {number}, {_shown(line)}, {what}", mend)
+        self.text.refuse(f"line {number}, {_shown(line)}, {what}", remedy)
 
 
 def _pieces(text: _Text, said: Header) -> Iterator[_Piece]:
@@ -368,8 +370,8 @@ def _from_lines(piece: _Piece, said: Header) -> coo_matrix:
         above = "on or above" if said.symmetry == "skew-symmetric" else "above"
         what = f"is {above} the diagonal of a {said.symmetry} matrix"
         first = int(np.argmin(allowed[said.symmetry]))
-        mend = "give only the lower triangle, or declare the file general"
-        piece.refuse(first, what, mend)
+        remedy = "give only the lower triangle, or declare the file general"
+        piece.refuse(first, what, remedy)
     return part
 
 

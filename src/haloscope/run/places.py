@@ -32,23 +32,23 @@ def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
             return found if via is None else _by_way_of(found, via)
     known = [known for kind in KINDS for known in kind.names()]
     own = f"{cluster_file.ELSEWHERE}; {site_file.ELSEWHERE}"
-    mend = LAB_UP if name == LAB else f"{nearest(name, known)}\n    {own}"
-    raise UserError(Problem(f"--on {name}", "unknown cluster or site", mend))
+    remedy = LAB_UP if name == LAB else f"{nearest(name, known)}\n    {own}"
+    raise UserError(Problem(f"--on {name}", "unknown cluster or site", remedy))
 
 
 def _by_way_of(found: Place, via: Via) -> Place:
     if not isinstance(found, SimulatedCluster):
         what = f"--via requires a simulated cluster, and {found.name} is not one"
-        mend = "remove --via, or give a cluster with --on CLUSTER (haloscope list)"
-        raise UserError(Problem(f"--via {via.site}", what, mend))
+        remedy = "remove --via, or give a cluster with --on CLUSTER (haloscope list)"
+        raise UserError(Problem(f"--via {via.site}", what, remedy))
     if not BatchPlace.has(via.site):
-        mend = nearest(via.site, BatchPlace.names())
-        raise UserError(Problem(f"--via {via.site}", "unknown site", mend))
+        remedy = nearest(via.site, BatchPlace.names())
+        raise UserError(Problem(f"--via {via.site}", "unknown site", remedy))
     site = BatchPlace.named(via.site)
     if site.described.scheduler != "slurm":
         what = f"--via requires a site with Slurm, and this site has {site.scheduler.title}"
-        mend = "choose a site with Slurm, or remove --via to simulate on this machine"
-        raise UserError(Problem(f"--via {via.site}", what, mend))
+        remedy = "choose a site with Slurm, or remove --via to simulate on this machine"
+        raise UserError(Problem(f"--via {via.site}", what, remedy))
     if word := out_of(via.nodes, 1, most := site.described.used.nodes_of_a_job):
         where = f"--nodes {via.nodes}"
         what = f"{word} for partition {site.described.partition} of {via.site}"

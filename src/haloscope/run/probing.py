@@ -191,6 +191,6 @@ def _problem(built: Build, transport: str | None, hosts: Sequence[str], each: Pr
     where = f"{built.toolchain.name} ({built.toolchain.version})"
     between = f" between {hosts[0]} and {hosts[1]}" if len(hosts) > 1 else ""
     what = f"two ranks could not exchange messages{between} {over}: {each.problem}"
-    mend = "check the installation (haloscope doctor), or "
-    mend += "choose other transports" if transport else "choose another library with --toolchain"
-    return Problem(where, what, f"{mend}; nothing was measured or saved")
+    remedy = "check the installation (haloscope doctor), or "
+    remedy += "choose other transports" if transport else "choose another library with --toolchain"
+    return Problem(where, what, f"{remedy}; nothing was measured or saved")

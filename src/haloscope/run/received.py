@@ -52,8 +52,8 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
     if keep.resolve().is_relative_to(folder.resolve()):
         return keep
     what = f"the plan keeps simulated cases' files outside this folder, in {plan.keep}"
-    mend = "if you trust that, confirm it with --keep DIR"
-    raise UserError(Problem(f"--resume {folder}", what, mend))
+    remedy = "if you trust that, confirm it with --keep DIR"
+    raise UserError(Problem(f"--resume {folder}", what, remedy))
 
 
 def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iterator[Problem]:

@@ -62,16 +62,16 @@ class Submission(FolderJobs):
         limit = self._most_minutes
         where = f"partition {self.site.described.partition} of {self.site.name}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
-            mend = f"give an integer from 1 to {MOST_MINUTES:,}"
-            yield Problem(f"--minutes {self.minutes}", "out of range", mend)
+            remedy = f"give an integer from 1 to {MOST_MINUTES:,}"
+            yield Problem(f"--minutes {self.minutes}", "out of range", remedy)
         if not str(self.directory).isprintable():
             what = "the folder's name has characters that a job script must not contain"
             yield Problem(f"--out {str(self.directory)!r}", what, "choose another name")
         longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
         if self.minutes is not None and 1 <= self.minutes < longest / 60:
             what = f"shorter than the time limit per launch, {longest:g} s (timeout_s)"
-            mend = f"give at least {math.ceil(longest / 60)}, or reduce timeout_s in the study"
-            yield Problem(f"--minutes {self.minutes}", what, mend)
+            remedy = f"give at least {math.ceil(longest / 60)}, or reduce timeout_s in the study"
+            yield Problem(f"--minutes {self.minutes}", what, remedy)
         if limit is None:
             return
         if self.minutes is not None and self.minutes > limit:
@@ -80,8 +80,8 @@ class Submission(FolderJobs):
         if longest > 60 * limit:
             what = f"{longest:g} s is longer than a job may take: {where} allows at most "
             what += count(limit, "minute")
-            mend = "reduce timeout_s, or choose another partition in the site file"
-            yield Problem("timeout_s", what, mend)
+            remedy = "reduce timeout_s, or choose another partition in the site file"
+            yield Problem("timeout_s", what, remedy)
 
     def planned(self) -> list[JobAsked]:
         """The jobs for what is left, a shape after the other, the smallest first."""
@@ -317,8 +317,8 @@ def answered(submission: Submission) -> Iterator[None]:
         yield
     except (NoAnswerError, RefusedError) as error:
         title = submission.batch.scheduler.title
-        mend = "try again later; records are kept, and submitted jobs will be found again"
-        raise UserError(Problem(title, f"no answer: {error}", mend)) from error
+        remedy = "try again later; records are kept, and submitted jobs will be found again"
+        raise UserError(Problem(title, f"no answer: {error}", remedy)) from error
 
 
 def submit_all(submission: Submission, tell: Teller) -> list[str]:

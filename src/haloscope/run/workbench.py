@@ -126,8 +126,8 @@ def workbench(wanted: Wanted, tell: Teller) -> Workbench:
             except UserError as error:
                 missing[name] = error.problems[0].what
     if not toolchains and not library.available():
-        mend = "choose another MPI library: haloscope toolchain list"
-        absent = [Problem(name, why, mend) for name, why in missing.items()]
+        remedy = "choose another MPI library: haloscope toolchain list"
+        absent = [Problem(name, why, remedy) for name, why in missing.items()]
         raise UserError([*problems, *absent])
     built = {name: build.of(toolchain) for name, toolchain in toolchains.items()}
     return Workbench(
@@ -265,8 +265,8 @@ class Halobench:
             if others:
                 return Forecast(resolved, 0, others)
         if ranks < (least := described.least_ranks):
-            where, mend = f"{kernel} ranks={ranks}", f"use at least {least} ranks"
-            return Forecast(resolved, 0, [Problem(where, "too few ranks", mend)])
+            where, remedy = f"{kernel} ranks={ranks}", f"use at least {least} ranks"
+            return Forecast(resolved, 0, [Problem(where, "too few ranks", remedy)])
         return Forecast(resolved, 0, (), unchecked=program)
 
     def _planner(self, program: KernelProgram) -> halobench.Planner | None:

@@ -40,8 +40,8 @@ def found(name: str) -> Path:
     known = ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
-        mend = LAB_UP if name == LAB else f"{nearest(name, [*known])}\n    {ELSEWHERE}"
-        raise UserError(Problem(f"site {name}", "unknown site", mend))
+        remedy = LAB_UP if name == LAB else f"{nearest(name, [*known])}\n    {ELSEWHERE}"
+        raise UserError(Problem(f"site {name}", "unknown site", remedy))
     return path
 
 
@@ -94,24 +94,24 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
         yield Problem(f"{path}: partitions", "two have the same name", "remove one of them")
     yield from _of_other_schedulers(path, site)
     if site.scheduler == "slurm" and site.launcher == "srun" and site.mpi is None:
-        mend = "expected pmix, pmi2, cray_shasta, or none (see srun --mpi=list)"
-        yield Problem(f"{path}: mpi", 'missing, but required with launcher = "srun"', mend)
+        remedy = "expected pmix, pmi2, cray_shasta, or none (see srun --mpi=list)"
+        yield Problem(f"{path}: mpi", 'missing, but required with launcher = "srun"', remedy)
 
 
 def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
     """Yield a problem for each key that the site's batch system does not support."""
     if site.scheduler != "slurm":
         if site.launcher == "srun":
-            mend = 'use launcher = "mpirun", the launcher of the MPI library'
-            yield Problem(f"{path}: launcher", "srun requires Slurm", mend)
+            remedy = 'use launcher = "mpirun", the launcher of the MPI library'
+            yield Problem(f"{path}: launcher", "srun requires Slurm", remedy)
         for key in ("mpi", "environment"):
             if getattr(site, key):
                 yield Problem(f"{path}: {key}", "supported only with Slurm", "remove this key")
     for key in ASKED["slurm"]:
         if getattr(site, key) is not None and key not in ASKED[site.scheduler]:
             what = f"not supported with scheduler = {site.scheduler!r}"
-            mend = "remove this key, or use a job script of your own (template)"
-            yield Problem(f"{path}: {key}", what, mend)
+            remedy = "remove this key, or use a job script of your own (template)"
+            yield Problem(f"{path}: {key}", what, remedy)
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:

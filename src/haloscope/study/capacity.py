@@ -105,13 +105,13 @@ class Site:
         if asked is None:
             return
         if not 2 <= asked <= LAUNCHES_LIMIT:
-            mend = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
-            yield Problem(f"--replicates {asked}", "out of range", mend)
+            remedy = f"give an integer from 2 to {LAUNCHES_LIMIT:,}"
+            yield Problem(f"--replicates {asked}", "out of range", remedy)
         if not self.nodes_differ:
             key = 'node.spread.nodes = { value = ..., source = "..." }'
-            mend = f"remove --replicates, or give the spread in the cluster file: {key}"
+            remedy = f"remove --replicates, or give the spread in the cluster file: {key}"
             what = f"{self.name} has no node-to-node variability, so replicates would be identical"
-            yield Problem(f"--replicates {asked}", what, mend)
+            yield Problem(f"--replicates {asked}", what, remedy)
 
     def doubts_of(self, cases: Sequence[Case]) -> list[str]:
         """What is not plausible, and for these cases sends that cost nothing."""

@@ -98,8 +98,8 @@ def _find(study: str) -> Path:
     if study in ours:
         return ours[study]
     if path.suffix or path.name != study:
-        mend = "give the name of a study (haloscope list) or the path of a study file"
-        raise UserError(Problem(study, "file not found", mend))
+        remedy = "give the name of a study (haloscope list) or the path of a study file"
+        raise UserError(Problem(study, "file not found", remedy))
     raise UserError(Problem(f"study '{study}'", "unknown study", nearest(study, [*ours])))
 
 
@@ -114,8 +114,8 @@ def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = (
     if detail["type"] == "missing":
         return Problem(where, f"the key '{key}' is missing", f"expected {description}")
     if detail["type"] == "cap":
-        mend = "also set precision (such as 0.02), or remove them"
-        return Problem(str(path), f"{detail['msg']} requires precision", mend)
+        remedy = "also set precision (such as 0.02), or remove them"
+        return Problem(str(path), f"{detail['msg']} requires precision", remedy)
     if detail["type"] == "fewer":
         what = f"most_launches = {detail['msg']} is less than launches = "
         what += str(detail["input"]["launches"])

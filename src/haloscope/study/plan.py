@@ -152,8 +152,8 @@ def _devices_of_two_kinds(cases: Sequence[Case]) -> Iterator[Problem]:
     if emulated and real:
         what = f"the device is emulated with {listed(emulated)}, and a GPU with {listed(real)}; "
         what += "their times are not comparable"
-        mend = "use a separate study for each"
-        yield Problem("memory = device", what, mend)
+        remedy = "use a separate study for each"
+        yield Problem("memory = device", what, remedy)
 
 
 def _no_second_socket(site: Site) -> str:
@@ -230,7 +230,7 @@ class _RunExpansion:
                 return
             refused = refused or [*found]
         for one in refused:
-            self._problem("", f"{one.where}: {one.what}", one.mend)
+            self._problem("", f"{one.where}: {one.what}", one.remedy)
 
     def _report_refused(self, refused: Sequence[tuple[Layout, Sequence[Problem]]]) -> None:
         """Report settings that the kernel refuses, or skip them if only some layouts do."""
@@ -239,20 +239,20 @@ class _RunExpansion:
         for layout, problem in ((layout, one) for layout, problems in refused for one in problems):
             if on_some and self._leaves_out:
                 what = f"{problem.where} on {count(layout.ranks, 'rank')}"
-                self.plan.leave_out(f"{problem.what}; {problem.mend}", what)
+                self.plan.leave_out(f"{problem.what}; {problem.remedy}", what)
             else:
-                mend = f"{problem.mend}{instead}"
-                self._problem("", f"{problem.where}: {problem.what}", mend)
+                remedy = f"{problem.remedy}{instead}"
+                self._problem("", f"{problem.where}: {problem.what}", remedy)
 
-    def _problem(self, key: str, what: str, mend: str) -> None:
-        self.plan.problems[Problem(self.where(self.index, key), what, mend)] = None
+    def _problem(self, key: str, what: str, remedy: str) -> None:
+        self.plan.problems[Problem(self.where(self.index, key), what, remedy)] = None
 
     def _known_params(self) -> dict[str, list[Value]]:
         known = self.program.parameters(self.run.kernel)
         for key in [key for key in self.run.params if key not in known]:
             what = f"{self.run.kernel} has no parameter '{key}'"
-            mend = _of_the_layout(key, words=self.words) or nearest(key, known)
-            self._problem(f"params.{key}", what, mend)
+            remedy = _of_the_layout(key, words=self.words) or nearest(key, known)
+            self._problem(f"params.{key}", what, remedy)
         if not self.words:
             self._refuse_texts()
         return {key: values for key, values in self.run.params.items() if key in known}
@@ -287,8 +287,8 @@ class _RunExpansion:
         if axes.placement is not None:
             if axes.model_fields_set != {"placement"}:
                 what = "placement excludes all other keys of the layout"
-                mend = "remove them: a placement always has two ranks with one thread each"
-                self._problem("layout.placement", what, mend)
+                remedy = "remove them: a placement always has two ranks with one thread each"
+                self._problem("layout.placement", what, remedy)
             names = PLACEMENTS if ALL in axes.placement else axes.placement
             return [placed(name) for name in names]
         self._report_nodes()
@@ -296,8 +296,8 @@ class _RunExpansion:
             return layouts(axes, axes.nodes, self.site.cores)
         except ValueError as error:
             for message in error.args:
-                what, _, mend = message.partition("; ")
-                self._problem("layout", what, mend or "correct one of them")
+                what, _, remedy = message.partition("; ")
+                self._problem("layout", what, remedy or "correct one of them")
             return []
 
     def _report_nodes(self) -> None:
@@ -312,9 +312,9 @@ class _RunExpansion:
         """Refuse numbers of nodes above those of the place."""
         if more := self._too_many_nodes():
             elsewhere = "--on SITE (see haloscope site detect) or --on CLUSTER (simulated)"
-            mend = f"use at most {self.site.nodes:,}, or a larger place: {elsewhere}"
+            remedy = f"use at most {self.site.nodes:,}, or a larger place: {elsewhere}"
             what = f"{listed(more)} nodes requested, but {self.site.extent}"
-            self._problem("layout.nodes", what, mend)
+            self._problem("layout.nodes", what, remedy)
 
     def _too_many_nodes(self) -> list[str]:
         return [str(nodes) for nodes in self.run.layout.nodes if nodes > self.site.nodes]
@@ -401,7 +401,7 @@ class _RunExpansion:
     def _report_files(self, error: UserError) -> None:
         """Report what is wrong with files that parameters name."""
         for problem in error.problems:
-            self._problem("params", f"{problem.where}: {problem.what}", problem.mend)
+            self._problem("params", f"{problem.where}: {problem.what}", problem.remedy)
 
     def _launches(self) -> int:
         """Return the launches of a case: the run's, the study's, or the maximum with precision."""
@@ -513,8 +513,8 @@ class _RunExpansion:
             name = f"{case.setting}, {ranks}" if full.here else case.label
             self.plan.leave_out(full.free, f"{name} (needs {full.share(case)})")
         else:
-            what, mend = full.refusal(case, lambda given: self._forecast(given, case.layout))
-            self._problem("params", what, f"{mend}{self._or_leave_out}")
+            what, remedy = full.refusal(case, lambda given: self._forecast(given, case.layout))
+            self._problem("params", what, f"{remedy}{self._or_leave_out}")
         return False
 
     def _forecast(self, given: Mapping[str, Value], layout: Layout) -> Forecast:
@@ -551,9 +551,9 @@ def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
     """
     one = no_such(where, "kernel", kernel, known)
     if kernel in {path.stem for path in file.ready()}:
-        return replace(one, mend=f"'{kernel}' is a study; to run it: haloscope run {kernel}")
+        return replace(one, remedy=f"'{kernel}' is a study; to run it: haloscope run {kernel}")
     own = "for a program of your own: --program FOLDER (docs/programs.md)"
-    return replace(one, mend=f"{one.mend}; {own}")
+    return replace(one, remedy=f"{one.remedy}; {own}")
 
 
 def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:

@@ -27,8 +27,8 @@ def unsuited(study: Study, path: str, programs: Container[str] = ()) -> Iterator
         kind = kinds.named(element.kind)
         if not any(kind.shows(kernel, programs) for kernel in ours):
             why = f"the {what} '{element.kind}' needs a run of {either(kind.shown)}"
-            mend = f"add such a run, or remove the {what}"
-            yield Problem(f"{path}: {place}", why, mend)
+            remedy = f"add such a run, or remove the {what}"
+            yield Problem(f"{path}: {place}", why, remedy)
 
 
 def empty(study: Study, cases: Sequence[Case], programs: Container[str] = ()) -> Iterator[str]:

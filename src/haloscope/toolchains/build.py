@@ -213,8 +213,8 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
     )
     if done.returncode != 0:
         what = f"the wrapper finds no C++ compiler: {(done.stderr or done.stdout).strip()[-300:]}"
-        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX"
-        raise UserError(Problem(str(toolchain.mpicxx), what, mend))
+        remedy = "install one (Debian, Ubuntu: apt install g++), or set CXX"
+        raise UserError(Problem(str(toolchain.mpicxx), what, remedy))
     return next(iter(done.stdout.splitlines()), f"unknown ({toolchain.mpicxx.name})")
 
 
@@ -393,5 +393,5 @@ def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path
     begins = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
     shown = lines[-_ERROR_LINES:] if begins is None else lines[begins:][:_ERROR_LINES]
     text = "\n    ".join(shown).replace(str(copy), str(sources or share("halobench")))
-    mend = f"check the compilers with haloscope doctor; for the whole output, see {log}"
-    return Problem(name, f"build failed:\n    {text}", mend)
+    remedy = f"check the compilers with haloscope doctor; for the whole output, see {log}"
+    return Problem(name, f"build failed:\n    {text}", remedy)

@@ -60,8 +60,8 @@ def install(name: str, *, say: Say = note) -> Path:
             shutil.rmtree(part, ignore_errors=True)
         if (added := extra.added()) is None:
             what = "the downloaded package is incomplete"
-            mend = "install the package of your system instead"
-            raise UserError(Problem(f"installing {name}", what, mend))
+            remedy = "install the package of your system instead"
+            raise UserError(Problem(f"installing {name}", what, remedy))
         return added
 
 

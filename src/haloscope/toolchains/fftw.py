@@ -43,8 +43,8 @@ def fill(part: Path, final: Path, say: Say) -> Path:
     pypi.install(_PACKAGE, part, alone=True)
     if next(part.glob(_BELOW), None) is None:
         what = f"the wheel of {_PACKAGE} does not contain {_LIBRARY}"
-        mend = "install FFTW from your system (Debian, Ubuntu: apt install libfftw3-double3)"
-        raise UserError(Problem(f"installing {NAME}", what, mend))
+        remedy = "install FFTW from your system (Debian, Ubuntu: apt install libfftw3-double3)"
+        raise UserError(Problem(f"installing {NAME}", what, remedy))
     return part
 
 

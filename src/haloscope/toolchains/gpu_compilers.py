@@ -19,7 +19,7 @@ _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
 """The variables by which users name theirs, as CMake has them."""
 _NAMES = {"cuda": "nvcc", "hip": "amdclang++"}
 """ROCm's compiler by the name that it alone has: most programs called clang++ know no GPU."""
-_MENDS = {
+_REMEDIES = {
     "cuda": "load your cluster's CUDA module, or run haloscope toolchain add cuda",
     "hip": "load your cluster's ROCm module, or set HIPCXX to the clang++ of ROCm",
 }
@@ -43,7 +43,7 @@ def find(device: str) -> Path:
     variable = _VARIABLES[device]
     named = os.environ.get(variable)
     if named is not None and shutil.which(named) is None:
-        raise UserError(Problem(variable, f"{named} is not a program", _MENDS[device]))
+        raise UserError(Problem(variable, f"{named} is not a program", _REMEDIES[device]))
     if named is not None and (found := shutil.which(named)) is not None:
         return Path(found)  # a user's word holds: a driver may run newer programs by other means
     there = [*_there(device)]
@@ -90,8 +90,8 @@ def _for_driver(there: Sequence[Path]) -> Path:
         if (made := _release(compiler)) is None or _major(made) <= most:
             return compiler
     what = f"{there[0]} has CUDA {_release(there[0])}, but driver {driver} supports CUDA {most}"
-    mend = f"load a module with CUDA {most}, or use this compiler anyway: CUDACXX={there[0]}"
-    raise UserError(Problem("--device cuda", what, mend))
+    remedy = f"load a module with CUDA {most}, or use this compiler anyway: CUDACXX={there[0]}"
+    raise UserError(Problem("--device cuda", what, remedy))
 
 
 _RUNS = ((580, 13), (525, 12), (450, 11))
@@ -113,7 +113,7 @@ def _release(compiler: Path) -> str | None:
 
 def _none(device: str) -> Problem:
     what = f"compiler not found: {_NAMES[device]} is not in PATH"
-    return Problem(f"--device {device}", what, _MENDS[device])
+    return Problem(f"--device {device}", what, _REMEDIES[device])
 
 
 def version(device: str) -> str:

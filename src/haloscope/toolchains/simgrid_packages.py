@@ -49,9 +49,9 @@ def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
     (root / "bin").symlink_to("usr/bin")
     libraries = {each.parent for each in root.glob("usr/lib*/**/libsimgrid.so*")}
     if len(libraries) != 1 or not all((root / "bin" / each).exists() for each in _SCRIPTS):
-        mend = "use a newer release of Debian or Ubuntu"
+        remedy = "use a newer release of Debian or Ubuntu"
         what = f"the packages do not contain {', '.join(_SCRIPTS)}, and libsimgrid.so"
-        raise UserError(Problem("SimGrid's packages", what, mend))
+        raise UserError(Problem("SimGrid's packages", what, remedy))
     below = final / libraries.pop().relative_to(root)
     for name in _SCRIPTS:
         script = root / "usr" / "bin" / name
@@ -84,12 +84,12 @@ def _fetch(part: Path) -> list[Path]:
 
 def _checked(packages: list[Path]) -> list[Path]:
     """The packages. UserError where there are none, or one can't lie beside the system's own."""
-    mend = "upgrade your system's packages, and complete interrupted installations"
+    remedy = "upgrade your system's packages, and complete interrupted installations"
     if not packages:
-        raise UserError(Problem("SimGrid's packages", "apt-get downloaded none", mend))
+        raise UserError(Problem("SimGrid's packages", "apt-get downloaded none", remedy))
     if base := [each.name for each in packages if each.name.startswith(_BASE)]:
         what = f"they need other versions of base packages: {', '.join(base)}"
-        raise UserError(Problem("SimGrid's packages", what, mend))
+        raise UserError(Problem("SimGrid's packages", what, remedy))
     return packages
 
 
@@ -115,5 +115,5 @@ def _run(command: Sequence[str]) -> None:
         done = process.run(command, environment, LIMIT_S)
     if done.code != 0 or done.timed_out:
         last = "\n    ".join(done.output.strip().splitlines()[-5:])
-        mend = "check the network and the disk space (0.5 GB), then try again"
-        raise UserError(Problem(" ".join(command[:2]), last or "failed without output", mend))
+        remedy = "check the network and the disk space (0.5 GB), then try again"
+        raise UserError(Problem(" ".join(command[:2]), last or "failed without output", remedy))

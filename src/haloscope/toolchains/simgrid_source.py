@@ -113,5 +113,7 @@ def _run(command: Sequence[str], further: dict[str, str] | None = None) -> None:
         done = process.run(command, env, LIMIT_S)
     if done.code != 0 or done.timed_out:
         last = "\n    ".join(done.output.strip().splitlines()[-10:])
-        mend = "check the network, the C++17 compiler, and the disk space (0.5 GB), then try again"
-        raise UserError(Problem("building SimGrid", last or "failed without output", mend))
+        remedy = (
+            "check the network, the C++17 compiler, and the disk space (0.5 GB), then try again"
+        )
+        raise UserError(Problem("building SimGrid", last or "failed without output", remedy))

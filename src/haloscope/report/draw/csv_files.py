@@ -52,8 +52,8 @@ def write_table(table: Table, path: Path, settings: Mapping[str, Settings] | Non
     try:
         path.write_text(_written(table, settings), encoding="utf-8", newline="")
     except OSError as error:
-        mend = "name a file in a folder that is there and can be written to"
-        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
+        remedy = "name a file in a folder that is there and can be written to"
+        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
 
 
 def _written(table: Table, settings: Mapping[str, Settings] | None = None) -> str:

@@ -31,8 +31,8 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
     try:
         path.write_text("\n".join(parts) + "\n", encoding="utf-8")
     except OSError as error:
-        mend = "name a file in a folder that is there and can be written to"
-        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
+        remedy = "name a file in a folder that is there and can be written to"
+        raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
 
 
 NOTHING = "No finding: see the tables."

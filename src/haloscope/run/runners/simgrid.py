@@ -226,8 +226,8 @@ class _Simulation:
         """
         if folder.is_symlink():
             what = "is a symbolic link; --keep does not write through links"
-            mend = "remove it, or give another folder with --keep"
-            raise UserError(Problem(str(folder), what, mend))
+            remedy = "remove it, or give another folder with --keep"
+            raise UserError(Problem(str(folder), what, remedy))
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             write_whole(folder / name, content)
