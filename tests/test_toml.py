@@ -40,7 +40,7 @@ READERS: list[Callable[[Path], object]] = [load, cluster_file.load, read_paper]
         (b".".join([b"x"] * 3000) + b" = 1", "", "20 levels"),
         (b'[a]\nx = ["b\\u0000"]', "a.x#1", "NUL"),
         (b'"a\\u0000" = 1', "", "NUL"),
-        (b'x = "' + b"y" * 20_000 + b'"', "x", "20,000"),
+        (b'x = "' + b"y" * 200_000 + b'"', "x", "200,000"),
         (b"# " + b"y" * toml.LENGTH_LIMIT, "", "4,000,000"),
     ],
     ids=lambda text: str(text[:30]),

@@ -14,7 +14,9 @@ from recorded import poisson
 from haloscope.cli import parse
 from haloscope.commands.once import _layout, _show
 from haloscope.commands.screen import Screen
+from haloscope.errors import UserError
 from haloscope.records.record import Record
+from haloscope.run import preparing
 
 FIRST = ("fake n=16, 2 ranks x 1 thread, bind = close: ok", "answer  42", "375 ms")
 REST = ("512 B", "rank 1  here", "n            16", "fault")
@@ -130,7 +132,7 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "--timeout", "nan"], "--timeout nan: not a number"),
         (["fake", "--threads", "100000"], "--threads 100000: too large\n.*at most 4,096"),
         (["fake", "--nodes", "0", "--ranks", "2"], "--nodes 0: too small"),
-        (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: can't .* a multiple of 2"),
+        (["fake", "--nodes", "2", "--ranks", "5"], "(?s)--ranks 5: cannot .* a multiple of 2"),
         (["fake", "--nodes", "2"], "--nodes: 2 .*\n.* at most 1,"),
         (["fake", "--execute"], "--execute: "),
         (["fake", "--keep", "x"], "--keep: "),
@@ -142,8 +144,6 @@ def test_once_fails_with_1_and_shows_why(
     ],
 )
 def test_once_refuses(haloscope: Run, arguments: list[str], what: str) -> None:
-    from haloscope.errors import UserError
-
     with pytest.raises(UserError, match=what):
         haloscope("once", *arguments)
 
@@ -192,7 +192,20 @@ def test_every_type_of_a_parameter_has_words() -> None:
 
 
 def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:
-    from haloscope.errors import UserError
-
     with pytest.raises(UserError, match="did you mean 'fake'"):
         haloscope("describe", "fakee")
+
+
+def test_once_on_a_site_outside_of_its_jobs_is_refused_before_a_build(
+    haloscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sites").mkdir()
+    (tmp_path / "sites" / "mine.toml").write_text(
+        'source = "a test"\nscheduler = "pbs"\npartition = "normal"\nlauncher = "mpirun"\n'
+        '[[partitions]]\nname = "normal"\nnodes = 2\ncores = 4\nmemory_mb = 1000\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(preparing, "prepared", lambda *_: pytest.fail("built"))
+
+    with pytest.raises(UserError, match="not inside a job"):
+        haloscope("once", "fake", "--on", "mine")

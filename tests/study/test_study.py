@@ -202,6 +202,7 @@ def test_every_ready_study_is_valid() -> None:
     assert [path.stem for path in ready()] == [
         "calibrate",
         "cg-variants",
+        "characterization",
         "collectives",
         "fft",
         "gpu-messages",

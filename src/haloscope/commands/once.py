@@ -126,6 +126,8 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     tell = Teller(Screen(stderr=True))
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
+    if site := places.site_of(place):
+        _ = site.allocation  # refuses outside of a job, before anything is built
     wanted = {
         f"--toolchain {arguments.toolchain}": [arguments.toolchain] if arguments.toolchain else None
     }
