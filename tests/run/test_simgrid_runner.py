@@ -25,6 +25,7 @@ from haloscope.host import process
 from haloscope.paths import share
 from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
+from haloscope.run.runners import simgrid
 from haloscope.run.runners.simgrid import SimgridRunner, Steps
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.toolchains import build, fftw
@@ -149,6 +150,30 @@ def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> N
             told = record["simulation"]
             assert (told["verified"], told["cached"]) == (execute, cached)
             assert record["outcome"] == "ok", record
+
+
+@pytest.mark.usefixtures("smpi")
+def test_a_warm_up_is_simulated_on_request_alone_and_changes_no_time(tmp_path: Path) -> None:
+    params = {**defaults("ring"), "repetitions": 1}
+    one = replace(launch().case, kernel="ring", given={}, params=params)
+    asked = replace(one, given={"warmup": 1}, params={**params, "warmup": 1})
+
+    (without,) = runner(tmp_path / "without").run([Launch(one, 0)])
+    (with_one,) = runner(tmp_path / "with").run([Launch(asked, 0)])
+
+    assert (without["warmup"], with_one["warmup"]) == (0, 1)
+    assert without["times_s"] == pytest.approx(with_one["times_s"], rel=1e-12)
+
+
+@pytest.mark.parametrize(("memory", "asked"), [("host", ["warmup=0"]), ("device", [])])
+def test_a_device_is_warmed_up(memory: str, asked: list[str]) -> None:
+    """Its first operations find empty streams, and take another time."""
+    params = {**defaults("sf_grid"), "memory": memory}
+    one = replace(launch().case, kernel="sf_grid", given={}, params=params)
+
+    words = simgrid._asked(one, None, alike=True)
+
+    assert [word for word in words if word.startswith("warmup=")] == asked
 
 
 @pytest.mark.usefixtures("smpi")

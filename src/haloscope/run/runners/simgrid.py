@@ -127,7 +127,7 @@ class _Simulation:
         self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
-        self.arguments = _asked(self.case, self.solve)
+        self.arguments = _asked(self.case, self.solve, alike=self.seed is None)
         self._own = ExitStack()
         self.started = maker.now()
 
@@ -333,17 +333,22 @@ def _arrays_bytes(case: Case) -> int:
     return case.memory_bytes if executes(case) else 0
 
 
-def _asked(case: Case, solve: Solve | None) -> list[str]:
-    """The parameters that halobench is given: the case's own, and two for simulated time.
+def _asked(case: Case, solve: Solve | None, *, alike: bool) -> list[str]:
+    """The parameters that halobench is given: the case's own, and some for simulated time.
 
     The number of iterations is given where it is known from published solves. One repetition is
-    enough, because on the simulated clock all of them take the same time.
+    enough, because on the simulated clock all of them take the same time. alike: nodes are not
+    drawn at random; then none needs a warm-up, unless it is requested. A device does: its first
+    operations find empty streams.
     """
     asked = dict(case.given)
     if solve is not None:
         asked["iterations"] = solve.iterations
     if "repetitions" in case.params:
         asked["repetitions"] = 1
+    on_host = case.params.get("memory", "host") == "host"
+    if "warmup" in case.params and alike and on_host and not executes(case):
+        asked.setdefault("warmup", 0)
     return [f"{key}={text(value)}" for key, value in asked.items()]
 
 
