@@ -89,7 +89,7 @@ def test_accounting_goes_with_the_lab(accounted: RunningLab) -> None:
     cluster.down()
 
     assert not at_work() and not [*cages._marked()]
-    assert [path.name for path in FOLDER.iterdir()] == [".lock"]
+    assert {path.name for path in FOLDER.iterdir()} == {".in-use", ".lock"}
 
 
 def test_what_accounting_lacks_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
