@@ -165,6 +165,18 @@ def test_an_interrupted_check_ends_its_commands_and_begins_no_other(
     assert not check.RUNNING
 
 
+def test_a_command_that_starts_while_a_check_is_interrupted_ends(
+    check: Any, tmp_path: Path
+) -> None:
+    check.STOPPED.append(signal.SIGINT)
+    step = shell(check, "late", "")
+
+    with (tmp_path / "log").open("w") as log:
+        code = check.called(step, ["sleep", "60"], {**os.environ}, log)
+
+    assert code == -signal.SIGINT
+
+
 def test_in_ci_a_skipped_step_is_a_failed_one(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     step = check.Step("not here", list, skip=lambda: "no such program")
