@@ -268,7 +268,10 @@ class Unusable:
     remedy: str
 
 
-LAUNCHERS = ("mpirun", "srun", "aprun", "jsrun", "mpiexec")
+LAUNCHERS = (
+    *("mpirun", "mpiexec", "mpiexec.hydra", "prterun"),
+    *("srun", "aprun", "jsrun", "lrun", "ibrun", "flux"),
+)
 """LAUNCHERS are programs in PATH by which a machine has an MPI library, or is of a cluster that
 has one, although none can be compiled with."""
 _OTHERWISE = "use another library: --toolchain openmpi"
