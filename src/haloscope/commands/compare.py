@@ -277,7 +277,12 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
-    """Whether one ended before the other began; False where times are not known, or simulated."""
+    """Whether one ended before the other began; False where times are not known, or simulated.
+
+    Not of jobs of a batch system: others may differ in between, and more allocations tell that.
+    """
+    if any(record.allocation for record in (*first.records, *second.records)):
+        return False
     spans = [
         (min(one.started or "" for one in own), max(one.ended or "" for one in own))
         for own in (first.records, second.records)
