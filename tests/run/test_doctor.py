@@ -168,6 +168,17 @@ def test_a_folder_that_is_mounted_noexec_is_told_and_no_compiler_is_missed(
     assert doctor.check_cache(Patient()).level == "fail"
 
 
+def test_a_folder_for_temporary_files_that_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nosuch"))
+
+    found = doctor.check_scratch(Patient())
+
+    assert found.level == "warn"
+    assert found.what.startswith(f"{tmp_path / 'nosuch'}: ")
+
+
 def test_the_cache_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "new"))
     assert doctor.check_cache(Patient()).level in ("ok", "warn")

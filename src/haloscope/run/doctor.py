@@ -276,7 +276,11 @@ def _wrapper_remedy(toolchain: Toolchain, compiler: str) -> str:
 
 def check_scratch(patient: Patient) -> CheckResult:
     """Whether programs may run in TMPDIR, where small ones are tried."""
+    asked = os.environ.get("TMPDIR")
     with scratch() as own:
+        if asked and not Path(asked).is_dir():
+            what = f"{asked}: folder not found; {own.folder.parent} is used instead"
+            return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder, or unset it")
         if may_execute(own.folder):
             return CheckResult("TMPDIR", "ok", str(own.folder.parent))
         what = f"{own.folder.parent} is mounted noexec: programs compiled there cannot run"
