@@ -157,6 +157,15 @@ def test_a_table_is_saved_with_exact_values(page: str, tmp_path: Path) -> None:
     assert len(lines[1].split(",")[1]) > 6  # more digits than the page shows
 
 
+def test_saved_text_is_no_formula_and_numbers_stay_numbers(page: str, tmp_path: Path) -> None:
+    script = """
+        return ["=1+1", "@SUM(A1)", "+x", "-x", "-7.44", "1e-05", "plain"].map(inert);"""
+
+    assert done(page, tmp_path, script) == [
+        *("'=1+1", "'@SUM(A1)", "'+x", "'-x", "-7.44", "1e-05", "plain"),
+    ]
+
+
 def test_a_link_to_a_table_opens_its_topic(page: str, tmp_path: Path) -> None:
     script = """
         const table = document.querySelector("#table-scaling-time-1");

@@ -156,12 +156,11 @@ class Bands:
     """Bands from some cells: all of them, or all but one table's."""
 
     def __init__(self, cells: Iterable[ValidatedCell]) -> None:
-        """CellGroup the cells."""
+        """Group the cells by cluster file, kernel, and variant."""
         by_key: dict[tuple[str, str, str, str], list[ValidatedCell]] = {}
         for one in cells:
             by_key.setdefault((one.cluster, one.platform, one.kernel, one.program), []).append(one)
         self.groups = [CellGroup(*key, tuple(own)) for key, own in by_key.items()]
-
         self._found: dict[tuple[str, ...], ErrorBand] = {}
 
     def band(self, subject: Subject, kind: ErrorKind) -> ErrorBand:
@@ -196,8 +195,8 @@ class Bands:
     def ratio(self, first: Subject, second: Subject) -> ErrorBand:
         """Of the ratio of two simulated times.
 
-        Errors of one cluster file and kernel are correlated, so they are those of published
-        ratios. Others, and those of different problems, add up as independent ones.
+        Within one cluster file, kernel, and problem it is the error of published ratios. Other
+        pairs have the errors of both times, which add up as independent ones.
         """
         kind = pairing(first, second)
         if kind is not None:

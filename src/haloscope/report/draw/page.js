@@ -82,13 +82,18 @@ function sortable(table) {
   });
 }
 
+// Text that no spreadsheet takes for a formula: results may be from others.
+function inert(text) {
+  return /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+}
+
 function csvOf(table) {
   const quoted = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const lines = [];
   for (const row of table.rows) {
     const cells = [];
     for (const cell of row.cells) {
-      cells.push(quoted(row.closest("tbody") ? valueOf(cell) : cell.textContent.trim()));
+      cells.push(quoted(inert(row.closest("tbody") ? valueOf(cell) : cell.textContent.trim())));
       for (let extra = 1; extra < cell.colSpan; ++extra) cells.push("");
     }
     lines.push(cells.join(","));
