@@ -33,30 +33,59 @@ LINES, COLUMNS = 12, 80
 
 def summary(document: Document) -> RenderableType:
     """The answer, key figures and warnings in at most 12 lines of 80 columns; `show` has all."""
-    lines: list[RenderableType] = [_line(document.title, style="bold"), _line(document.summary)]
-    lines += [Text(line, style="cyan") for line in wrapped(document.badge, COLUMNS, 2) if line]
-    answer = document.answer
+    answer, room = document.answer, LINES - 1
     told = document.said(answer) if answer else "No finding: no launch that could answer."
-    lines += [Text(line) for line in wrapped(told, COLUMNS, 3)]
+    badge = [_Part(document.badge, "cyan", least=2)] if document.badge else []
+    first = [_Part(document.title, "bold"), _Part(document.summary), *badge, _Part(told, least=3)]
+    figures = []
     for figure in document.key_figures:
         spread = f" ({figure.spread})" if figure.spread else ""
-        lines.append(_line(f"{figure.value}  {figure.label}{spread} {figure.marks}".rstrip()))
+        line = f"{figure.value}  {figure.label}{spread} {figure.marks}".rstrip()
+        figures.append(_Part(line, indent="  "))
+    left = room - sum(part.taken for part in [*first, *figures])
     every = document.warnings
-    shown = every if len(every) <= LINES - 1 - len(lines) else every[: LINES - 1 - len(lines)]
-    lines += [_line(f"! {document.said(one)}", style="yellow") for one in shown]
+    warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
+    parts = [*first, *figures, *warned]
+    for part in [*first[2:], *warned, *figures, *first[:2]]:  # what deserves a spare line first
+        spare = room - sum(one.taken for one in parts)
+        part.least = min(len(part.lines), part.taken + spare)
     counted = {
-        "warning": len(every) - len(shown),
+        "warning": len(every) - len(warned),
         "finding": len(document.details())
         + sum(len(document.details(section.id)) for section in document.sections),
-        "note on what is left out": len(document.left_out),
+        "note": len(document.left_out),
     }
-    more = [
-        count(n, what, f"{what}s" if " " not in what else what.replace("note", "notes", 1))
-        for what, n in counted.items()
-        if n
-    ]
-    lines.append(_line(f"In the report and `haloscope show`: {listed(more) or 'all tables'}."))
-    return Group(*lines)
+    more = [count(n, what, f"{what}s") for what, n in counted.items() if n]
+    last = f"In the report and `haloscope show`: {listed(more) or 'all tables'}."
+    return Group(*(line for part in parts for line in part.shown()), Text(last))
+
+
+@dataclass
+class _Part:
+    """A text of a summary: at least so many lines of it, where it has them."""
+
+    text: str
+    style: str = ""
+    indent: str = ""
+    least: int = 1
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it."""
+        return wrap(self.text, COLUMNS, subsequent_indent=self.indent) or [""]
+
+    @property
+    def taken(self) -> int:
+        """How many lines it takes."""
+        return min(self.least, len(self.lines))
+
+    def shown(self) -> list[Text]:
+        """These lines; where more follow, the last one ends after a whole word."""
+        lines = self.lines[: self.taken]
+        if len(lines) < len(self.lines):
+            kept = wrap(lines[-1].strip(), COLUMNS - 2 - len(self.indent))[0]
+            lines[-1] = f"{self.indent if len(lines) > 1 else ''}{kept} …"
+        return [Text(line, style=self.style) for line in lines]
 
 
 def found(document: Document) -> RenderableType:
@@ -87,20 +116,6 @@ def everything(document: Document) -> RenderableType:
         *(_Item(line, "dim") for line in document.legend),
         *(_Item(line, "yellow") for line in document.left_out),
     )
-
-
-def _line(text: str, style: str = "") -> Text:
-    """One line, cut where it is too long."""
-    return Text(text if len(text) <= COLUMNS else f"{text[: COLUMNS - 1].rstrip()}…", style=style)
-
-
-def wrapped(text: str, width: int, most: int) -> list[str]:
-    """A text in at most so many lines; the last one is cut where there is more."""
-    lines = wrap(text, width) or [""]
-    if len(lines) <= most:
-        return lines
-    last = lines[most - 1]
-    return [*lines[: most - 1], f"{last[: width - 1].rstrip()}…"]
 
 
 def tables(chosen: Sequence[Table]) -> RenderableType:
