@@ -140,11 +140,22 @@ struct Place {
   const void* address = nullptr;
 };
 
+// How many functions of MPI this thread is in: what is called in another one is the library's.
+thread_local int depth = 0;
+
+struct Inside {
+  Inside() { ++depth; }
+  ~Inside() { --depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
 Place place_of(const void* caller) {
   static std::unordered_map<const void*, bool> in_program;
   const auto [found, is_new] = in_program.try_emplace(caller, true);
   if (is_new) found->second = module_of(caller) == Module::program;
-  if (found->second) return {true, caller};
+  if (found->second) return {true, caller};  // also of a callback that MPI calls
+  if (depth > 1) return {false, nullptr};
   Walk own;
   _Unwind_Backtrace(walk, &own);
   return {own.in_binding, own.outside};
@@ -757,23 +768,26 @@ int spawned(int root, MPI_Comm comm, MPI_Comm* both, Spawns&& spawns) {
 
 #define CALLER __builtin_return_address(0)
 #define UNPACK(...) __VA_ARGS__
+#define AFTER_THESE(...) __VA_OPT__(, ) __VA_ARGS__
 
 // Defines a function under both of its names. `real` is the library's own. WHAT follows with its
 // body, which may use `caller`.
-#define STANDS_FOR(NAME, PARAMETERS, ARGUMENTS)                                       \
-  static int own_##NAME(const void* caller, decltype(&NAME) real, UNPACK PARAMETERS); \
-  static decltype(&NAME) real_##NAME() {                                              \
-    static const auto real = next<decltype(&NAME)>("P" #NAME);                        \
-    return real;                                                                      \
-  }                                                                                   \
-  extern "C" int NAME(UNPACK PARAMETERS) {                                            \
-    return own_##NAME(CALLER, real_##NAME(), UNPACK ARGUMENTS);                       \
-  }                                                                                   \
-  extern "C" int P##NAME(UNPACK PARAMETERS) {                                         \
-    return own_##NAME(CALLER, real_##NAME(), UNPACK ARGUMENTS);                       \
-  }                                                                                   \
-  static int own_##NAME([[maybe_unused]] const void* caller, decltype(&NAME) real,    \
-                        UNPACK PARAMETERS)
+#define STANDS_FOR(NAME, PARAMETERS, ARGUMENTS)                                           \
+  static int own_##NAME(const void* caller, decltype(&NAME) real AFTER_THESE PARAMETERS); \
+  static decltype(&NAME) real_##NAME() {                                                  \
+    static const auto real = next<decltype(&NAME)>("P" #NAME);                            \
+    return real;                                                                          \
+  }                                                                                       \
+  extern "C" int NAME(UNPACK PARAMETERS) {                                                \
+    const Inside inside;                                                                  \
+    return own_##NAME(CALLER, real_##NAME() AFTER_THESE ARGUMENTS);                       \
+  }                                                                                       \
+  extern "C" int P##NAME(UNPACK PARAMETERS) {                                             \
+    const Inside inside;                                                                  \
+    return own_##NAME(CALLER, real_##NAME() AFTER_THESE ARGUMENTS);                       \
+  }                                                                                       \
+  static int own_##NAME([[maybe_unused]] const void* caller,                              \
+                        decltype(&NAME) real AFTER_THESE PARAMETERS)
 
 // One that moves data, counted once it has succeeded.
 #define COUNTED(NAME, PARAMETERS, ARGUMENTS, MOVES)                           \
@@ -789,6 +803,10 @@ int spawned(int root, MPI_Comm comm, MPI_Comm* both, Spawns&& spawns) {
     if (code == MPI_SUCCESS) prepare(caller, *REQUEST, [&]() -> Moves { return MOVES; }); \
     return code;                                                                          \
   }
+
+// One that moves no data of the program's, though the library may send messages in it.
+#define GUARDED(NAME, PARAMETERS, ARGUMENTS) \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) { return real(UNPACK ARGUMENTS); }
 
 #include "wrappers.inc"
 
@@ -815,6 +833,7 @@ STANDS_FOR(MPI_Init_thread, (int* argc, char*** argv, int required, int* provide
            (argc, argv, required, provided)) {
   return started([&] { return real(argc, argv, required, provided); });
 }
+STANDS_FOR(MPI_Finalize, (), ()) { return real(); }
 #ifdef HAS_SESSIONS
 STANDS_FOR(MPI_Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* session),
            (info, handler, session)) {

@@ -190,18 +190,27 @@ def test_what_no_message_moves_is_counted_or_named(
     assert "not counted: 3 MPI_Win_allocate_shared" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("interface", ["mpif.h", "use mpi", "use mpi_f08"])
+INTERFACES = pytest.mark.parametrize("interface", ["mpif.h", "use mpi", "use mpi_f08"])
+
+
+def compiled_fortran(wrapper: str, interface: str, source: str, program: Path) -> Path:
+    """A program of Fortran; a test is skipped where what it needs is not installed."""
+    for name in ("gfortran", wrapper):
+        if shutil.which(name) is None:
+            pytest.skip(f"no {name}: apt install gfortran libopenmpi-dev mpich libmpich-dev")
+    defined = {"mpif.h": [], "use mpi": ["-DWITH_MPI"], "use mpi_f08": ["-DWITH_F08"]}[interface]
+    flags = [*defined, "-w", "-fallow-argument-mismatch", "-rdynamic"]
+    subprocess.run([wrapper, *flags, "-o", program, HERE / source], check=True)
+    return program
+
+
+@INTERFACES
 @pytest.mark.parametrize(("wrapper", "starter"), [("mpifort", "mpirun"), ("mpifort.mpich", DEBIAN)])
 def test_a_halo_of_fortran_is_counted(
     interface: str, wrapper: str, starter: str, tmp_path: Path
 ) -> None:
-    for name in ("gfortran", wrapper, starter):
-        if shutil.which(name) is None:
-            pytest.skip(f"no {name}: apt install gfortran libopenmpi-dev mpich libmpich-dev")
-    defined = {"mpif.h": [], "use mpi": ["-DWITH_MPI"], "use mpi_f08": ["-DWITH_F08"]}[interface]
-    program, out = tmp_path / "halo", tmp_path / "out"
-    flags = [*defined, "-w", "-fallow-argument-mismatch", "-rdynamic"]
-    subprocess.run([wrapper, *flags, "-o", program, HERE / "halo.F90"], check=True)
+    program = compiled_fortran(wrapper, interface, "halo.F90", tmp_path / "halo")
+    out = tmp_path / "out"
 
     assert profiled("--out", out, "--", starter, "-n", 2, program) == 0
 
@@ -210,6 +219,36 @@ def test_a_halo_of_fortran_is_counted(
     rest = [row[1:6] for row in rows(out / "traffic.csv") if row[0] != "exchange_"]
     assert rest == [["0", "1", "1", "80", "one-sided"], ["1", "0", "1", "80", "one-sided"]]
     assert [row[1:4] for row in rows(out / "collectives.csv")] == [["Allreduce", "2", "32"]]
+
+
+@INTERFACES
+@pytest.mark.parametrize(
+    ("wrapper", "starter"),
+    [
+        ("mpifort", ("mpirun", "--mca", "io", "ompio")),
+        ("mpifort", ("mpirun", "--mca", "io", "romio321")),
+        ("mpifort.mpich", (DEBIAN,)),
+    ],
+)
+def test_what_a_library_sends_itself_to_access_a_file_is_not_counted(
+    interface: str, wrapper: str, starter: tuple[str, ...], tmp_path: Path
+) -> None:
+    program = compiled_fortran(wrapper, interface, "files.F90", tmp_path / "files")
+    out = tmp_path / "out"
+
+    assert profiled("--out", out, "--", *starter, "-n", RANKS, program, tmp_path / "file") == 0
+
+    assert [row[1:] for row in sent_in(out)] == [[*pair, "1", "16"] for pair in RING]
+    assert [row[1:] for row in of_one_world(out / "collectives.csv")] == [["Allreduce", "3", "48"]]
+    assert sorted(row[1:] for row in of_one_world(out / "files.csv")) == [
+        ["File_iwrite_at", "3", "96"],
+        ["File_read_at_all", "3", "48"],
+        ["File_write_all", "3", "72"],
+        ["File_write_at_all", "3", "96"],
+        ["File_write_ordered", "3", "96"],
+        ["File_write_shared", "3", "24"],
+    ]
+    assert not (out / "uncounted.csv").exists()
 
 
 @pytest.mark.parametrize("every", SPAWNING, indirect=True)

@@ -64,6 +64,20 @@ _SHARED = {"Win_allocate_shared", "Win_shared_query"}
 _LOCAL = re.compile(r"Pack|Unpack|Reduce_local|Type_|(?!.*send).*recv", re.IGNORECASE)
 """_LOCAL are functions with a buffer and a datatype that send nothing. What is received is counted
 where it is sent."""
+_STILL = re.compile(
+    r"(Type|Group|Info|Op|Errhandler|Error|Add|Remove|Attr|Keyval|Status|T|Grequest|Session|Get|Aint|"
+    r"Dims|Is|Query|Open|Close|Publish|Unpublish|Lookup|Alloc|Free|Register)_|"
+    r"(Comm|Win)_(rank|size|compare|group|remote_\w+|test\w*_inter|get_\w+|set_attr|set_name)$|"
+    r"(Cart|Graph|Dist_graph)(dim|dims)?_(coords|rank|get|shift|map|neighbors\w*)$|"
+    r"\w*_(keyval|errhandler|delete_attr|c2f|f2c\w*)$|"
+    r"(Address|Buffer_attach|Initialized|Finalized|Topo_test|Pcontrol|Abort)$|Pack|Unpack|Reduce_local"
+)
+"""_STILL are functions that send no messages, not even some of the library's own, and wait for
+none."""
+_BY_HAND = {"Start", "Startall", "Request_free", "Init", "Init_thread", "Finalize"}
+_BY_HAND |= {"Session_init", "Session_finalize", "Comm_spawn", "Comm_spawn_multiple"}
+_BY_HAND |= {"Comm_accept", "Comm_connect"}
+"""_BY_HAND have wrappers in count_messages.cpp."""
 _PROTOTYPE = re.compile(r"\bint\s+(MPIX?_\w+)\s*\(([^()]*)\)")
 
 
@@ -83,6 +97,12 @@ class Function:
     def is_prepared(self) -> bool:
         """Whether it moves data only when its request is started."""
         return self.plain.endswith("_init")
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the library may call functions of its own in it that move data."""
+        is_own = self.plain in _BY_HAND or "..." in self.parameters
+        return not is_own and (self.moves is not None or not _STILL.match(self.plain))
 
     @property
     def moves(self) -> str | None:
@@ -127,14 +147,18 @@ def code(preprocessed: str) -> str:
     """The wrappers of all functions of a preprocessed mpi.h that move data."""
     lines = []
     for function in functions(preprocessed):
-        if (moves := function.moves) is None:
+        if not function.is_guarded:
             continue
+        moves = function.moves
         parameters = ", ".join(
             f"{kind.partition('[')[0]} a{number}{''.join(kind.partition('[')[1:])}"
             for number, kind in enumerate(function.parameters)
         )
         numbers = range(len(function.parameters))
         arguments = ", ".join(f"a{number}" for number in numbers)
+        if moves is None:
+            lines.append(f"GUARDED({function.name}, ({parameters}), ({arguments}))\n")
+            continue
         name = function.name if moves == UNCOUNTED else function.plain
         said = re.sub(r"\$(\d+)", r"a\1", moves).replace("NAME", f'"{name}"')
         macro, request = (
