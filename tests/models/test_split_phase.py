@@ -64,8 +64,10 @@ def test_the_whole_is_its_parts_with_the_longer_of_messages_and_scatter() -> Non
 def test_a_device_adds_what_an_operation_begins_with_and_waits() -> None:
     data = made()
     none = 0 * data.whole_s
-    device = {"begin": none + 4e-6, "synchronise": none + 8e-6}
-    launches = {f"{part} launch": none for part in split_phase.PARTS[1:]}
+    device = {"begin": none + 4e-6, "synchronise": none + 4e-6}
+    device["synchronise at the end"] = none + 4e-6
+    # a host that launches a move until it is done: nothing is left to do meanwhile
+    launches = {f"{part} launch": data.parts_s[part] for part in split_phase.PARTS[1:]}
     model = fitted(PartTimes(SIZES, data.local_bytes, data.whole_s + 12e-6,
                              {**data.parts_s, **device, **launches}))  # fmt: skip
 
@@ -73,8 +75,71 @@ def test_a_device_adds_what_an_operation_begins_with_and_waits() -> None:
     assert model.composed_s(overlap=True) == pytest.approx(model.whole_s)
     assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
     lacking = {**data.parts_s, **device}
-    with pytest.raises(ValueError, match="on a device begin, synchronise, bcast pack launch"):
+    lacking.pop("synchronise at the end")
+    with pytest.raises(ValueError, match="on a device begin, synchronise, synchronise at the end"):
         PartTimes(SIZES, SIZES, data.whole_s, lacking)
+
+
+def on_device(scatter_us: float, *, at_the_end: float = 0.0) -> dict[str, Array]:
+    """Microseconds of a step: launches of 12, messages of 8 each way, waits of 4."""
+    parts = {"messages": 16.0, "begin": 4.0, "synchronise": 8.0}
+    parts["synchronise at the end"] = at_the_end
+    for operation in split_phase.OPERATIONS:
+        for move, own in (("pack", 0.0), ("scatter", scatter_us), ("unpack", 1.0)):
+            parts |= {f"{operation} {move}": 12 + own, f"{operation} {move} launch": 12.0}
+    return {name: np.array([time]) for name, time in parts.items()}
+
+
+@pytest.mark.parametrize(
+    ("parts", "step_us"),
+    [
+        # begin, pack, T(sync), the scatter's launch longer than messages, unpack: 42 each
+        (on_device(0.0), 2 * (2 + 12 + 4 + 12 + 12)),
+        # the device scatters while the host launches the unpack, begins and packs: nothing is added
+        (on_device(24.0), 2 * (2 + 12 + 4 + 12 + 12)),
+        # it is still busy when the host waits before messages: launch, scatter, unpack, T(sync)
+        (on_device(100.0), 2 * (12 + 100 + 1 + 4)),
+        # waiting at the end, too, leaves no work to the next operation
+        (on_device(24.0, at_the_end=8.0), 2 * (2 + 12 + 4 + 12 + 24 + 1 + 4)),
+    ],
+)
+def test_a_device_works_while_its_host_goes_on(parts: dict[str, Array], step_us: float) -> None:
+    assert split_phase.compose(parts, overlap=True) == pytest.approx([step_us])
+
+
+def test_of_two_ranks_one_unpacks_while_the_other_scatters() -> None:
+    parts = {"messages": 20.0, **dict.fromkeys(("bcast pack", "reduce pack"), 1.0)}
+    parts |= {
+        f"{one} {move}": 30.0 for one in ("bcast", "reduce") for move in ("scatter", "unpack")
+    }
+    times = {name: np.array([time]) for name, time in parts.items()}
+
+    # its scatters of 60 are shorter than messages, an unpack, and a pack: 10 + 30 + 1 + 10
+    at_once = split_phase.compose(times, overlap=True, one_sided=True)
+    assert at_once == pytest.approx([1 + 60 + 30])
+    assert split_phase.compose(times, overlap=True) == pytest.approx([2 * (1 + 30 + 30)])
+
+
+def test_launches_are_a_part_that_may_take_longest() -> None:
+    data = made()
+    none = 0 * data.whole_s
+    parts = {**data.parts_s, **dict.fromkeys(split_phase.DEVICE_PARTS, none + 1e-6)}
+    for part in split_phase.PARTS[1:]:
+        parts[part] = parts[part] + 1e-6
+    model = fitted(PartTimes(SIZES, data.local_bytes, data.whole_s, parts))
+
+    assert model.longest(0) == "launches"
+    assert model.longest(SIZES.size - 1) == "scatter"
+
+
+def test_the_size_at_which_parts_are_farthest_from_the_whole_is_known() -> None:
+    data = made()
+    whole = data.whole_s.copy()
+    whole[:, 3] /= 1.45
+    model = fitted(PartTimes(SIZES, data.local_bytes, whole, data.parts_s))
+
+    assert model.farthest == (3, pytest.approx(0.45, abs=0.01))
+    assert fitted(data).farthest[1] < 1e-6
 
 
 def test_exact_parts_give_their_lines_and_the_whole() -> None:

@@ -7,9 +7,10 @@ import re
 from io import StringIO
 
 import pytest
-from recorded import poisson, record
+from recorded import poisson, record, star_forest
 from rich.console import Console
 
+from haloscope.quantities import seconds
 from haloscope.records.record import Record
 from haloscope.report.record_view import named, record_view
 from programs import USED
@@ -115,3 +116,40 @@ def test_results_without_a_value_share_a_row() -> None:
 
     (line,) = [line for line in out.getvalue().splitlines() if "fallback" in line]
     assert re.split("  +", line.strip()) == ["no value", "error max, fallback at"]
+
+
+def test_parts_are_listed_at_the_least_and_the_largest_size_and_all_on_demand() -> None:
+    raw = star_forest("sf_grid")
+    shown: dict[bool, list[list[str]]] = {}
+    title = "parts of a step, each timed by itself"
+    for whole in (False, True):
+        out = StringIO()
+        Console(file=out, width=100).print(record_view(Record.of(raw), whole=whole))
+        words = [line.split() for line in out.getvalue().splitlines()]
+        shown[whole] = words[words.index(title.split(" ")) + 1 :]
+
+    header, first = shown[False][:2]
+    assert header == ["part", "32", "B", "512", "B"]
+    least, most = (
+        seconds(part["times_s"][0])
+        for part in raw["parts"]
+        if part["name"] == "messages" and part["point"] in (0, 4)
+    )
+    assert first == ["messages", *least.split(), *most.split()]
+    assert len([row for row in shown[True] if row[2:3] == ["messages"]]) == len(raw["points"])
+
+
+@pytest.mark.parametrize(
+    ("times_s", "kept", "warned"),
+    [([1e-3, 9e-3], {}, False), ([1e-3, 10e-3], {}, True), ([1e-3, 10e-3], None, False)],
+)
+def test_times_of_several_things_are_warned_of(
+    times_s: list[float], kept: dict[str, str] | None, warned: bool
+) -> None:
+    program = {**USED, "units": {}} if kept is not None else None
+    out = StringIO()
+
+    raw = record("theirs", {}, times_s, program=program)
+    Console(file=out, width=300).print(record_view(Record.of(raw)))
+
+    assert ("differ by 10x or more" in out.getvalue()) is warned

@@ -224,7 +224,9 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert column(table, "longest") == ["messages"] * 4 + ["scatter"]
     whole, added, summed = (column(table, key) for key in ("whole_s", "max_s", "sum_s"))
     assert added == pytest.approx(whole, rel=0.02)
-    assert all(a < b for a, b in zip(added, summed, strict=True))  # type: ignore[operator]
+    # a scatter that ends before the other rank's message comes back delays nothing
+    assert summed[:3] == pytest.approx(added[:3])
+    assert summed[4] > 1.05 * added[4]  # type: ignore[operator]
     notes = " ".join(table.notes)
     assert "nearer to the maximum" in notes
     assert re.search(
@@ -259,6 +261,7 @@ def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None
 
     notes = " ".join(table.notes)
     assert "tells nothing of overlap." in notes
+    assert "do not explain the whole" in notes
     assert "while the rank copies" not in notes
 
 

@@ -435,7 +435,10 @@ def star_forest(
         local = 8 * n * n if grid else n
         message = 1e-6 + 1e-10 * remote
         moves = {"pack": 1e-8 + 1e-10 * remote, "scatter": 1e-8 + 3e-10 * local, "unpack": 2e-8}
-        whole = 2 * (moves["pack"] + max(message, moves["scatter"]) + moves["unpack"])
+        pack, scatter, unpack = moves.values()
+        # Of a pair one rank scatters, while the other unpacks what it got, packs, and sends it.
+        whole = pack + max(2 * message + unpack + pack, 2 * scatter) + unpack
+        whole = 2 * (pack + max(message, scatter) + unpack) if grid else whole
         names = {"messages": 2 * message} | {
             f"{op} {name}": time for op in ("bcast", "reduce") for name, time in moves.items()
         }

@@ -50,6 +50,44 @@ def test_what_dominates_from_small_to_large() -> None:
     assert by["the scatter within ranks"] == (4096, 32768)
 
 
+def launched(raw: Raw) -> Raw:
+    """The same in a device's memory, whose moves take 12 us each to launch, and waits 4 us."""
+    own = []
+    for part in raw["parts"]:
+        if part["name"] == "messages":
+            begins = ({**part, "name": name, "times_s": [4e-6]} for name in ("begin", "wait"))
+            own += [part, *begins]
+            continue
+        own.append({**part, "times_s": [16e-6 + part["times_s"][0]]})
+        own.append({**part, "name": f"{part['name']} launch", "times_s": [12e-6]})
+    points = [
+        {**point, "shape": {**point["shape"], "waits": {"bcast": 1, "reduce": 1}}}
+        for point in raw["points"]
+    ]
+    params = {**raw["params"], "memory": "device", "mpi": "gpu_aware", "sync": "default_stream"}
+    return {**raw, "params": params, "parts": own, "points": points, "device": "emulated"}
+
+
+def test_what_launches_take_is_told_once() -> None:
+    (one,) = found(topic.dominating, [launched(raw) for raw in twice(star_forest("sf_grid"))])
+
+    names = [part.subject["name"] for part in one.parts]
+    assert len(names) == len({*names})
+    starting = one.parts[names.index("launches of kernels and waits for them")]
+    assert starting.at == tuple(
+        point["shape"]["remote_bytes"] for point in star_forest("sf_grid")["points"]
+    )
+    assert starting.share is not None and starting.share > 0.5
+    assert "message start-up" not in names
+    assert Caveat.PARTS_DEVIATE in one.caveats  # the whole has no launches here
+
+
+def test_parts_that_explain_their_whole_need_no_caveat() -> None:
+    (one,) = found(topic.dominating, twice(star_forest()))
+
+    assert Caveat.PARTS_DEVIATE not in one.caveats
+
+
 def test_packing_has_its_share() -> None:
     """Packing takes 3 µs at every size, messages 2 to 9 and the rest next to nothing."""
     quick = star_forest()

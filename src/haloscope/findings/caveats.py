@@ -53,6 +53,7 @@ class Caveat(StrEnum):
     ONE_SOCKET = "one_socket"
     COLD = "cold_first_size"
     DOUBTFUL_FIT = "doubtful_fit"
+    PARTS_DEVIATE = "parts_deviate"
     OF_THE_SIMULATOR = "simulated_algorithms"
 
 
@@ -149,6 +150,11 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.ONE_SOCKET: Explanation("Ranks of a node fill one socket first (bind = close)."),
     Caveat.COLD: Explanation("The first size may include warm-up."),
+    Caveat.PARTS_DEVIATE: Explanation(
+        "Parts, each timed by itself, add up to a time far from that of the whole at some sizes; "
+        "the longest may not dominate there.",
+        "Compare both columns of the table of parts.",
+    ),
     Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have values that no ring can have."),
     Caveat.OF_THE_SIMULATOR: Explanation(
         "Algorithms are the simulator's or the cluster file's, not those of an MPI library."

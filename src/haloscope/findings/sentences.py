@@ -506,7 +506,8 @@ def _breakdown(finding: Finding) -> str:
         at = _at(finding, part)
         value = _value(part, finding.metric) if part.estimate else ""
         share = percent(part.share) if part.share is not None else ""
-        told.append(f"{words(part.subject)}{_bracketed(value)} {share}{at}".rstrip())
+        own = f"{words(part.subject)}{_bracketed(value)}"
+        told.append(" ".join(text for text in (own, share, at.strip()) if text))
     return f"{whole}{listed(told)}"
 
 

@@ -15,6 +15,12 @@ In ordinary memory a move is done when it returns, and T_sync is 0. In a device'
 a move is that of its launch and of what the device then does; T_sync is the wait for its stream;
 and an operation has a part of its own, what the library does before it packs ("begin").
 
+The formula supposes one rank that does everything, one thing after another. A device works while
+its host launches the next move and begins the next operation, and of two ranks that send in turn
+one copies while the other unpacks. So the parts are composed by replaying steps: each rank has a
+clock of its host and one of its device, and a message arrives l_MPI after it was sent. In ordinary
+memory, with ranks that all send and receive, this is the formula.
+
 max() supposes that messages travel while the processor copies. A library that moves messages only
 inside its own calls, as those over shared memory do, takes the sum instead of the maximum: both are
 told, and which of them the whole is nearer to.
@@ -47,12 +53,20 @@ MESSAGES = "messages"
 MOVES = ("pack", "scatter", "unpack")
 OPERATIONS = ("bcast", "reduce")
 PARTS = (MESSAGES, *(f"{operation} {move}" for operation in OPERATIONS for move in MOVES))
-BEGIN, SYNCHRONISE = "begin", "synchronise"
+BEGIN, SYNCHRONISE, CONCLUDE = "begin", "synchronise", "synchronise at the end"
 LAUNCHES = tuple(f"{part} launch" for part in PARTS[1:])
 """What each of these moves takes the host to launch, which is part of its time."""
-DEVICE_PARTS = (BEGIN, SYNCHRONISE, *LAUNCHES)
-"""Of both operations, what they begin with and their waits for the stream; and launches."""
+DEVICE_PARTS = (BEGIN, SYNCHRONISE, CONCLUDE, *LAUNCHES)
+"""Of both operations, what they begin with and their waits for the stream, before messages and at
+the end; and launches."""
+STARTING = "launches"
+"""Launches of moves and waits for the stream, among the parts of which one takes longest."""
 FEWEST_POINTS = 4
+FARTHEST = 0.25
+"""FARTHEST is how far parts added up may be off the whole, and still explain it: what messages and
+a scatter overlap is seldom more than that of a step."""
+_SETTLED, _REPLAYED = 4, 4
+"""Steps that are replayed before a step takes as long as the next one, and then counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +76,8 @@ class PartTimes:
     remote_bytes: (points,), increasing: what a rank sends in an operation. local_bytes: (points,),
     what it scatters. whole_s: (launches, points), a step. parts_s: for each of PARTS a
     (launches, points) array, by itself; zeros where there is nothing to do; in a device's memory
-    for each of DEVICE_PARTS, too.
+    for each of DEVICE_PARTS, too. one_sided: a broadcast goes from one rank, which alone scatters,
+    to another, and the reduction back; otherwise every rank does everything.
 
     Raises ValueError where shapes or names are none of this.
     """
@@ -71,6 +86,7 @@ class PartTimes:
     local_bytes: Array
     whole_s: Array
     parts_s: Mapping[str, Array]
+    one_sided: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no such measurement."""
@@ -121,11 +137,12 @@ class SplitPhase:
 
     def predict(self, x: npt.ArrayLike) -> Array:
         """Seconds of a step that sends x bytes in each operation, by the fitted parts."""
-        return compose(self._lines_at(np.asarray(x, dtype=np.float64)), overlap=True)
+        parts = self._lines_at(np.asarray(x, dtype=np.float64))
+        return compose(parts, overlap=True, one_sided=self.data.one_sided)
 
     def composed_s(self, *, overlap: bool) -> Array:
         """(points,): seconds of a step, from its measured parts: max() or the sum."""
-        return compose(self.parts_s, overlap=overlap)
+        return compose(self.parts_s, overlap=overlap, one_sided=self.data.one_sided)
 
     @property
     def on_device(self) -> bool:
@@ -147,16 +164,27 @@ class SplitPhase:
         """How far the nearer of the two is from the whole, at the median size, as a share."""
         return float(np.expm1(min(self._off(overlap=True), self._off(overlap=False))))
 
+    @property
+    def farthest(self) -> tuple[int, float]:
+        """The point at which the nearer of the two is farthest from the whole, and by what share.
+
+        The share is positive; points are counted from 0.
+        """
+        logs = np.abs(np.log(self.composed_s(overlap=self.nearer == "max") / self.whole_s))
+        return int(logs.argmax()), float(np.expm1(logs.max()))
+
     def _off(self, *, overlap: bool) -> float:
         logs = np.log(self.composed_s(overlap=overlap) / self.whole_s)
         return float(np.median(np.abs(logs)))
 
     def longest(self, point: int) -> str:
-        """The part that takes longest at a point, over both operations: a move, or messages.
+        """The part that takes longest at a point, over both operations.
 
-        Of moves on a device it is what the device does: launches are the same whatever they move.
+        Of moves on a device it is what the device does; launches of all of them are one part.
         """
-        return max((MESSAGES, *MOVES), key=lambda part: done(self.parts_s, part)[point])
+        times = {part: done(self.parts_s, part)[point] for part in (MESSAGES, *MOVES)}
+        times[STARTING] = starting(self.parts_s)[point]
+        return max(times, key=lambda part: times[part])
 
     @property
     def crossings_bytes(self) -> list[float]:
@@ -180,20 +208,64 @@ class SplitPhase:
         for part, line in self.lines.items():
             at = local if part.endswith("scatter") else remote
             found[part] = np.zeros_like(remote) if line is None else line.predict(at)
-        for part in (BEGIN, SYNCHRONISE) if self.on_device else ():
+        for part in DEVICE_PARTS if self.on_device else ():
             found[part] = np.interp(remote, self.data.remote_bytes, self.parts_s[part])
         return found
 
 
-def compose(parts_s: Mapping[str, Array], *, overlap: bool) -> Array:
-    """Seconds of a step from its parts: with max(), or as a sum where nothing overlaps."""
+def compose(parts_s: Mapping[str, Array], *, overlap: bool, one_sided: bool = False) -> Array:
+    """Seconds of a step from its parts, by replaying steps one after another.
+
+    overlap: messages travel while ranks copy or launch; otherwise from when their receiver waits.
+    """
     message = ONE_WAY * parts_s[MESSAGES]
-    total = sum((parts_s[part] for part in (BEGIN, SYNCHRONISE) if part in parts_s), 0 * message)
-    for operation in OPERATIONS:
-        pack, scatter, unpack = (parts_s[f"{operation} {move}"] for move in MOVES)
-        middle = np.maximum(message, scatter) if overlap else message + scatter
-        total = total + pack + middle + unpack
-    return total
+    ranks = [_Rank(parts_s) for _ in range(2 if one_sided else 1)]
+    ends = []
+    for _ in range(_SETTLED + _REPLAYED):
+        for operation, (sender, receiver) in zip(
+            OPERATIONS, ((ranks[0], ranks[-1]), (ranks[-1], ranks[0])), strict=True
+        ):
+            for rank in ranks:
+                rank.spend(BEGIN)
+            sender.move(f"{operation} pack")
+            for rank in ranks:
+                rank.wait(SYNCHRONISE)
+            sent = sender.host
+            ranks[0].move(f"{operation} scatter")
+            arrives = sent + message if overlap else np.maximum(sent, receiver.host) + message
+            receiver.host = np.maximum(receiver.host, arrives)
+            receiver.move(f"{operation} unpack")
+            for rank in ranks:
+                rank.wait(CONCLUDE)
+        ends.append(np.maximum(ranks[0].host, ranks[-1].host))
+    replayed: Array = (ends[-1] - ends[_SETTLED - 1]) / _REPLAYED
+    return replayed
+
+
+class _Rank:
+    """The clocks of a rank's host and of its device; without a device, the host does all."""
+
+    def __init__(self, parts_s: Mapping[str, Array]) -> None:
+        self._parts_s = parts_s
+        self.host = 0 * parts_s[MESSAGES]
+        self._device = self.host
+
+    def spend(self, part: str) -> None:
+        """Pass the host's time in one of two operations."""
+        self.host = self.host + self._parts_s.get(part, 0) / len(OPERATIONS)
+
+    def move(self, part: str) -> None:
+        """Launch a move, which the device begins after the one before."""
+        time = self._parts_s[part]
+        launch = self._parts_s.get(f"{part} launch", time)
+        self.host = self.host + launch
+        self._device = np.maximum(self._device, self.host) + np.maximum(time - launch, 0)
+
+    def wait(self, part: str) -> None:
+        """Wait for the device, where operations do."""
+        waits = self._parts_s.get(part, 0 * self.host)
+        self.host = np.where(waits > 0, np.maximum(self.host, self._device), self.host)
+        self.spend(part)
 
 
 def both(parts_s: Mapping[str, Array], part: str) -> Array:
@@ -208,6 +280,17 @@ def launching(parts_s: Mapping[str, Array], move: str) -> Array:
     """What both operations of a step take to launch a move: nothing in ordinary memory."""
     names = (f"{operation} {move} launch" for operation in OPERATIONS)
     return sum((parts_s[name] for name in names if name in parts_s), 0 * parts_s[MESSAGES])
+
+
+def waiting(parts_s: Mapping[str, Array]) -> Array:
+    """What both operations of a step wait for a device's stream: nothing in ordinary memory."""
+    names = (SYNCHRONISE, CONCLUDE)
+    return sum((parts_s[name] for name in names if name in parts_s), 0 * parts_s[MESSAGES])
+
+
+def starting(parts_s: Mapping[str, Array]) -> Array:
+    """What both operations of a step take to launch moves and to wait for the stream."""
+    return sum((launching(parts_s, move) for move in MOVES), waiting(parts_s))
 
 
 def done(parts_s: Mapping[str, Array], part: str) -> Array:
@@ -228,7 +311,7 @@ def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
         for part, line in lines.items()
     }
     at_points |= {part: parts[part] for part in DEVICE_PARTS if part in parts}
-    predicted = compose(at_points, overlap=True)
+    predicted = compose(at_points, overlap=True, one_sided=data.one_sided)
     x = data.remote_bytes
     warnings = tuple(
         f"{part}: {warning}"

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import (
     MISSING,
@@ -26,6 +27,7 @@ from haloscope.quantities import (
     size,
 )
 from haloscope.records.record import Record
+from haloscope.records.scatter import is_of_several, most_apart
 from haloscope.toolchains.tuning import in_words
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
@@ -63,7 +65,9 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _section(f"time of {step}", _times(record.times_s)),
         _phases(record, several),
         _points(record.points),
+        _parts(record, whole=whole),
         _untimed(record),
+        _scattered(record),
         *(rest if whole else ()),
         Text(record.stderr.strip(), style="dim") if record.stderr else None,
     ]
@@ -230,6 +234,45 @@ def _points(points: Sequence[Mapping[str, Any]]) -> RenderableType | None:
         operation = [point.get("operation") or MISSING] if operations else []
         table.add_row(size(point["size_bytes"]), *operation, time, *results)
     return Group(Text("by size", style="bold"), table)
+
+
+def _parts(record: Record, *, whole: bool) -> RenderableType | None:
+    """Each part of a step, timed by itself: at the smallest and largest sizes, or at all."""
+    if not record.parts:
+        return None
+    timed = {(part["name"], part["point"]): median(part["times_s"]) for part in record.parts}
+    numbers = sorted({point for _, point in timed}, key=lambda at: record.points[at]["size_bytes"])
+    shown = numbers if whole else list(dict.fromkeys((numbers[0], numbers[-1])))
+    names = list(dict.fromkeys(name for name, _ in timed))
+    waits = "; moves include a wait" if "wait" in names else ""
+    title = Text(f"parts of a step, each timed by itself{waits}", style="bold")
+    if whole:  # a row each, as sizes are many
+        table = Table("size", "part", box=None)
+        table.add_column("time", justify="right")
+        for at in shown:
+            for name in names:
+                time = timed.get((name, at))
+                told = MISSING if time is None else seconds(time)
+                table.add_row(size(record.points[at]["size_bytes"]), name, told)
+        return Group(title, table)
+    table = Table("part", box=None)
+    for at in shown:
+        table.add_column(size(record.points[at]["size_bytes"]), justify="right")
+    for name in names:
+        times = (timed.get((name, at)) for at in shown)
+        table.add_row(name, *(MISSING if time is None else seconds(time) for time in times))
+    return Group(title, table)
+
+
+def _scattered(record: Record) -> RenderableType | None:
+    """The warning of times that are of several things, as a report has it."""
+    if not is_of_several(record):
+        return None
+    factor, where = most_apart(record)
+    told = EXPLAINED[Caveat.SEVERAL_OPERATIONS]
+    at = f" at {where}" if where else ""
+    found = f"warning: the longest takes {factor:.3g} times as long as the shortest{at}."
+    return Text(f"{found} {told.text} {told.remedy}", style="yellow")
 
 
 def _placement(seen: Sequence[Mapping[str, Any]]) -> RenderableType | None:

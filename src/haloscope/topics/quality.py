@@ -31,6 +31,7 @@ from haloscope.host.cpulist import parse_cpu_list
 from haloscope.papers.validated import Validated, validated
 from haloscope.papers.validated import called as named
 from haloscope.quantities import listed, rate, seconds, size
+from haloscope.records.scatter import is_of_several, most_apart
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import warning
 from haloscope.topics.memory.analysis import memory_triads, step_near
@@ -48,8 +49,6 @@ SLOWEST = 10e6
 """Bytes per second: below the oldest network that is still in use, Ethernet of 100 Mbit/s."""
 FASTEST = 400e9
 """Bytes per second and process: a core stores 64 bytes a clock at most, at 6 GHz."""
-TIMES = 10
-"""TIMES is how many times its shortest repetition the longest of a launch may take."""
 NAMED = 3
 """NAMED is how many cases a warning names."""
 OUTCOMES = {
@@ -241,27 +240,13 @@ def _bandwidth(
 def scattered(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     """A warning for every external program whose pattern finds times of several things."""
     for case in cases:
-        if case.external:
-            most, where = max(_ratios(case), default=(1.0, ""))
-            if most >= TIMES:
-                part = Claim({"name": f"{where}factor".strip()}, ratio=Ratio.of(_number(most)))
-                name = name_of(case, cases)
-                yield warning(Caveat.SEVERAL_OPERATIONS, [case], [part], question=name)
-
-
-def _ratios(case: MeasuredCase) -> Iterator[tuple[float, str]]:
-    """The longest over the shortest repetition of each launch; of each size, where it has some."""
-    if not sweep(case):
-        yield from (
-            (max(record.times_s) / min(record.times_s), "")
-            for record in case.launches
-            if record.times_s
-        )
-        return
-    for record in case.launches:
-        for point in record.points:
-            of = " ".join(filter(None, (point.get("operation"), size(point["size_bytes"]))))
-            yield max(point["times_s"]) / min(point["times_s"]), f"{of}, "
+        apart = [most_apart(record) for record in case.launches if is_of_several(record)]
+        if apart:
+            most, where = max(apart)
+            named = f"{where}, factor" if where else "factor"
+            part = Claim({"name": named}, ratio=Ratio.of(_number(most)))
+            name = name_of(case, cases)
+            yield warning(Caveat.SEVERAL_OPERATIONS, [case], [part], question=name)
 
 
 def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
 from haloscope.analysis.published import Library
+from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import (
     BANDWIDTH,
     LATENCY,
@@ -19,7 +20,7 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
-from haloscope.models.split_phase import SplitPhase
+from haloscope.models.split_phase import FARTHEST, SplitPhase
 from haloscope.quantities import size as size_in_words
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes
@@ -37,6 +38,7 @@ from haloscope.topics.star_forests.analysis import (
     published_latency,
 )
 from haloscope.topics.star_forests.parts import (
+    LAUNCHING,
     MOVING,
     STARTING,
     dominant,
@@ -247,16 +249,19 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
     for size, part in zip(sent, dominant(model), strict=True):
         name = "message start-up" if part == STARTING else part or "launches differ"
         at.setdefault(name, []).append(size)
-    shares = moving(model)
-    parts = [Claim({"name": name}, at=tuple(map(Bytes, sizes))) for name, sizes in at.items()]
-    parts.append(Claim({"name": MOVING}, share=max(shares)))
+    shares = {MOVING: max(moving(model))}
     if model.on_device:
-        starting = max(starting_device_kernels(model))
-        parts.append(Claim({"name": "launches of kernels and waits for them"}, share=starting))
+        shares[LAUNCHING] = max(starting_device_kernels(model))
+    parts = [
+        Claim({"name": name}, at=tuple(map(Bytes, sizes)), share=shares.pop(name, None))
+        for name, sizes in at.items()
+    ]
+    parts += [Claim({"name": name}, share=share) for name, share in shares.items()]
     return made(
         context, [case], f"Dominant part of {case.kernel}, by bytes sent", FindingShape.BREAKDOWN,
         parts,
         topic=_TOPIC, axis="size", points=sent, but=_SWEPT,
+        caveats=[Caveat.PARTS_DEVIATE] * (model.farthest[1] > FARTHEST),
     )  # fmt: skip
 
 

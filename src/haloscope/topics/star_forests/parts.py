@@ -18,12 +18,16 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
 from haloscope.models.round_trip import ONE_WAY
-from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both, done, launching
+from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both, done
 from haloscope.models.sweep import Array
 from haloscope.quantities import listed, printed_seconds, size
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
+
+
+_PAIRS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
+"""Kernels whose roots are all on rank 0, and their leaves on rank 1."""
 
 
 @lru_cache(maxsize=256)
@@ -44,6 +48,7 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
             np.array([shape["local_bytes"] for shape in shapes], dtype=np.float64),
             np.array(whole),
             _parts(launches, order, shapes),
+            one_sided=case.kernel in _PAIRS,
         )
         return split_phase.fit(data, Intervals("none") if case.simulated else None)
     except (KeyError, ValueError):  # a part was not timed at all sizes; says what the data lack
@@ -77,8 +82,11 @@ def _parts(
                     ends, starts = ends + until_done(part), starts + timed(f"{part} launch")
             found[f"{operation} {move}"], found[f"{operation} {move} launch"] = ends, starts
     waits = np.array([sum(shape["waits"].values()) for shape in shapes])
+    at_the_end = launches[0].params["sync"] == "general"
+    last = np.minimum(waits, len(split_phase.OPERATIONS)) * at_the_end
     found[split_phase.BEGIN] = len(split_phase.OPERATIONS) * timed("begin")
-    found[split_phase.SYNCHRONISE] = waits * wait
+    found[split_phase.SYNCHRONISE] = (waits - last) * wait
+    found[split_phase.CONCLUDE] = last * wait
     return found
 
 
@@ -113,13 +121,14 @@ def switch_text(model: SplitPhase) -> str:
 
 
 STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing and unpacking"
+LAUNCHING = "launches of kernels and waits for them"
 """Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
 
 
 def dominant(model: SplitPhase) -> list[str | None]:
     """Point by point, what takes longest in every launch; None where launches differ in that.
 
-    It is starting messages, their bytes, or a move in memory.
+    It is starting messages, their bytes, a move in memory, or launches on a device.
     """
     launches = range(model.data.whole_s.shape[0])
     each = [
@@ -141,6 +150,7 @@ def _longest(parts_s: Mapping[str, Array]) -> list[str]:
         start = min(messages[0], messages[point])
         times = {STARTING: start, BYTES: messages[point] - start}
         times |= {move: done(parts_s, move)[point] for move in MOVES}
+        times[LAUNCHING] = split_phase.starting(parts_s)[point]
         found.append(max(times, key=lambda part: times[part]))
     return [_MOVES_IN_WORDS.get(part, part) for part in found]
 
@@ -160,15 +170,13 @@ def moving(model: SplitPhase) -> list[float]:
 
 def starting_device_kernels(model: SplitPhase) -> list[float]:
     """Point by point, the share of launches and of waits for the stream in the sum of all parts."""
-    launches = sum((launching(model.parts_s, move) for move in MOVES), np.zeros(1))
-    waits = model.parts_s.get(split_phase.SYNCHRONISE, 0)
-    return [float(share) for share in (launches + waits) / _all_parts(model)]
+    launches = split_phase.starting(model.parts_s)
+    return [float(share) for share in launches / _all_parts(model)]
 
 
 def _all_parts(model: SplitPhase) -> Array:
     parts = sum((both(model.parts_s, name) for name in (MESSAGES, *MOVES)), np.zeros(1))
-    own = (split_phase.BEGIN, split_phase.SYNCHRONISE)
-    return sum((model.parts_s[name] for name in own if name in model.parts_s), parts)
+    return parts + split_phase.waiting(model.parts_s) + model.parts_s.get(split_phase.BEGIN, 0)
 
 
 def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:

@@ -15,13 +15,14 @@ from haloscope.analysis.sweeps import sweep
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import (
     BEGIN,
+    FARTHEST,
     MESSAGES,
     MOVES,
-    SYNCHRONISE,
     SplitPhase,
     both,
     done,
     launching,
+    waiting,
 )
 from haloscope.models.sweep import Array
 from haloscope.quantities import SECONDS, percent, rate, seconds, signed, size
@@ -31,10 +32,6 @@ from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
 from haloscope.topics.star_forests.parts import neighbours_model, split_phase_model, switch_text
-
-FARTHEST = 0.25
-"""FARTHEST is how far parts added up may be off the whole, at the median, and still explain it:
-what messages and a scatter overlap is seldom more than that of a step."""
 
 
 def split_phase_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -88,7 +85,7 @@ def _parts_of(model: SplitPhase) -> dict[str, tuple[str, Array]]:
     return {
         "begin": ("begin", parts[BEGIN]),
         "launches": ("launches", launches),
-        "synchronise": ("T(sync)", parts[SYNCHRONISE]),
+        "synchronise": ("T(sync)", waiting(parts)),
         **{
             name: (title if name == MESSAGES else f"{title} on the device", done(parts, name))
             for name, (title, _) in found.items()
@@ -134,11 +131,21 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
         yield (
             f"{model.source}. The time of a move is that of its launch and of what the device "
             "then does; T(sync) is the wait for its stream, timed by itself, as often as an "
-            "operation waits; begin is what the library does before it packs."
+            "operation waits; begin is what the library does before it packs. The device works "
+            "while the host launches the next move and begins the next operation."
         )
     else:
         yield f"{model.source}; T(sync) is 0: in this memory, a move is done when it returns."
-    yield "off: parts added up, with max() or as a sum, and the fitted model, less the whole."
+    if model.data.one_sided:
+        yield "Ranks move data at the same time: one unpacks while the other scatters."
+    yield (
+        "off: parts put together, with messages that travel while ranks copy (max()) or after that "
+        "(sum), and the fitted model, less the whole."
+    )
+    point, off = model.farthest
+    if off > FARTHEST:
+        at = size(model.data.remote_bytes[point])
+        yield f"Parts do not explain the whole everywhere: they are off by {percent(off)} at {at}."
     if case.simulated:
         yield (
             "Simulated: the step and each of its parts begin as ranks leave a barrier, up to a "
