@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from found import SIMULATED
-from recorded import Raw, cases, poisson, ring
+from recorded import Raw, cases, poisson, ring, star_forest
 
 from haloscope.analysis.bands import Basis
 from haloscope.analysis.trust import preferred, trust
@@ -63,6 +63,30 @@ def test_a_badge_has_the_band_and_what_it_is_from() -> None:
     assert f"{other.name} likely {within(other.band.factor)}" in told
     alone = trust(cases([simulated("fused")]))
     assert alone and f"(as {other.band.of})" in badge(alone)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "ppn", "beyond", "told"),
+    [
+        (9, 1, ("nodes", "ppn"), ", on 3 nodes with 3 processes per node)"),
+        (9, 3, ("nodes",), ", on 3 nodes)"),
+        (3, 1, ("ppn",), ", with 3 processes per node)"),
+        (3, 3, (), "published values)"),
+    ],
+)
+def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
+    nodes: int, ppn: int, beyond: tuple[str, ...], told: str
+) -> None:
+    """Cells of nine nodes set numbers of summit; those of three alone validate sf_grid."""
+    simulation = {**SIMULATED["simulation"], "cluster": "summit"}
+    raw = star_forest("sf_grid", ranks=nodes * ppn, nodes=nodes, memory="device",
+                      topology="3x3")  # fmt: skip
+    raw["layout"]["ppn"] = ppn
+
+    found = trust(cases([{**raw, "clock": "simulated", "simulation": simulation}]))
+
+    assert found and found.grades[0].beyond == beyond
+    assert told in badge(found)
 
 
 def test_a_badge_names_the_file_that_a_cluster_file_is_a_copy_of() -> None:

@@ -94,6 +94,18 @@ def test_one_node_has_a_band_of_its_own_where_it_has_cells_enough() -> None:
     assert factor([*several, *single[1:]], on_one) == pytest.approx(1.5)
 
 
+def test_a_band_knows_the_layouts_of_its_cells_and_which_cases_are_beyond() -> None:
+    fitted = [cell(1.1, fitted=True, nodes=9, ppn=1)]
+    band = Bands([*(cell(1.1, nodes=3, ppn=ppn) for ppn in (2, 4)), *fitted]).time(SUBJECT)
+
+    assert (band.nodes, band.ppn) == ((3, 3), (2, 4))
+    assert band.beyond({"nodes": 9, "ppn": 3}) == ("nodes",)
+    assert band.beyond({"nodes": 3, "ppn": 1}) == ("ppn",)
+    assert band.beyond({"nodes": 3, "ppn": 3}) == ()
+    ratio = Bands([cell(1.1), cell(1.2, ppn=2)]).band(SUBJECT, ErrorKind.LAYOUTS)
+    assert ratio.nodes is None and ratio.beyond({"nodes": 99}) == ()
+
+
 def test_a_quantile_is_the_largest_error_where_these_are_too_few_to_say() -> None:
     assert quantile([0.1, 0.3, 0.2]) == 0.3
     assert quantile([one / 100 for one in range(1, 101)]) == 0.96

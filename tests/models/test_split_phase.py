@@ -138,7 +138,8 @@ def test_the_size_at_which_parts_are_farthest_from_the_whole_is_known() -> None:
     whole[:, 3] /= 1.45
     model = fitted(PartTimes(SIZES, data.local_bytes, whole, data.parts_s))
 
-    assert model.farthest == (3, pytest.approx(0.45, abs=0.01))
+    point, off = model.farthest
+    assert point == 3 and off == pytest.approx(0.45, abs=0.01)
     assert fitted(data).farthest[1] < 1e-6
 
 

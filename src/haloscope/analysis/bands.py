@@ -69,7 +69,8 @@ class ErrorBand:
     """A factor, and what it is from.
 
     cells: how many published cells, or pairs of them. of: their cluster, kernel, and variant; ""
-    where these are the case's own.
+    where these are the case's own. nodes, ppn: the least and the most of the cells of a time; None
+    of ratios, and of cells that do not say.
     """
 
     factor: float
@@ -77,6 +78,18 @@ class ErrorBand:
     basis: Basis
     of: str = ""
     tables: tuple[str, ...] = ()
+    nodes: tuple[int, int] | None = None
+    ppn: tuple[int, int] | None = None
+
+    def beyond(self, settings: Settings) -> tuple[str, ...]:
+        """Which of nodes and ppn a case has fewer or more of than all of the cells."""
+        spans = {"nodes": self.nodes, "ppn": self.ppn}
+        asked = {name: settings.get(name) for name in spans}
+        return tuple(
+            name
+            for name, span in spans.items()
+            if span and isinstance(own := asked[name], int) and not span[0] <= own <= span[1]
+        )
 
     @property
     def own(self) -> bool:
@@ -146,10 +159,26 @@ class CellGroup:
 
         Cells of one node say nothing of several, which have a network.
         """
+        kinds = self._counted(kind)
+        return tuple(sorted(error for each in kinds for error in self.errors[each]))
+
+    def span(self, kind: ErrorKind, name: str) -> tuple[int, int] | None:
+        """The least and the most of a setting, of the cells whose errors `of` has; of times."""
+        if kind not in TIMES:
+            return None
+        own = [
+            value
+            for one in self.cells
+            if not one.over and not one.fitted and _time_kind(one) in self._counted(kind)
+            if isinstance(value := one.settings.get(name), int)
+        ]
+        return (min(own), max(own)) if own else None
+
+    def _counted(self, kind: ErrorKind) -> tuple[ErrorKind, ...]:
         own = self.errors[kind]
         if kind not in TIMES or len(own) >= FEWEST or (kind is TIMES[1] and not own):
-            return own
-        return tuple(sorted(error for each in TIMES for error in self.errors[each]))
+            return (kind,)
+        return TIMES
 
 
 class Bands:
@@ -184,7 +213,13 @@ class Bands:
                 most, group, errors = max(known, key=lambda one: one[0])
                 own = basis is Basis.OWN
                 return ErrorBand(
-                    exp(most), len(errors), basis, "" if own else group.name, group.tables
+                    exp(most),
+                    len(errors),
+                    basis,
+                    "" if own else group.name,
+                    group.tables,
+                    group.span(kind, "nodes"),
+                    group.span(kind, "ppn"),
                 )
         raise LookupError(f"no published cell has a {kind}")
 

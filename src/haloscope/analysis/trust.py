@@ -16,6 +16,7 @@ class Grade:
     """Simulated cases of one kernel, variant, and cluster, and the widest of their bands.
 
     copied: the ready cluster file that theirs is a copy of, with its sources unchanged; else "".
+    beyond: which of nodes and ppn the published cells have in none of them as some case has it.
     """
 
     cluster: str
@@ -23,6 +24,7 @@ class Grade:
     cases: int
     band: ErrorBand
     copied: str = ""
+    beyond: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,10 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
     for (cluster, name), own in by_name.items():
         found = [case.band for case in own if case.band]
         widest = max(found, key=lambda band: (not band.own, band.factor))
-        grades.append(Grade(cluster, name, len(own), widest, _copied(own[0])))
+        beyond = {each for case in own if case.band for each in case.band.beyond(case.settings)}
+        grades.append(
+            Grade(cluster, name, len(own), widest, _copied(own[0]), tuple(sorted(beyond)))
+        )
     ordered = sorted(grades, key=lambda one: (not one.band.own, -one.cases))
     verified = sum(case.verified for own in by_name.values() for case in own)
     return Trust(tuple(ordered), verified) if ordered else None

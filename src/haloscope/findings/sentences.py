@@ -126,7 +126,8 @@ def badge(trust: Trust) -> str:
     told = []
     if trust.own:
         each = [
-            f"{one.name} {within(one.band.factor)} (95 % of {one.band.cells} published values)"
+            f"{one.name} {within(one.band.factor)} "
+            f"(95 % of {one.band.cells} published values{_elsewhere(one)})"
             for one in trust.own[:_GRADES]
         ]
         told.append(f"validated: {listed([*each, *_more(trust.own)])}")
@@ -143,6 +144,24 @@ def badge(trust: Trust) -> str:
 def _more(grades: Sequence[Grade]) -> list[str]:
     rest = len(grades) - _GRADES
     return [f"{rest} more"] if rest > 0 else []
+
+
+def _elsewhere(one: Grade) -> str:
+    """The layout of the published values, if a case has more or fewer nodes or processes."""
+    nouns = {
+        "nodes": (one.band.nodes, ("node", "nodes")),
+        "ppn": (one.band.ppn, ("process per node", "processes per node")),
+    }
+    told = []
+    for name, (span, noun) in nouns.items():
+        if name in one.beyond and span:
+            least, most = span
+            told.append(f"{least:,} to " * (least < most) + count(most, *noun))
+    return (
+        f", on {' with '.join(told)}"
+        if "nodes" in one.beyond
+        else "".join(f", with {each}" for each in told)
+    )
 
 
 def _from(one: Grade) -> str:

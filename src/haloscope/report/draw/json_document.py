@@ -164,6 +164,9 @@ class GradeJson(_Model):
     name: str
     cases: int
     band: BandJson
+    beyond: list[Literal["nodes", "ppn"]] = Field(
+        description="What some case has more or less of than all published values of the band."
+    )
 
 
 class TrustJson(_Model):
