@@ -88,6 +88,20 @@ SHAPES = [
     (FindingShape.BEST, {},
      [Claim({"name": "a"}, also=({"name": "b"},), verdict=Verdict.EQUAL, estimate=ONE)],
      "a and b are equally fast (2.00 s)."),
+    (FindingShape.BEST, {"axis": "nodes", "points": (1, 2, 4, 8, 16)}, [
+        Claim({"per node": 48}, {"others": 2}, at=(1,), ratio=ratio(1.5), verdict=Verdict.FASTER),
+        Claim({"per node": 16}, at=(2, 4), also=({"per node": 8},), verdict=Verdict.NO_DIFFERENCE),
+        Claim({"per node": 8}, at=(8,), also=({"per node": 4},), verdict=Verdict.EQUAL),
+        Claim({"per node": 4}, at=(16,), also=({"per node": 2},), verdict=Verdict.UNDECIDED,
+              needed=3)],
+     "48 processes per node on 1 node; 8 and 16 processes per node on 2 to 4 nodes; 4 and 8 "
+     "processes per node on 8 nodes (the same); 2 and 4 processes per node on 16 nodes (undecided; "
+     "needs 3 launches each); no difference shown between those named together."),
+    (FindingShape.COMPARISON, {"of": 9}, [
+        Claim(*WAYS, count=6, ratio=ratio(1.03, n=512), verdict=Verdict.NO_DIFFERENCE),
+        Claim(*WAYS, count=3, ratio=ratio(1.0), verdict=Verdict.EQUAL)],
+     "nonblocking vs blocking: no difference shown in any of 9 settings (the same time in 3; "
+     "median 1.03x; most with N = 512)."),
     (FindingShape.TREND, {},
      [Claim({"cores": 2}, {"cores": 1}, ratio=ratio(1.9), share=0.95, verdict=Verdict.FASTER)],
      "1.90x faster with 2 cores than with 1 core (95 % CI 1.71 to 2.09, 7 launches; efficiency "

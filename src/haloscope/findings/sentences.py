@@ -350,9 +350,26 @@ def _compared(finding: Finding) -> str:
         if len(every) == 1:
             told.append(_one_comparison(finding, every[0], subject, reference))
             continue
-        parts = [_clause(finding, part) for part in every]
-        told.append(f"{subject or 'this'} vs {reference}: {', '.join(parts)}")
+        parts = ", ".join(_clause(finding, part) for part in every)
+        told.append(
+            f"{subject or 'this'} vs {reference}: {_no_difference(finding, every) or parts}"
+        )
     return "; ".join(told)
+
+
+def _no_difference(finding: Finding, every: Sequence[Claim]) -> str:
+    """Of settings that show no difference, and others with the same time: that none differs."""
+    by_verdict = {part.verdict: part for part in every}
+    if by_verdict.keys() != {Verdict.NO_DIFFERENCE, Verdict.EQUAL}:
+        return ""
+    unsure, same = by_verdict[Verdict.NO_DIFFERENCE], by_verdict[Verdict.EQUAL]
+    if None in (unsure.count, same.count) or finding.of != sum(part.count or 0 for part in every):
+        return ""
+    equal = f"the same time in {same.count}"
+    return (
+        f"no difference shown in any of {finding.of} settings"
+        f"{_bracketed(equal, _most(unsure), _error(unsure))}"
+    )
 
 
 def _sides(subject: Settings, reference: Settings) -> tuple[str, str]:
@@ -436,12 +453,30 @@ def _most(part: Claim) -> str:
 
 
 def _best(finding: Finding) -> str:
-    """Who is fastest where, by how much; who can't be told apart."""
-    told = [_winner(finding, part) for part in finding.parts]
+    """Who is fastest where, by how much; who can't be told apart. Of many places, who alone."""
+    brief = len(finding.parts) > _MANY
+    told = [(_first if brief else _winner)(finding, part) for part in finding.parts]
+    if brief and any(part.also and part.verdict is Verdict.NO_DIFFERENCE for part in finding.parts):
+        told.append("no difference shown between those named together")
     bands = [part.band for part in finding.parts if part.band and _error(part)]
     if bands:
         told.append(f"error of the simulation {within(max(bands))}")
     return "; ".join(told)
+
+
+_MANY = 3
+"""Of more races than these a sentence has the winners alone; a table has the others' times."""
+
+
+def _first(finding: Finding, part: Claim) -> str:
+    """ "32 and 48 processes per node on 2 to 4 nodes"."""
+    every = _together([part.subject, *part.also])
+    at = _at(finding, part)
+    sure = _VERDICTS[part.verdict] if part.also and part.verdict in _TOLD_APART else ""
+    return f"{every}{at and f' {at}'}{_bracketed(sure, _needed(part))}"
+
+
+_TOLD_APART = (Verdict.EQUAL, Verdict.UNDECIDED)
 
 
 def _together(several: Sequence[Settings]) -> str:

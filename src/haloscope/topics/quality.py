@@ -132,7 +132,7 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
     ]
     if parts:
         yield Finding(
-            question="Error of simulations like these, median",
+            question="Error of simulations like these",
             shape=FindingShape.PUBLISHED,
             parts=tuple(parts),
             metric=Metric("relative error", ""),
@@ -143,7 +143,7 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
 def _validated(one: Validated) -> Claim:
     """The errors of one published table: median, and the largest."""
     over = f" over {one.over}" if one.over else ""
-    text = f"largest {100 * one.worst:.1f} %, {one.cells} cells{over}"
+    text = f"median, {100 * one.worst:.1f} % largest, {one.cells} cells{over}"
     where = f"{one.paper}, {called(one.table)}"
     reference = Reference(one.worst, text, 0.0, one.worst, where)
     name = named(one.kernel, one.variant)
