@@ -19,6 +19,7 @@ from recorded import (
     Raw,
     cases,
     collectives,
+    fft,
     of_phases,
     pingpong,
     poisson,
@@ -101,6 +102,11 @@ RAWS: dict[str, list[Raw]] = {
     "surfaces": [poisson(32, surface=33)],
     "scaling": solves(1, 2, 4, 8),
     "scaling_law": solves(1, 2, 4, 8, 16, 32),
+    "exchange": [
+        poisson(256, ranks=p, exchange=exchange, time_s=time_s / p)
+        for p in (2, 4, 8)
+        for exchange, time_s in (("blocking", 1.0), ("nonblocking", 1.1 - 0.03 * p))
+    ],
     "jacobi": [
         *[stream(ranks=ranks) for ranks in (1, 2)],
         *[pingpong(launch=k) for k in range(3)],
@@ -132,6 +138,11 @@ RAWS: dict[str, list[Raw]] = {
         for nodes in (1, 4)
     ],
     "spmv": [spmv(ranks=ranks) for ranks in (1, 2, 4)],
+    "transpose": [
+        fft(transpose=way, ranks=p, time_s=time_s / p)
+        for p in (2, 4, 8)
+        for way, time_s in (("alltoallv", 1.0), ("pairwise", 1.1 - 0.03 * p))
+    ],
     "phases": [poisson(64), poisson(64, ranks=2)],
     "sections": [of_phases("lammps_rhodo", dict.fromkeys(NAMES, 0.25), 2.0)],
 }

@@ -6,11 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from found import found, ratio
-from recorded import Raw, fft, heat, poisson, spmv
+from found import SIMULATED, found, ratio
+from recorded import MACHINE, Raw, cases, fft, heat, poisson, spmv
 
+from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
+from haloscope.topics import figures
+from haloscope.topics.common.figure import Lines
 from haloscope.topics.contrast import findings as contrast
 
 
@@ -128,3 +131,61 @@ def test_bindings_that_differ_in_one_of_two_settings() -> None:
     }
     faster = by[Verdict.FASTER].ratio
     assert faster and faster.where["n"] == 128 and faster.most == pytest.approx(4 / 3)
+
+
+def test_a_figure_has_a_point_for_every_setting_and_a_curve_for_every_way_and_variant() -> None:
+    raws = [
+        raw
+        for ranks, faster in ((2, 1.1), (4, 1.2), (8, 1.5))
+        for variant in ("fused", "textbook")
+        for exchange, time_s in (("blocking", 3.0), ("nonblocking", 3.0 / faster))
+        for raw in solves(time_s, ranks=ranks, variant=variant, exchange=exchange)
+    ]
+
+    (figure,) = figures.build("exchange", cases(raws), Context(machine=MACHINE))
+
+    (panel,) = figure.panels
+    assert isinstance(panel, Lines) and figure.shows_enough
+    level, *curves = panel.curves
+    assert {mark.y for mark in level.marks} == {1.0} and level.bound
+    assert [curve.label for curve in curves] == ["fused", "textbook"]
+    for curve in curves:
+        assert [mark.x for mark in curve.marks] == [2, 4, 8]
+        assert [mark.y for mark in curve.marks] == pytest.approx([1.1, 1.2, 1.5])
+    assert panel.bands == ()
+
+
+def test_a_figure_of_more_settings_than_colours_tells_the_ways_apart() -> None:
+    raws = [
+        raw
+        for n in (64, 128, 256, 512)
+        for ranks in (2, 4)
+        for variant in ("fused", "textbook")
+        for exchange in ("blocking", "sendrecv", "nonblocking")
+        for raw in solves(1.0, n, 2, ranks=ranks, variant=variant, exchange=exchange)
+    ]
+
+    (figure,) = figures.build("exchange", cases(raws), Context(machine=MACHINE))
+
+    (panel,) = figure.panels
+    assert isinstance(panel, Lines)
+    labels = [curve.label for curve in panel.curves[1:]]
+    assert len(labels) <= 8
+    assert {label.split(",")[0] for label in labels} == {"sendrecv", "nonblocking"}
+    assert sum(len(curve.marks) for curve in panel.curves[1:]) == 32
+
+
+def test_a_figure_of_simulations_shades_the_error_of_a_ratio_once() -> None:
+    raws = [
+        poisson(1024, ranks=ranks, variant="textbook", exchange=exchange, time_s=1.0, **SIMULATED)
+        for ranks in (2, 4, 8)
+        for exchange in ("blocking", "nonblocking")
+    ]
+
+    (figure,) = figures.build("exchange", cases(raws), Context(machine=MACHINE))
+
+    (panel,) = figure.panels
+    assert isinstance(panel, Lines)
+    ((low, high),) = panel.bands
+    assert high > 1 and low == pytest.approx(1 / high)
+    assert all(mark.band is None for curve in panel.curves for mark in curve.marks)

@@ -15,6 +15,7 @@ from haloscope.topics import programs, ring, spmv, variability
 from haloscope.topics.collectives import figures as collectives
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.words import none_suits
+from haloscope.topics.contrast import figures as contrast
 from haloscope.topics.jacobi import figures as jacobi
 from haloscope.topics.mapping import characterization
 from haloscope.topics.mapping import figures as mapping
@@ -36,6 +37,7 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "surfaces": poisson.surfaces_figures,
     "scaling": scaling.scaling_figures,
     "scaling_law": scaling.scaling_law_figures,
+    "exchange": contrast.exchange_figures,
     "jacobi": jacobi.jacobi_figures,
     "roofline": jacobi.roofline_figures,
     "iterations": poisson.iterations_figures,
@@ -45,6 +47,7 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "mapping": mapping.mapping_figures,
     "characterization": characterization.figures,
     "spmv": spmv.spmv_figures,
+    "transpose": contrast.transpose_figures,
     "phases": phases.phases_figures,
     "sections": phases.sections_figures,
     "variability": variability.variability_figures,

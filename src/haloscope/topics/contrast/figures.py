@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many times as fast each way is as its reference, over cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.context import Context
+from haloscope.findings.sentences import within
+from haloscope.quantities import number
+from haloscope.study.settings import common, describe, varying
+from haloscope.topics.common.figure import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    bars,
+    counts,
+    mark,
+)
+from haloscope.topics.contrast.analysis import EXCHANGES, FACES, TRANSPOSES, Ways, groups
+
+_COLOURS = 8
+"""The largest number of curves that are told apart; of more settings, the last to vary are not."""
+_SIZE = ("nodes", "ppn", "threads", "places")
+
+
+def exchange_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """How many times as fast each halo exchange is as blocking, over cores."""
+    return [*contrast_figures(cases, context, EXCHANGES), *contrast_figures(cases, context, FACES)]
+
+
+def transpose_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """How many times as fast each transpose is as one collective call, over cores."""
+    return contrast_figures(cases, context, TRANSPOSES)
+
+
+def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Figure]:
+    """One figure of all settings that have several ways, a point each; [] without any."""
+    found = [
+        contrast
+        for _, several in groups(cases, context.seed, ways)
+        for contrast in several
+        if contrast.ratio is not None
+    ]
+    if not found:
+        return []
+    curves = _curves(found, ways)
+    cores = [contrast.second.case.cores for contrast in found]
+    reference = ways.order[min(ways.position(contrast.first.case) for contrast in found)]
+    errors = sorted({one.ratio.band for one in found if one.ratio and one.ratio.band})
+    level = tuple(Mark(at, 1.0) for at in sorted({*cores}))
+    panel = Lines(
+        "times_as_fast",
+        "",
+        Axis("cores", "log2", counts(cores)),
+        Axis(f"times as fast as {reference}", "log"),
+        (Curve(f"as fast as {reference}", level, bound=True), *curves),
+        bands=tuple((1 / factor, factor) for factor in errors[:1]),
+    )
+    points = [one.y for curve in curves for one in curve.marks]
+    shown = [measure.case for one in found for measure in (one.first, one.second)]
+    return [
+        Figure(
+            id=ways.setting,
+            kind=ways.setting,
+            title=context.title(ways.title, common([case.settings for case in shown])),
+            panels=(panel,),
+            fewest=OVER_PROCESSES,
+            alt=f"{number(min(points))} to {number(max(points))} times as fast as {reference}.",
+            notes=(
+                f"A point per setting: time with {reference} over time with the other.",
+                *(f"Shaded: within the simulation's error ({within(one)})." for one in errors[:1]),
+                *bars(shown, [panel]),
+            ),
+        )
+    ]
+
+
+def _curves(found: Sequence[Contrast], ways: Ways) -> list[Curve]:
+    """Points by way and by what else varies, but for nodes, processes and threads."""
+    every = [contrast.second.case.settings for contrast in found]
+    names = [name for name in varying(every) if name not in (*_SIZE, *ways.follows)]
+    names.sort(key=lambda name: name != ways.setting)
+    while len({describe(one, names) for one in every}) > _COLOURS:
+        names.pop()
+    marks: dict[str, list[Mark]] = {}
+    for contrast in found:
+        case = contrast.second.case
+        own = describe(case.settings, names) or str(case.settings[ways.setting])
+        assert contrast.ratio is not None
+        one = replace(mark(case.cores, contrast.ratio), band=None)  # shaded for all points
+        marks.setdefault(own, []).append(one)
+    return [
+        Curve(label, tuple(sorted(own, key=lambda one: one.x)), joined=False)
+        for label, own in marks.items()
+    ]
