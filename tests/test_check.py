@@ -99,6 +99,14 @@ def test_a_skipped_step_of_tests_says_how_many_they_are(check: Any, tmp_path: Pa
     assert check.run(step).skipped == {"not here": 2}
 
 
+@pytest.mark.parametrize("mark", ["lab", "long", "latex", "toolchains"])
+def test_files_with_a_marker_are_found_by_its_name(check: Any, mark: str) -> None:
+    files = {path for path in (ROOT / "tests").rglob("*.py") if f"mark.{mark}" in path.read_text()}
+    words = [step.tests for step in check.STEPS if step.tests[1:2] and step.tests[0] == "-m"]
+    (named,) = [rest for _, marks, *rest in words if marks.split()[0] == mark]
+    assert {*named} == {str(path.relative_to(ROOT)) for path in files} != set()
+
+
 def test_each_level_has_those_before_it(check: Any) -> None:
     assert {step.level for step in check.STEPS} == {*check.LEVELS}
 
