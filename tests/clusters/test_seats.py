@@ -31,6 +31,7 @@ def seats(nodes: list[int], **layout: Any) -> list[int] | None:
         (4, {"bind": "spread"}, [0, 0, 1, 1]),
         (2, {"bind": "close", "threads": 2}, [0, 1]),
         (2, {"bind": "spread", "threads": 2}, [0, 1]),
+        (2, {"bind": "spread", "threads": 2, "places": "threads"}, [0, 1]),
         (4, {"bind": "close", "places": "threads"}, [0, 0, 0, 0]),
         (8, {"bind": "close", "places": "threads"}, [0] * 4 + [1] * 4),
         (3, {"bind": "spread", "places": "threads"}, [0, 0, 1]),

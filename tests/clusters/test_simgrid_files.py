@@ -157,6 +157,26 @@ def test_the_node_is_a_file_that_halobench_reads() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("layout", "packed"),
+    [
+        ({"ppn": 2}, True),
+        ({"ppn": 2, "bind": "spread"}, False),
+        ({"ppn": 2, "threads": 2, "bind": "spread"}, False),
+        ({"ppn": 1, "threads": 2, "bind": "spread"}, True),
+        ({"ppn": 1, "threads": 2, "bind": "spread", "thread_bind": "spread"}, False),
+        ({"ppn": 1, "threads": 2, "bind": "close", "thread_bind": "spread"}, False),
+        ({"ppn": 1, "threads": 2, "bind": "none"}, False),
+    ],
+)
+def test_cores_in_use_are_packed_as_ranks_or_the_threads_of_the_only_one(
+    layout: dict[str, Any], packed: bool
+) -> None:
+    found = simgrid_files.machine_file(described(), case("stream", **layout)).splitlines()
+
+    assert ("packed" in found) is packed
+
+
 def test_of_a_cache_the_usable_part_counts() -> None:
     node = described().node
     usable = Quantity(value=2.0**19, source="a test")

@@ -182,6 +182,10 @@ def test_once_binds_as_asked(haloscope: Run, capsys: pytest.CaptureFixture[str])
     given = ("once", "fake", "--on", "stampede2", "--nodes", 3)
     assert haloscope(*given, "--bind", "spread", "--json") == 0
     assert json.loads(capsys.readouterr().out)["layout"]["bind"] == "spread"
+    threads = ("--ppn", 2, "--threads", 4, "--bind", "spread", "--thread-bind", "spread", "--json")
+    assert haloscope(*given, *threads) == 0
+    layout = json.loads(capsys.readouterr().out)["layout"]
+    assert (layout["bind"], layout["thread_bind"]) == ("spread", "spread")
 
 
 def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) -> None:

@@ -50,6 +50,12 @@ def test_solves_on_several_nodes_are_unbound_where_the_file_has_what_that_costs(
     assert binds("hpcf-2018-10") == {True: {"spread"}, False: {"spread"}}
 
 
+def test_ranks_are_spread_and_threads_bound_as_published() -> None:
+    for table, threads in (("7.1", "close"), ("7.2", "close"), ("4.2", "spread")):
+        found = unpredicted(tables_of("hpcf-2018-10", [table])[0])
+        assert {(one.layout.bind, one.layout.thread_bind) for one in found} == {("spread", threads)}
+
+
 def test_jobs_that_keep_all_cores_of_their_nodes_busy_are_known() -> None:
     cells = [one.cell for one in unpredicted(tables_of("hpcf-2010-6", ["4.1"])[0])]
     assert {cell.whole_nodes for cell in cells if cell.keys["ppn"] == 8} == {True}

@@ -9,6 +9,7 @@ import resource
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from recorded import case_id, quick
 from haloscope.errors import UserError
 from haloscope.records import strict_json
 from haloscope.records.record import Record, append, latest, no_records, read
+from haloscope.study.case import Layout, identity
 
 
 def record(launch: int = 0, **more: Any) -> dict[str, Any]:
@@ -300,6 +302,27 @@ def test_a_record_of_other_settings_than_its_id_says_is_left_out(
     (line,) = caplog.messages
     assert line.startswith(f"{file}:1: ")
     assert str(other["case"]) in line and case_id(other) in line
+
+
+@pytest.mark.parametrize(
+    ("layout", "known"),
+    [
+        ({"ppn": 2, "threads": 2, "bind": "spread"}, "5489c6b33e4b"),
+        ({"ppn": 1, "threads": 4, "bind": "spread"}, "c02e6c41d652"),
+        ({"ppn": 1, "threads": 4, "bind": "close"}, "7079f0158eb3"),
+        ({"ppn": 4, "threads": 1, "bind": "spread"}, "3671bf9a4baa"),
+    ],
+)
+def test_threads_of_older_records_are_bound_as_processes(
+    layout: dict[str, Any], known: str
+) -> None:
+    """known: the id before threads had a binding of their own."""
+    asked = Layout.recorded({"nodes": 1, "places": "cores", **layout})
+    several = layout["threads"] > 1
+    assert asked.as_recorded().get("thread_bind") == (layout["bind"] if several else None)
+    assert identity("stream", {}, asked, "system", None) == known
+    other = replace(asked, thread_bind="spread" if asked.thread_bind == "close" else "close")
+    assert (identity("stream", {}, other, "system", None) == known) is not several
 
 
 def test_ranks_that_do_not_lie_as_their_layout_says_are_left_out(

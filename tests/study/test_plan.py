@@ -594,6 +594,22 @@ def test_a_plan_from_before_best_fit_is_read_with_its_ids() -> None:
     assert plan_of(json.dumps(today.as_dict()).encode()) == today
 
 
+def test_a_plan_from_before_threads_were_bound_apart_is_read_with_its_ids() -> None:
+    axes = {"ppn": [1, 2], "threads": [1, 2], "bind": ["close", "spread", "none"]}
+    as_ranks = tuple(
+        replace(one, layout=replace(one.layout, thread_bind=one.layout.bind))
+        if one.layout.threads > 1 and one.layout.bind != "none"
+        else one
+        for one in planned({"layout": axes}).cases
+    )
+    plan = SavedPlan("mine", "ours", 1, as_ranks, (), {}, {"host": "here"})
+    saved = plan.as_dict()
+    for case in saved["cases"]:
+        del case["layout"]["thread_bind"]
+
+    assert plan_of(json.dumps(saved).encode()) == plan
+
+
 def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
     cases = planned({"params": {"n": list(range(8, 28))}}, launches=3).cases
     launches = schedule(cases, seed=1)
@@ -689,6 +705,39 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
     of_sockets = replace(simulated, sockets_differ=True)
     (other,) = planned({"layout": {"placement": "same-core"}}, site=of_sockets).cases
     assert "bind = close" in str(other.absent) and "bind = spread" in str(other.absent)
+
+
+def test_threads_are_bound_in_several_ways_where_they_have_a_choice() -> None:
+    axes = {"ppn": [1, 2], "threads": [1, 2], "bind": ["close", "spread", "none"]}
+    plan = planned({"layout": {**axes, "thread_bind": ["close", "spread"]}})
+    spread = {
+        (one.layout.ppn, one.layout.threads, one.layout.bind)
+        for one in plan.cases
+        if one.layout.thread_bind == "spread"
+    }
+
+    assert spread == {(1, 2, "close"), (1, 2, "spread"), (2, 2, "spread")}
+    assert len(plan.cases) == 12 + len(spread)
+
+
+@pytest.mark.parametrize(
+    ("sockets", "layout", "simulated"),
+    [
+        (2, {"ppn": 2, "threads": 2, "bind": "spread"}, True),
+        (4, {"ppn": 2, "threads": 2, "bind": "spread"}, False),
+        (4, {"ppn": 2, "threads": 2, "bind": "spread", "thread_bind": "spread"}, True),
+        (4, {"ppn": 2, "threads": 2, "bind": "close"}, True),
+        (4, {"ppn": 1, "threads": 2, "bind": "spread"}, True),
+        (2, {"ppn": 2, "threads": 2, "bind": "spread", "places": "threads"}, False),
+    ],
+)
+def test_close_threads_that_the_node_model_does_not_have_are_absent(
+    sockets: int, layout: dict[str, Any], simulated: bool
+) -> None:
+    site = replace(SITE, facts=SIMULATED, sockets=sockets)
+    (case,) = planned({"layout": layout}, site=site).cases
+
+    assert (case.absent is None) is simulated
 
 
 def test_a_placement_stands_alone() -> None:

@@ -10,7 +10,6 @@ import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import fields
 from math import pi, sin
 from pathlib import Path
 from statistics import median
@@ -141,8 +140,7 @@ def record(
 
 def case_id(raw: Raw) -> str:
     """The id of the case with a record's settings."""
-    known = {field.name for field in fields(Layout)}
-    layout = Layout(**{key: value for key, value in raw["layout"].items() if key in known})
+    layout = Layout.recorded(raw["layout"])
     name = raw["toolchain"]["name"]
     return identity(raw["kernel"], raw["params"], layout, name, raw["transport"])
 

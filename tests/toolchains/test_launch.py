@@ -94,26 +94,37 @@ def test_openmpi_may_run_as_root() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ranks", "threads", "bind", "cpus"),
+    ("ranks", "threads", "bind", "thread_bind", "cpus"),
     [
-        (1, 1, "close", [(4,)]),
-        (2, 2, "close", [(4, 5), (6, 7)]),
-        (2, 1, "spread", [(4,), (8,)]),
-        (1, 2, "spread", [(4, 8)]),
-        (3, 1, "spread", [(4,), (6,), (9,)]),
-        (4, 2, "spread", [(4, 5), (6, 7), (8, 9), (10, 11)]),
-        (2, 2, "none", [(4, 5, 6, 7, 8, 9, 10, 11)] * 2),
+        (1, 1, "close", "close", [(4,)]),
+        (2, 2, "close", "close", [(4, 5), (6, 7)]),
+        (2, 2, "close", "spread", [(4, 5), (6, 7)]),
+        (2, 1, "spread", "close", [(4,), (8,)]),
+        (1, 2, "spread", "spread", [(4, 8)]),
+        (1, 2, "close", "spread", [(4, 8)]),
+        (1, 2, "spread", "close", [(4, 5)]),
+        (2, 2, "spread", "close", [(4, 5), (8, 9)]),
+        (2, 2, "spread", "spread", [(4, 6), (8, 10)]),
+        (3, 1, "spread", "close", [(4,), (6,), (9,)]),
+        (3, 2, "spread", "close", [(4, 5), (6, 7), (9, 10)]),
+        (4, 2, "spread", "close", [(4, 5), (6, 7), (8, 9), (10, 11)]),
+        (2, 2, "none", "close", [(4, 5, 6, 7, 8, 9, 10, 11)] * 2),
     ],
 )
 def test_close_fills_the_first_cores_and_spread_uses_all(
-    ranks: int, threads: int, bind: str, cpus: list[tuple[int, ...]]
+    ranks: int, threads: int, bind: str, thread_bind: str, cpus: list[tuple[int, ...]]
 ) -> None:
-    job = Job(ranks, threads, bind=bind, cpus=(4, 5, 6, 7, 8, 9, 10, 11))
+    job = Job(
+        *(ranks, threads),
+        bind=bind,
+        thread_bind=thread_bind,
+        cpus=(4, 5, 6, 7, 8, 9, 10, 11),
+    )
     assert job.cpus_of_ranks() == cpus
 
 
 def test_openmp_is_told_how_many_threads_and_where() -> None:
-    env = environment("mpich", Job(1, 2, places="sockets", bind="spread", cpus=FOUR))
+    env = environment("mpich", Job(1, 2, places="sockets", thread_bind="spread", cpus=FOUR))
     words = {name: value for name, value in env.items() if name.startswith("OMP_")}
     assert words == {
         "OMP_NUM_THREADS": "2",
@@ -178,11 +189,19 @@ def test_what_an_outer_job_left_is_taken_out_and_a_users_tuning_stays() -> None:
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
-    job = Job(0, -1, places="core", bind="tight", transport="carrier-pigeon", cpus=FOUR)
+    job = Job(
+        0,
+        -1,
+        places="core",
+        bind="tight",
+        thread_bind="none",
+        transport="carrier-pigeon",
+        cpus=FOUR,
+    )
     with pytest.raises(UserError) as caught:
         command("openmpi", job)
     assert [problem.where for problem in caught.value.problems] == [
-        *("ranks", "threads", "places", "bind", "transport"),
+        *("ranks", "threads", "places", "bind", "thread_bind", "transport"),
     ]
     assert "did you mean 'cores'" in caught.value.problems[2].remedy
 

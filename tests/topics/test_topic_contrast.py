@@ -114,6 +114,23 @@ def test_bindings_count_where_cores_can_be_bound_in_two_ways() -> None:
     assert ratio(one.parts[0]) == pytest.approx(1.25)
 
 
+def test_processes_and_threads_are_bound_apart() -> None:
+    """The reference is close for both; a record without thread_bind has the processes' binding."""
+    ways = (({"bind": "close"}, 1.0), ({"bind": "spread", "thread_bind": "close"}, 0.5),
+            ({"bind": "spread"}, 0.8))  # fmt: skip
+    raws = [
+        raw for layout, time in ways for raw in solves(time, 64, ranks=2, threads=4, layout=layout)
+    ]
+
+    apart, together = found(contrast.ways, raws)
+
+    assert apart.parts[0].subject == {"bind": "spread", "thread_bind": "close"}
+    assert together.parts[0].subject == {"bind": "spread"}
+    assert apart.parts[0].reference == together.parts[0].reference == {"bind": "close"}
+    assert ratio(apart.parts[0]) == pytest.approx(2)
+    assert ratio(together.parts[0]) == pytest.approx(1.25)
+
+
 def test_bindings_that_differ_in_one_of_two_settings() -> None:
     raws = [
         raw

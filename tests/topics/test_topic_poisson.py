@@ -196,6 +196,19 @@ def test_ranks_that_are_packed_stand_beside_no_paper_that_spread_them(
     assert (known is not None) is beside
 
 
+@pytest.mark.parametrize(("thread_bind", "beside"), [("close", True), ("spread", False)])
+def test_published_times_stand_beside_threads_that_were_bound_alike(
+    thread_bind: str, beside: bool
+) -> None:
+    bound = {"bind": "spread", "thread_bind": thread_bind}
+    raw = poisson(8192, variant="textbook", nodes=2, ranks=4, threads=16, layout=bound, **SIMULATED)
+    (case,) = cases([of_case(raw)])
+
+    known = Library([papers.load("hpcf-2018-10")]).find(case, "time_s", ("hybrid_grid",))
+
+    assert (known is not None) is beside
+
+
 def test_simulated_layouts_within_the_error_of_their_ratio_are_alike() -> None:
     raws = [
         poisson(8192, nodes=32, ranks=32 * ppn, threads=32 // ppn, variant="textbook",

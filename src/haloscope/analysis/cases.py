@@ -19,6 +19,7 @@ from haloscope.quantities import count
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
+from haloscope.study.case import node_bind
 from haloscope.study.settings import (
     OUTPUT,
     PROTOCOL,
@@ -77,7 +78,7 @@ class MeasuredCase:
             return False
         machine = self.launches[0].machine or {}
         a_node = self.number("ppn") * self.number("threads")
-        packed = self.settings.get("bind") == "close" and (machine.get("threads_per_core") or 1) > 1
+        packed = node_bind(self.settings) == "close" and (machine.get("threads_per_core") or 1) > 1
         return a_node > (machine.get("cores") or inf) or (packed and a_node > 1)
 
     @property
@@ -362,12 +363,33 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     for case in cases:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
         parts.setdefault(outside, []).append(case)
+    if "threads" in inside:
+        parts = _with_one_thread(parts)
     every = [dict(key) for key in parts]
     found = [
         Facet(describe(one, apart(one, every)), one, tuple(own))
         for one, own in zip(every, parts.values(), strict=True)
     ]
     return found if chosen else [one for part in found for one in _each(part)]
+
+
+def _with_one_thread(
+    parts: Mapping[tuple[tuple[str, Setting], ...], list[MeasuredCase]],
+) -> dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]]:
+    """Put cases in which the binding of threads is moot into every part that differs in it alone.
+
+    They are the first point of each curve over threads.
+    """
+    moot = {key: own for key, own in parts.items() if ("thread_bind", None) in key}
+    found = {key: list(own) for key, own in parts.items() if key not in moot}
+    for key, own in moot.items():
+        rest = {*key} - {("thread_bind", None)}
+        alike = [other for other in found if {*other} >= rest]
+        for other in alike:
+            found[other] = [*own, *found[other]]
+        if not alike:
+            found[key] = own
+    return found
 
 
 def _swept(cases: Sequence[MeasuredCase]) -> set[str]:

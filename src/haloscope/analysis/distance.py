@@ -59,8 +59,7 @@ def _simulated(
 
     Processors are counted socket by socket; they are unknown where the machine's cores are.
     """
-    keys = ("nodes", "ppn", "tasks", "threads", "places", "bind", "mapping", "mapping_seed")
-    asked = Layout(**{key: layout[key] for key in keys if layout.get(key) is not None})
+    asked = Layout.recorded(layout)
     nodes = asked.nodes_of_ranks
     a_core = machine.get("threads_per_core") or 1 if asked.places == "threads" else 1
     processors = (machine.get("cores") or 0) * a_core
@@ -68,7 +67,14 @@ def _simulated(
         return [{"host": node} for node in nodes], {}
     every = tuple(range(processors))
     left = {
-        node: iter(Job(ranks, asked.threads, bind=asked.bind, cpus=every).cpus_of_ranks())
+        node: iter(
+            Job(
+                *(ranks, asked.threads),
+                bind=asked.bind,
+                thread_bind=asked.thread_bind,
+                cpus=every,
+            ).cpus_of_ranks()
+        )
         for node, ranks in Counter(nodes).items()
     }
     own = processors // (machine.get("sockets") or 1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.study.case import thread_bind_of
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable
@@ -133,6 +134,9 @@ def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
     if table.facts.get("kernel") != case.kernel or not comparable(table, case):
         return False
     if _packed(case) and "bind" not in table.facts:
+        return False
+    bound = thread_bind_of(case.settings)
+    if bound is not None and table.facts.get("omp_proc_bind", bound) != bound:
         return False
     names = [name for name in _SETTINGS if name in table.facts and name != but]
     return all(case.settings.get(name) == table.facts[name] for name in names)

@@ -17,6 +17,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.sequential import Warmup, steady_medians, warmup_if_any
+from haloscope.study.case import node_bind
 
 SweepPoint = Mapping[str, Any]
 
@@ -108,7 +109,7 @@ def capacities(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[tu
         return []
     nodes = case.number("nodes")
     cores = -(-case.cores // nodes)
-    spread = case.settings.get("bind") == "spread"
+    spread = node_bind(case.settings) == "spread"
     found = []
     for cache in sorted(known.get("caches") or [], key=lambda cache: int(cache["level"])):
         sharing = max(1, cache.get("shared_by") or 1)

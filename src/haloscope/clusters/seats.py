@@ -12,7 +12,7 @@ from haloscope.toolchains.job import Job
 
 
 def sockets_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) -> list[int] | None:
-    """The socket of each rank, given its node; threads, places and bind are the layout's.
+    """The socket of each rank, given its node; threads, places, and bindings are the layout's.
 
     Ranks sit as real ones bind themselves. None where they all have one memory: where the file
     tells of no socket's, where no node has several ranks, or where threads of a rank lie on
@@ -33,7 +33,10 @@ def sockets_of_a_node(node: Node, ranks: int, layout: Layout) -> Iterator[set[in
     """Those of each of so many ranks on one node, in their order."""
     threads = layout.places == "threads"
     processors = node.cores * (node.threads_per_core if threads else 1)
-    job = Job(ranks, layout.threads, layout.places, layout.bind, cpus=tuple(range(processors)))
+    job = Job(
+        *(ranks, layout.threads, layout.places, layout.bind, layout.thread_bind),
+        cpus=tuple(range(processors)),
+    )
     of_a_socket = processors // node.sockets
     for cpus in job.cpus_of_ranks():
         yield {cpu // of_a_socket for cpu in cpus}

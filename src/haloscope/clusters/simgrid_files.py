@@ -31,7 +31,7 @@ from haloscope.clusters.schema import (
 from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.clusters.slowest import expected_slowest, unbound
 from haloscope.clusters.smpi_collectives import SELECTOR
-from haloscope.study.case import Case, Layout, ranks_sharing_a_gpu
+from haloscope.study.case import Case, Layout, node_bind, ranks_sharing_a_gpu
 
 Row = tuple[int, float, float]
 """For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
@@ -208,7 +208,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
         quantity: Quantity | None = getattr(node, key)
         if quantity is not None:
             lines.append(f"{key} {quantity.value!r}")
-    if case.layout.bind == "close":  # ranks fill one socket before the next
+    if node_bind(vars(case.layout)) == "close":  # they fill one socket before the next
         of_a_core = node.threads_per_core if case.layout.places == "threads" else 1
         lines.append(f"packed {of_a_core}" if of_a_core > 1 else "packed")
     return "".join(f"{line}\n" for line in lines)

@@ -155,7 +155,7 @@ def _write(arguments: argparse.Namespace, compared: Compared, report: Document) 
 
 _NOT_PRINTED = {
     *(SIZES, *PROTOCOL, *OUTPUT, "synchronisation", "operation"),
-    *("toolchain", "transport", "runner", "places", "bind"),
+    *("toolchain", "transport", "runner", "places", "bind", "thread_bind"),
 }
 """_NOT_PRINTED are settings that outputs of other benchmarks do not contain."""
 

@@ -34,7 +34,7 @@ from haloscope.study.schema import (
     Run,
     Study,
 )
-from haloscope.toolchains.job import BINDS
+from haloscope.toolchains.job import BINDS, THREAD_BINDS
 
 _DESCRIPTION = """\
 Run one case right now, here or on a simulated cluster. Print its result, its time, and the time of
@@ -78,8 +78,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--bind",
         choices=BINDS,
         default=BINDS[0],
-        help="order of processes and threads on cores: close fills one socket first "
-        "(default: close)",
+        help="processes on the cores of a node: close fills one socket first (default: close)",
+    )
+    add(
+        "--thread-bind",
+        choices=THREAD_BINDS,
+        default=THREAD_BINDS[0],
+        help="threads of each process on the cores of its share of a node (default: close)",
     )
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
@@ -265,4 +270,10 @@ def _layout(arguments: argparse.Namespace) -> LayoutAxes:
     nodes, kernel = arguments.nodes, arguments.kernel
     least = halobench.describe(kernel).least_ranks if kernel in halobench.names() else 1
     ppn = arguments.ppn or (arguments.ranks // nodes if arguments.ranks else -(-least // nodes))
-    return LayoutAxes(nodes=[nodes], ppn=[ppn], threads=[arguments.threads], bind=[arguments.bind])
+    return LayoutAxes(
+        nodes=[nodes],
+        ppn=[ppn],
+        threads=[arguments.threads],
+        bind=[arguments.bind],
+        thread_bind=[arguments.thread_bind],
+    )

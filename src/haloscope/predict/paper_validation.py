@@ -212,7 +212,7 @@ def _solve(
     Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
     as by ready studies. Where the cluster file has the costs of unbound processes, those of several
     nodes are taken to be unbound; cells of one node set the memory's numbers. OMP_PROC_BIND,
-    which some tables name, places the threads of one process.
+    which some tables name, places the threads of each process.
     """
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
     published = exact.time_s if exact else float(said["time_s"])
@@ -229,10 +229,13 @@ def _solve(
         "variant": said["variant"],
         "exchange": said.get("exchange", _EXCHANGE),
     }
-    alone = keys["ppn"] == 1 and keys["threads"] != 1  # one process, with threads to be placed
-    usual = "none" if there.cluster.node.unbound and keys["nodes"] > 1 else "spread"
-    bind = str(said.get("omp_proc_bind", usual)) if alone else usual
-    layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind=bind)
+    layout = Layout(
+        nodes=int(keys["nodes"]),
+        ppn=int(keys["ppn"]),
+        threads=int(keys["threads"]),
+        bind="none" if there.cluster.node.unbound and keys["nodes"] > 1 else "spread",
+        thread_bind=str(said.get("omp_proc_bind", Layout.thread_bind)),
+    )
     return Unpredicted(
         *(cell, "poisson_cg", given, layout), lambda record: float(record["times_s"][0])
     )

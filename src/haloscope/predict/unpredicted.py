@@ -14,7 +14,7 @@ from haloscope.study.plan import Program
 from haloscope.study.settings import SIZES, Settings
 from haloscope.toolchains.simgrid import SIMGRID
 
-_WHERE = ("nodes", "ppn", "threads", "places", "bind")
+_WHERE = ("nodes", "ppn", "threads", "places", "bind", "thread_bind")
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Unpredicted:
     @property
     def _settings(self) -> Settings:
         """Its keys, the parameters that were given, and where its ranks were."""
-        where = {key: getattr(self.layout, key) for key in _WHERE}
+        recorded = self.layout.as_recorded()
+        where = {key: recorded[key] for key in _WHERE if key in recorded}
         given = {key: value for key, value in self.given.items() if key != SIZES}
         return {**self.cell.keys, **given, **where}

@@ -223,10 +223,7 @@ def _id(raw: Mapping[str, Any]) -> str:
 
 
 def _asked(layout: Mapping[str, Any]) -> Layout:
-    return Layout(**{key: layout[key] for key in _LAYOUT if key in layout})
-
-
-_LAYOUT = [one.name for one in fields(Layout)]
+    return Layout.recorded(layout)
 
 
 def invalid(detail: ErrorDetails) -> str:

@@ -23,7 +23,7 @@ from haloscope.records import checked, strict_json
 from haloscope.records.attempts import attempts
 from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.stats.stopping_rule import Rule
-from haloscope.study.case import Case, Launch, Layout
+from haloscope.study.case import Case, Launch, Layout, thread_bind_of
 from haloscope.study.plan import schedule
 from haloscope.study.schema import (
     ALLOCATIONS_LIMIT,
@@ -128,15 +128,20 @@ def _saved_plan() -> TypeAdapter[SavedPlan]:
     return TypeAdapter(SavedPlan)
 
 
-def _with_allocation_of_today(case: Case, saved_id: object) -> Case:
-    """Return a case with today's default allocation if it was planned with the earlier one.
+def _of_today(case: Case, saved: Mapping[str, Any]) -> Case:
+    """Return a case of an earlier plan with today's defaults.
 
-    The default was "contiguous" before there was "best_fit". No id contains the default, so the id
-    shows which of both a plan means.
+    Threads without a binding of their own followed `bind`. The default allocation was "contiguous"
+    before there was "best_fit". No id contains the default, so the id shows which of both a plan
+    means.
     """
-    today = replace(case, layout=replace(case.layout, allocation=Layout.allocation))
-    earlier = case.layout.allocation == "contiguous" and saved_id == today.id
-    return today if earlier else case
+    layout = case.layout
+    if "thread_bind" not in saved["layout"]:
+        own = thread_bind_of({**vars(layout), "thread_bind": None})
+        layout = replace(layout, thread_bind=own or Layout.thread_bind)
+    today = replace(case, layout=replace(layout, allocation=Layout.allocation))
+    earlier = layout.allocation == "contiguous" and saved.get("case") == today.id
+    return today if earlier else replace(case, layout=layout)
 
 
 def plan_of(text: bytes) -> SavedPlan:
@@ -147,8 +152,7 @@ def plan_of(text: bytes) -> SavedPlan:
     except ValidationError as error:
         detail = _of_one_type(error.errors(include_url=False)[0])
         raise ValueError(checked.invalid(detail)) from error
-    ids = [as_saved.get("case") for as_saved in saved["cases"]]
-    plan = replace(plan, cases=tuple(map(_with_allocation_of_today, plan.cases, ids)))
+    plan = replace(plan, cases=tuple(map(_of_today, plan.cases, saved["cases"])))
     for case, as_saved in zip(plan.cases, saved["cases"], strict=True):
         if as_saved.get("case") != case.id:
             what = f"case is {as_saved.get('case')}, but the id of its settings is {case.id}"

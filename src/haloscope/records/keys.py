@@ -80,13 +80,25 @@ class LayoutAsked(TypedDict):
     places: Annotated[str, Key("what each thread is bound to: cores, threads, sockets")]
     bind: Annotated[
         str,
-        Key("order of binding: close, spread, none", values=("close", "spread", "none")),
+        Key(
+            "binding of the processes of a node: close, spread, none",
+            values=("close", "spread", "none"),
+        ),
     ]
 
 
 class RecordedLayout(LayoutAsked, total=False):
     """Requested and actual places of ranks and threads."""
 
+    thread_bind: Annotated[
+        str,
+        Key(
+            "binding of the threads of a process: close, spread",
+            values=("close", "spread"),
+            absent="absent with one thread, with bind none, and in older records, where bind "
+            "applies to threads too",
+        ),
+    ]
     placement: Annotated[
         str | None, Key("relative position of two ranks", absent="null unless requested")
     ]

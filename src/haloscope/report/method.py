@@ -12,6 +12,7 @@ from haloscope.analysis.sweeps import sweep
 from haloscope.findings.sentences import sentence
 from haloscope.quantities import count, listed, number, percent, seconds, size
 from haloscope.stats.sequential import Warmup, warmup_if_any
+from haloscope.study.case import thread_bind_of
 from haloscope.toolchains.tuning import in_words
 from haloscope.topics.quality import validity
 
@@ -132,7 +133,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     yield _replicates(cases)
     yield _others(records)
     yield from map(sentence, validity(cases))
-    asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
+    asked = _bindings(records)
     yield f"Where ranks and threads are, for the node model: {listed(asked)}."
     yield _messages(records)
 
@@ -271,13 +272,23 @@ def _counts(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> str:
 
 
 def _layout(records: Sequence[Record]) -> str:
-    asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
+    asked = _bindings(records)
     return (
         f"Requested binding: {listed(asked)}. Every process reports its host and the processors it "
         "may use, which are compared with the request."
         if asked
         else ""
     )
+
+
+def _bindings(records: Sequence[Record]) -> list[str]:
+    """Each binding that was requested: "cores spread, threads close"."""
+    found = set()
+    for layout in (record.layout for record in records):
+        threads = thread_bind_of(layout)
+        apart = f", threads {threads}" if threads not in (None, layout.get("bind")) else ""
+        found.add(f"{layout.get('places')} {layout.get('bind')}{apart}")
+    return sorted(found)
 
 
 def _programs(records: Sequence[Record]) -> str:

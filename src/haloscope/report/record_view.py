@@ -28,6 +28,7 @@ from haloscope.quantities import (
 )
 from haloscope.records.record import Record
 from haloscope.records.scatter import is_of_several, most_apart
+from haloscope.study.case import thread_bind_of
 from haloscope.toolchains.tuning import in_words
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
@@ -87,6 +88,8 @@ def _headline(record: Record, given: Collection[str]) -> Text:
     ranks = f"{count(layout['ranks'], 'rank')} x {count(layout['threads'], 'thread')}"
     several = layout["ranks"] * layout["threads"] > 1 and not layout.get("placement")
     bind = f", bind = {layout.get('bind')}" if several and layout.get("bind") else ""
+    if bind and (threads := thread_bind_of(layout)):
+        bind += f", thread_bind = {threads}"
     where = f"{params}, {ranks}{nodes}{bind}{shared}: "
     line = Text(record.kernel, style="bold").append(where, style="not bold")
     line.append(record.outcome, style=style)

@@ -106,6 +106,7 @@ class SimulatedCluster:
             nodes_differ=node.spread is not None or self.cluster.others is not None,
             gpus=node.gpu.number if node.gpu else 0,
             gpu_bytes=node.gpu.memory_bytes if node.gpu else 0,
+            sockets=node.sockets,
             sockets_differ=node.socket is not None,
             sends_are_free=self.cluster.mpi is None or self.cluster.mpi.send_overhead_s is None,
             doubts=[f"cluster file {self.name}: {one}" for one in self.doubts],

@@ -70,6 +70,7 @@ class Site:
     allocations:      the supported allocations, of case.ALLOCATIONS.
     gpus:             the GPUs of a simulated node; elsewhere devices are emulated or probed.
     gpu_bytes:        the memory of one GPU.
+    sockets:          the sockets of a simulated node.
     sockets_differ:   whether messages in a simulated node depend on the sockets of the ranks.
     nodes_differ:     whether the variability between simulated nodes is known, so that launches
                       of a case can be replicates.
@@ -96,6 +97,7 @@ class Site:
     nodes_limited: bool = False
     gpus: int = 0
     gpu_bytes: int = 0
+    sockets: int = 1
     sockets_differ: bool = False
     doubts: Sequence[str] = ()
     sends_are_free: bool = False

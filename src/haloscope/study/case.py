@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from haloscope.quantities import count
 from haloscope.toolchains.job import shares
@@ -33,10 +33,28 @@ LIST = r"[0-9]{1,7}(,[0-9]{1,7})+"
 _LIST = re.compile(LIST)
 
 
+def thread_bind_of(layout: Mapping[str, Any]) -> str | None:
+    """How the threads of each process are bound, by a record or by settings; None if it is moot.
+
+    Older records have no `thread_bind`: their threads followed `bind`.
+    """
+    if (layout.get("threads") or 1) == 1 or layout.get("bind") == "none":
+        return None
+    return layout.get("thread_bind") or layout.get("bind")
+
+
+def node_bind(layout: Mapping[str, Any]) -> str | None:
+    """How the cores that a node uses lie: as its processes, or as the threads of its only one."""
+    threads = thread_bind_of(layout)
+    return threads if threads and layout.get("ppn") == 1 else layout.get("bind")
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where one case's ranks and threads are asked to go.
 
+    bind, thread_bind: how the ranks of a node are distributed over its cores, and how the threads
+        of each rank are.
     placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
     mapping: which ranks share a node. block fills nodes one after the other, round_robin deals
         ranks out to nodes in turn, random shuffles what block gives, by mapping_seed; 0,1,1,0 (a
@@ -59,6 +77,7 @@ class Layout:
     tasks: int | None = None
     allocation: str = ALLOCATIONS[0]
     allocation_seed: int | None = None
+    thread_bind: str = "close"
 
     @property
     def nodes_of_ranks(self) -> list[int]:
@@ -105,11 +124,18 @@ class Layout:
         nodes = f" on {self.nodes} nodes" if self.nodes > 1 else ""
         usual = (self.places, self.bind) == (Layout.places, Layout.bind)
         binding = "" if usual else f", {self.places} {self.bind}"
+        if self._threads_apart:
+            binding += f", threads {self.thread_bind}"
         placement = f", {self.placement}" if self.placement else ""
         seed = "" if self.mapping_seed is None else f" {self.mapping_seed}"
         mapping = "" if self.mapping == Layout.mapping else f", {self.mapping}{seed}"
         where = f"{threads}{nodes}{binding}{placement}{mapping}{self._allocation}"
         return f"{count(self.ranks, 'rank')}{where}"
+
+    @property
+    def _threads_apart(self) -> bool:
+        """Whether threads are bound in another way than ranks."""
+        return thread_bind_of(vars(self)) not in (None, self.bind)
 
     @property
     def _allocation(self) -> str:
@@ -119,10 +145,21 @@ class Layout:
         return f", allocation {self.allocation}{seed}"
 
     def as_recorded(self) -> dict[str, Any]:
-        """All of it, for a record; of the allocation nothing where none was asked for."""
+        """All of it, for a record; nothing of what was not asked for or is moot."""
         own = ("tasks", "allocation", "allocation_seed")
-        said = vars(self).items()
-        return {key: v for key, v in said if key not in own or v != getattr(Layout, key)}
+        said = {**vars(self), "thread_bind": thread_bind_of(vars(self))}
+        moot = ("thread_bind",) if said["thread_bind"] is None else ()
+        return {
+            key: v
+            for key, v in said.items()
+            if key not in moot and (key not in own or v != getattr(Layout, key))
+        }
+
+    @classmethod
+    def recorded(cls, layout: Mapping[str, Any]) -> Self:
+        """The layout of a record."""
+        known = {key: layout[key] for key in cls.__dataclass_fields__ if key in layout}
+        return cls(**{**known, "thread_bind": thread_bind_of(layout) or cls.thread_bind})
 
     def as_setting(self) -> dict[str, Any]:
         """What makes it what it is; fields that came later only where they say something."""
@@ -136,7 +173,11 @@ class Layout:
         return {
             key: value
             for key, value in vars(self).items()
-            if key not in later or value != getattr(Layout, key)
+            if (
+                self._threads_apart
+                if key == "thread_bind"
+                else key not in later or value != getattr(Layout, key)
+            )
         }
 
 

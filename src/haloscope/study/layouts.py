@@ -39,6 +39,7 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             threads=threads,
             places=places,
             bind=bind,
+            thread_bind=thread_bind,
             mapping=mapping,
             mapping_seed=seed,
             tasks=tasks,
@@ -46,6 +47,7 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             allocation_seed=allocation_seed,
         )
         for (number, ppn, threads, tasks), places, bind in product(shapes, axes.places, axes.bind)
+        for thread_bind in thread_binds(axes, bind, ppn, threads)
         for mapping, seed in mapped[number]
         for allocation, allocation_seed in allocated[number]
     ]
@@ -136,6 +138,15 @@ def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[t
     Where they do not go evenly, ppn is what the fullest nodes have.
     """
     return [(shares(tasks, nodes)[0], threads) for _, threads in free(axes, cores)]
+
+
+def thread_binds(axes: LayoutAxes, bind: str, ppn: int, threads: int) -> Sequence[str]:
+    """Return each binding of threads; one where all are the same: threads have nowhere else to go.
+
+    That holds for one thread, for unbound processes, and for several close ones of a node.
+    """
+    fixed = threads == 1 or bind == "none" or (bind == "close" and ppn > 1)
+    return (Layout.thread_bind,) if fixed else axes.thread_bind
 
 
 def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:

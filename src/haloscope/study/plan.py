@@ -14,7 +14,15 @@ from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.study import file
 from haloscope.study.capacity import Site
-from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking, ranks_sharing_a_gpu
+from haloscope.study.case import (
+    Case,
+    Launch,
+    Layout,
+    Value,
+    gpus_lacking,
+    ranks_sharing_a_gpu,
+    thread_bind_of,
+)
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
 from haloscope.toolchains.build import KernelProgram
@@ -456,6 +464,10 @@ class _RunExpansion:
                 f"allocation '{layout.allocation}' can only be simulated (--on CLUSTER), because a "
                 "batch system chooses the nodes itself"
             )
+        if self.site.facts.simulated and self._partly_packed(layout):
+            what = "the simulation does not distinguish threads close to each other on "
+            what += "some sockets only" if layout.ppn < self.site.sockets else "shared cores"
+            return f"{what}; use thread_bind = spread, or bind = close"
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
         there = () if transport is None else self.site.transports.get(toolchain, ())
@@ -466,6 +478,13 @@ class _RunExpansion:
                 return self._not_simulated
             return f"placement '{layout.placement}' does not exist {self.site.where}"
         return None
+
+    def _partly_packed(self, layout: Layout) -> bool:
+        """Whether spread ranks have close threads that share more than an even share would."""
+        if layout.bind != "spread" or layout.ppn == 1 or thread_bind_of(vars(layout)) != "close":
+            return False
+        several = layout.places == "threads" and self.site.hardware_threads > self.site.cores
+        return several or layout.ppn < self.site.sockets
 
     @property
     def _not_simulated(self) -> str:

@@ -151,8 +151,10 @@ Launches = Annotated[int, Field(ge=1, le=LAUNCHES_LIMIT)]
 Seconds = Annotated[float, Field(gt=0, le=TIME_LIMIT_S, allow_inf_nan=False)]
 ThreadPlaces = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread", "none"]
+ThreadBind = Literal["close", "spread"]
 Places = AxisOf[ThreadPlaces]
 Binds = AxisOf[Bind]
+ThreadBinds = AxisOf[ThreadBind]
 MAPPINGS = ("block", "round_robin", "random")
 """MAPPINGS are the words that decide which ranks share a node, besides a list of nodes."""
 
@@ -210,8 +212,13 @@ class LayoutAxes(_Model):
     bind: Binds = Field(
         ["close"],
         description="'close' to fill one socket before the next, 'none' to leave processes and "
-        "threads to the operating system, or 'spread' to distribute evenly "
-        "over sockets (OMP_PROC_BIND)",
+        "threads to the operating system, or 'spread' to distribute evenly over sockets: the "
+        "processes of a node",
+    )
+    thread_bind: ThreadBinds = Field(
+        ["close"],
+        description="'close' to put the threads of a process on neighbouring cores, or 'spread' to "
+        "distribute them over its share of the node, the whole node if it is alone (OMP_PROC_BIND)",
     )
     placement: Placements | None = Field(
         None,
@@ -254,8 +261,8 @@ class Run(_Model):
     )
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
-        description="nodes, ppn, tasks, threads, cores, places, bind, placement, mapping, "
-        "mapping_seed, allocation, allocation_seed: where ranks and threads run",
+        description="nodes, ppn, tasks, threads, cores, places, bind, thread_bind, placement, "
+        "mapping, mapping_seed, allocation, allocation_seed: where ranks and threads run",
     )
     toolchains: Toolchains | None = Field(
         None, description="'all', or names of MPI libraries (haloscope toolchain list)"

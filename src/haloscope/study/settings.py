@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haloscope.quantities import count, size
-from haloscope.study.case import ALLOCATIONS
+from haloscope.study.case import ALLOCATIONS, thread_bind_of
 
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 LAYOUT = (
-    *("nodes", "ppn", "threads", "places", "bind", "placement"),
+    *("nodes", "ppn", "threads", "places", "bind", "thread_bind", "placement"),
     *("tasks", "mapping", "mapping_seed", "allocation", "allocation_seed"),
 )
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
@@ -41,6 +41,7 @@ OF_BYTES = (("launches", "size"),)
 """OF_BYTES are the whole numbers of bytes among parameters of our own kernels: (kernel,
 parameter)."""
 UNSAID = (
+    "thread_bind",
     "placement",
     "tasks",
     "mapping_seed",
@@ -95,6 +96,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
             if not _plays_no_part(key, raw["kernel"], raw["params"])
         },
         **{key: layout.get(key) for key in LAYOUT},
+        "thread_bind": thread_bind_of(layout),
         "mapping": layout.get("mapping", "block"),
         "allocation": layout.get("allocation", ALLOCATIONS[0]),
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
@@ -144,6 +146,8 @@ def varying(settings: Sequence[Settings]) -> list[str]:
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
+    if len({one.get("thread_bind") for one in settings} - {None}) < 2:  # moot with one thread
+        differ -= {"thread_bind"}
     lists = {
         SIZES,
         *PROTOCOL,

@@ -11,6 +11,7 @@ from haloscope.host import machine
 
 PLACES = ("cores", "threads", "sockets")
 BINDS = ("close", "spread", "none")
+THREAD_BINDS = ("close", "spread")
 
 
 def shares(ranks: int, hosts: int) -> list[int]:
@@ -23,9 +24,11 @@ def shares(ranks: int, hosts: int) -> list[int]:
 class Job:
     """How many ranks and threads to start, and on which processors.
 
-    places, bind:  OpenMP's words: what one thread is bound to, and whether ranks and threads sit
-                   side by side on the first processors or spread over all of them; bind = none
-                   leaves all of them to each rank.
+    places:        what one thread is bound to, in OpenMP's words.
+    bind:          close puts ranks side by side on the first processors, spread distributes them
+                   over all, none leaves all of them to each rank.
+    thread_bind:   the same of a rank's threads: close, or spread over its share of processors,
+                   which is that of one of so many ranks where these are spread, or a lone rank.
     oversubscribe: more ranks x threads than processors were asked for: they then share them all.
     transport:     one of `launch.transports(toolchain)`; None leaves the choice to the library.
     placement:     how two ranks lie to each other, one of machine.PLACEMENTS that are here.
@@ -43,6 +46,7 @@ class Job:
     threads: int = 1
     places: str = "cores"
     bind: str = "close"
+    thread_bind: str = "close"
     oversubscribe: bool = False
     transport: str | None = None
     placement: str | None = None
@@ -95,10 +99,17 @@ class Job:
         cpus, ranks = self.processors, self.ranks_of_a_host
         if self.oversubscribed or self.bind == "none":
             return [cpus] * ranks
-        used = ranks * self.threads
-        if self.bind == "spread":
-            cpus = tuple(cpus[i * len(cpus) // used] for i in range(used))
-        return [cpus[r * self.threads : (r + 1) * self.threads] for r in range(ranks)]
+        free = len(cpus) if self.bind == "spread" or ranks == 1 else ranks * self.threads
+        own = range(self.threads)
+        if self.thread_bind == "spread":
+            used = ranks * self.threads
+            return [
+                tuple(cpus[(rank * self.threads + thread) * free // used] for thread in own)
+                for rank in range(ranks)
+            ]
+        return [
+            tuple(cpus[rank * free // ranks + thread] for thread in own) for rank in range(ranks)
+        ]
 
     def problems(self) -> list[Problem]:
         """What is wrong with it, whatever launches it; empty where nothing is."""
@@ -106,7 +117,8 @@ class Job:
         for key in ("ranks", "threads"):
             if (number := getattr(self, key)) < 1:
                 problems.append(Problem(key, f"{number} is too small", "give at least 1"))
-        for key, known in (("places", PLACES), ("bind", BINDS)):
+        known_words = (("places", PLACES), ("bind", BINDS), ("thread_bind", THREAD_BINDS))
+        for key, known in known_words:
             if (word := getattr(self, key)) not in known:
                 problems.append(Problem(key, f"unknown value '{word}'", nearest(word, known)))
         if 0 < self.ranks < len(self.hosts):
@@ -119,4 +131,4 @@ class Job:
         env = {"OMP_NUM_THREADS": str(self.threads), "OMP_DYNAMIC": "false"}
         if self.oversubscribed or self.bind == "none":  # bound ones would share one processor
             return env | {"OMP_PROC_BIND": "false"}
-        return env | {"OMP_PLACES": self.places, "OMP_PROC_BIND": self.bind}
+        return env | {"OMP_PLACES": self.places, "OMP_PROC_BIND": self.thread_bind}

@@ -213,6 +213,7 @@ class LocalRunner:
             threads=layout.threads,
             places=layout.places,
             bind=layout.bind,
+            thread_bind=layout.thread_bind,
             oversubscribe=case.oversubscribed,
             transport=case.transport,
             placement=layout.placement,

@@ -21,6 +21,7 @@ class Ways:
     follows: settings that follow from the way, and differ with it.
     alone:   those that are one program on one process, which exchanges nothing.
     idle:    other settings that play no part on one process, where one of their values is enough.
+    also:    a second setting that is a part of the way; cases without it take the first's value.
     """
 
     kernel: str
@@ -32,6 +33,17 @@ class Ways:
     follows: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+    also: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The settings that differ between ways."""
+        return (self.setting, *self.follows, *([self.also] if self.also else []))
+
+    def way(self, case: MeasuredCase) -> dict[str, Setting]:
+        """The settings that are a case's way: of the second one only what the first leaves open."""
+        first, second = case.settings[self.setting], case.settings.get(self.also)
+        return {self.setting: first} | ({} if second in (None, first) else {self.also: second})
 
     def matters(self, case: MeasuredCase) -> bool:
         """Whether a case is of the kernel and has as many of what the setting matters to."""
@@ -39,9 +51,10 @@ class Ways:
         there = a_node if self.of_threads else case.ranks
         return case.kernel == self.kernel and there >= self.least
 
-    def position(self, case: MeasuredCase) -> int:
+    def position(self, case: MeasuredCase) -> tuple[int, str]:
         """Where a case's way stands in the order."""
-        return self.order.index(str(case.settings[self.setting]))
+        order = self.order.index(str(case.settings[self.setting]))
+        return order, str(case.settings.get(self.also))
 
 
 _HALOS = ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent", "neighbor")
@@ -81,7 +94,9 @@ LINES = Ways(
 )
 OPERATORS = Ways("fe_heat", "operator", ("csr", "matrix_free"), "Operators compared", least=1)
 BINDINGS = Ways(
-    "poisson_cg", "bind", ("close", "spread", "none"), "Bindings compared", of_threads=True
+    *("poisson_cg", "bind", ("close", "spread", "none"), "Bindings compared"),
+    of_threads=True,
+    also="thread_bind",
 )
 
 VARIANTS = Ways(
@@ -118,7 +133,7 @@ def groups(
     One process exchanges nothing, so it has no row.
     """
     several = [case for case in cases if ways.matters(case)]
-    parts = [part for part in facets(several, (ways.setting, *ways.follows)) if len(part.cases) > 1]
+    parts = [part for part in facets(several, ways.parts) if len(part.cases) > 1]
     parts = _once_alone(parts, ways)
     pairs = []
     for part in parts:

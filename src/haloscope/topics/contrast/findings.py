@@ -9,7 +9,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict
-from haloscope.study.settings import Settings, varying
+from haloscope.study.settings import Setting, Settings, varying
 from haloscope.topics.common.making import extreme, made, needed_of, ratio_of, verdict_of
 from haloscope.topics.contrast.analysis import (
     BINDINGS,
@@ -58,12 +58,11 @@ def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Ways against their reference over all settings that have both, a finding for each way."""
-    by_pair: dict[tuple[str, str], list[Contrast]] = {}
+    by_pair: dict[tuple[tuple[tuple[str, Setting], ...], ...], list[Contrast]] = {}
     for _, found in groups(cases, context.seed, own):
         for contrast in (one for one in found if one.verdict != "not measured"):
-            pair = [measure.case.settings for measure in (contrast.second, contrast.first)]
-            other, reference = (str(settings[own.setting]) for settings in pair)
-            by_pair.setdefault((other, reference), []).append(contrast)
+            pair = (own.way(measure.case) for measure in (contrast.second, contrast.first))
+            by_pair.setdefault(tuple(tuple(way.items()) for way in pair), []).append(contrast)
     topic, question = _TOPICS[own.setting]
     for (other, reference), alike in by_pair.items():
         by_verdict: dict[Verdict | None, list[Contrast]] = {}
@@ -72,8 +71,8 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
         ordered = sorted(by_verdict.items(), key=lambda item: len(item[1]), reverse=True)
         parts = [
             Claim(
-                {own.setting: other},
-                {own.setting: reference},
+                dict(other),
+                dict(reference),
                 count=len(these),
                 ratio=ratio_of(these, _where(extreme(these), alike, own)),
                 verdict=verdict,
@@ -91,7 +90,7 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
             topic=topic,
             metric=Metric("time of a step"),
             of=len(alike),
-            but=(own.setting, *own.follows),
+            but=own.parts,
             near=[most.first.case, most.second.case],
         )
 
@@ -99,6 +98,6 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
 def _where(one: Contrast, alike: Sequence[Contrast], own: Ways) -> Settings:
     """What sets a setting apart from the others that have both ways."""
     names = varying([contrast.second.case.settings for contrast in alike])
-    kept = [name for name in names if name not in (own.setting, *own.follows)]
+    kept = [name for name in names if name not in own.parts]
     more = ["nodes"] if "ppn" in kept else []
     return {name: one.second.case.settings.get(name) for name in dict.fromkeys((*kept, *more))}

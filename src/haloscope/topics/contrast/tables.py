@@ -145,7 +145,9 @@ def _named(
     case: MeasuredCase, ways: Ways, notebook: Notebook, context: Context
 ) -> tuple[Cell, Cell]:
     published = context.library.find(case, "time_s", WALL_TIMES)
-    return label(str(case.settings[ways.setting])), notebook.time(case, published)
+    first, *second = ways.way(case).values()
+    own = ", ".join([str(first), *(f"threads {one}" for one in second)])
+    return label(own), notebook.time(case, published)
 
 
 def bind_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -14,6 +14,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import Swept, capacities, level_of, sweep
 from haloscope.stats.estimates import Estimate
+from haloscope.study.case import node_bind
 
 VECTORS = {"textbook": 4, "fused": 3, "pipelined": 7, "sstep": 3}
 """Vectors of a mesh that each variant sweeps over again and again, as its kernel declares them."""
@@ -147,15 +148,16 @@ def _use(
 
 
 _ALIKE = ("toolchain", "clock", "nodes")
-_PLACED = ("places", "bind")
 
 
 def _limits(triad: Triad, case: MeasuredCase, working_set: float) -> bool:
     """Whether a triad ran where a case did, over no much larger a working set."""
     if triad.case.cores != case.cores or triad.working_set_bytes > USE_NEAR * working_set:
         return False
-    names = _ALIKE if case.cores == 1 else (*_ALIKE, *_PLACED)
-    return all(triad.case.settings.get(name) == case.settings.get(name) for name in names)
+    one, other = triad.case.settings, case.settings
+    names = _ALIKE if case.cores == 1 else (*_ALIKE, "places")
+    lies_alike = case.cores == 1 or node_bind(one) == node_bind(other)
+    return lies_alike and all(one.get(name) == other.get(name) for name in names)
 
 
 def _preferred(triad: Triad, working_set: float) -> tuple[float, float]:

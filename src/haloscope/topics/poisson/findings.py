@@ -191,7 +191,7 @@ def _otherwise(
 
 def _differ(group: Sequence[MeasuredCase]) -> bool:
     """Whether there are several, which differ in more than how they are bound."""
-    return varying([case.settings for case in group]) not in ([], ["bind"])
+    return not {*varying([case.settings for case in group])} <= {"bind", "thread_bind"}
 
 
 def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

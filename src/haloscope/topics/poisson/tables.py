@@ -43,7 +43,17 @@ def convergence_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
     One table a solver variant: for each mesh the case with the fewest processes and threads.
     """
     solved = [case for case in cases if case.kernel == "poisson_cg" and converged(case)]
-    axes = ("n", "nodes", "ppn", "threads", "exchange", "decomposition", "places", "bind")
+    axes = (
+        "n",
+        "nodes",
+        "ppn",
+        "threads",
+        "exchange",
+        "decomposition",
+        "places",
+        "bind",
+        "thread_bind",
+    )
     return [_convergence_table(part, context) for part in facets(solved, axes)]
 
 
