@@ -143,6 +143,23 @@ def test_names_tell_a_case_from_others_of_its_kernel() -> None:
     assert name_of(own[3], own) == "stream"
 
 
+def test_one_thread_is_the_first_point_of_every_binding_of_threads() -> None:
+    bound = [
+        poisson(64, threads=threads, layout={"bind": "spread", "thread_bind": how})
+        for threads in (2, 4)
+        for how in ("close", "spread")
+    ]
+    parts = facets(
+        cases([poisson(64, layout={"bind": "spread"}), *map(of_case, bound)]), ["threads"]
+    )
+
+    found = {
+        part.settings["thread_bind"]: [case.number("threads") for case in part.cases]
+        for part in parts
+    }
+    assert found == {"close": [1, 2, 4], "spread": [1, 2, 4]}
+
+
 def test_one_thread_goes_without_saying_beside_processes() -> None:
     shared_out = cases([poisson(64, ranks=2), poisson(64, threads=2)])
     threads = cases([poisson(64), poisson(64, threads=2)])

@@ -35,6 +35,23 @@ def test_earlier_walls_of_the_same_cases_are_used() -> None:
     assert left.seconds() == pytest.approx(2.0 + 8.0)  # n = 16 needs four times the memory
 
 
+def test_what_is_like_nothing_that_ended_takes_what_is_forecast_of_it() -> None:
+    small, large = launches(8, 80)
+    left = TimeLeft([small, large], {}, forecast=lambda case: float(case.params["n"]))
+    assert left.seconds() == pytest.approx(88.0)
+    left.ended(small, 1.0)
+    assert left.seconds() == pytest.approx(80.0)
+
+
+def test_several_that_run_are_counted() -> None:
+    out = io.StringIO()
+    first, second, third = todo = launches(8, 16, 24)
+    with RunView(Console(file=out, width=40, color_system=None), todo, {}, at_once=3) as view:
+        assert [*view.watch(todo)] == [first, second, third]
+        view.ended(first, {"outcome": "ok", "reason": None, "wall_s": 1.0})
+    assert "[1/3]" in out.getvalue() and "2 running" in out.getvalue()
+
+
 def test_a_case_that_is_much_larger_than_all_that_ended_leaves_the_time_open() -> None:
     small, large = launches(8, 80)  # a hundred times the memory
     left = TimeLeft([small, large], {})
@@ -159,8 +176,8 @@ def test_plain_lines_where_nothing_can_be_drawn(
         for launch, record in zip(view.watch(todo), outcomes, strict=True):
             view.ended(launch, record)
     assert out.getvalue().splitlines() == [
-        "[1/2] fake n=8, 1 rank, system: 1.00 s  about 4 s left",
-        "[2/2] failed: fake n=16, 1 rank, system: exit code 3  about 0 s left",
+        "[1/2] fake n=8, 1 rank, system: 1.00 s; about 4 s left; 0 s elapsed",
+        "[2/2] failed: fake n=16, 1 rank, system: exit code 3; about 0 s left; 0 s elapsed",
     ]
 
 
@@ -188,9 +205,9 @@ def test_what_was_in_the_cache_is_told_so_and_says_nothing_of_the_time_left() ->
         for launch, record in zip(view.watch(todo), (known, new, known), strict=True):
             view.ended(launch, record)
     assert out.getvalue().splitlines() == [
-        "[1/3] fake n=8, 1 rank, system: from the cache",
-        "[2/3] fake n=16, 1 rank, system: simulated in 1.00 s  about 3 s left",
-        "[3/3] fake n=24, 1 rank, system: from the cache  about 0 s left",
+        "[1/3] fake n=8, 1 rank, system: from the cache; 0 s elapsed",
+        "[2/3] fake n=16, 1 rank, system: simulated in 1.00 s; about 3 s left; 0 s elapsed",
+        "[3/3] fake n=24, 1 rank, system: from the cache; about 0 s left; 0 s elapsed",
     ]
 
 

@@ -325,6 +325,26 @@ def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     assert record["clock"] == "simulated"
 
 
+@pytest.mark.parametrize(
+    ("timeout_s", "memory_bytes", "word"),
+    [(100.0, 2**40, "timeout_s = "), (600.0, 2**20, "more memory")],
+)
+def test_a_case_that_cannot_end_is_not_begun(
+    tmp_path: Path, timeout_s: float, memory_bytes: int, word: str
+) -> None:
+    """An earlier simulation of half as many ranks took 240 s: this one takes at least as long."""
+    few, many = launch(nodes=2, ppn=2, n=64), launch(nodes=4, ppn=2, n=64)
+    many = replace(many, case=replace(many.case, timeout_s=timeout_s))
+    unused = Build(FAKE, SMPI, "hash")
+    one = SimgridRunner(SESSION, unused, described(), tmp_path, 2, memory_bytes)
+    one.costs.add(few.case, 240.0, 2**30)
+
+    (record,) = one.run([many])
+
+    assert (record["outcome"], record["case"]) == ("absent", many.case.id)
+    assert word in record["reason"]
+
+
 @pytest.mark.usefixtures("smpi")
 def test_a_variant_that_the_cluster_has_no_rate_of_is_a_record_too(tmp_path: Path) -> None:
     changes = {"kernel": "jacobi3d", "params": {"variant": "temporal"}, "absent": "no rate"}

@@ -380,15 +380,15 @@ def _with_one_thread(
 
     They are the first point of each curve over threads.
     """
-    moot = {key: own for key, own in parts.items() if ("thread_bind", None) in key}
-    found = {key: list(own) for key, own in parts.items() if key not in moot}
-    for key, own in moot.items():
-        rest = {*key} - {("thread_bind", None)}
-        alike = [other for other in found if {*other} >= rest]
-        for other in alike:
-            found[other] = [*own, *found[other]]
-        if not alike:
-            found[key] = own
+    bound: dict[frozenset[tuple[str, Setting]], list[tuple[tuple[str, Setting], ...]]] = {}
+    for key in parts:
+        if ("thread_bind", None) not in key:
+            rest = frozenset(item for item in key if item[0] != "thread_bind")
+            bound.setdefault(rest, []).append(key)
+    found: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
+    for key, own in parts.items():
+        for other in bound.get(frozenset({*key} - {("thread_bind", None)}), [key]):
+            found.setdefault(other, []).extend(own)
     return found
 
 

@@ -16,6 +16,7 @@ from rich.table import Table
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, size
 from haloscope.records.folder import Via
@@ -23,6 +24,7 @@ from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.progress import Teller
+from haloscope.run.simulation_costs import SimulationForecast
 from haloscope.study.known_iterations import executes
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import DEVICES
@@ -293,7 +295,8 @@ def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem
 
 def _show(campaign: Campaign, out: Console) -> None:
     """The plan as a table: what --dry-run prints."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    here = campaign.place.facts.simulated and campaign.plan.via is None
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
         if campaign.place.facts.simulated and executes(case):
@@ -305,10 +308,17 @@ def _show(campaign: Campaign, out: Console) -> None:
         unknown = case.kernel in campaign.bench.programs and not case.memory_bytes
         memory = "unknown" if unknown or unchecked else size(case.memory_bytes)
         name = "unknown" if unchecked else case.id  # depends on parameters that the kernel resolves
-        rows.append((name, f"{case.title}{marks}", launches, memory))
-    _show_cases(campaign.plan.study, rows, out)
+        forecast = campaign.forecast(case) if here else None
+        if forecast and (why := forecast.refusal(case.timeout_s, memory_available_bytes())):
+            marks = f" ({why})"
+        cost = [str(forecast or "unknown")] if here else []
+        rows.append((name, f"{case.title}{marks}", launches, memory, *cost))
+    columns = ("case", "setting", "launches", "memory", *(["simulation"] if here else []))
+    _show_cases(campaign.plan.study, columns, rows, out)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
     time = f"; expected time: {campaign.expected()}" if left else ""
+    if here and left:
+        time += _sources([campaign.forecast(launch.case) for launch in left])
     for line in (
         f"{count(len(left), 'launch', 'launches')} to run{time}",
         *campaign.plan.notes,
@@ -317,14 +327,35 @@ def _show(campaign: Campaign, out: Console) -> None:
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _show_cases(title: str, rows: Sequence[tuple[str, str, str, str]], out: Console) -> None:
+def _sources(forecasts: Sequence[SimulationForecast | None]) -> str:
+    """What forecasts of simulations are from, and the memory of the largest."""
+    known = [one for one in forecasts if one is not None and not one.kept]
+    by = {
+        "from the cache": sum(one is not None and one.kept for one in forecasts),
+        "from earlier simulations": sum(one.earlier > 0 for one in known),
+        "from the model (order of magnitude)": sum(one.earlier == 0 for one in known),
+        "unknown": forecasts.count(None),
+    }
+    parts = [f"{number:,} {source}" for source, number in by.items() if number]
+    most = max((one.memory_bytes for one in known), default=0)
+    largest = f", up to {size(most)} for one simulation" if most else ""
+    return f" on this machine{largest} (forecasts: {', '.join(parts)})"
+
+
+def _show_cases(
+    title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], out: Console
+) -> None:
     """Print a table, or lines if there are many cases: a table takes a millisecond per row."""
     if len(rows) > _DRAWN:
-        lines = (f"{case}  {times:>8}  {memory:>9}  {what}" for case, what, times, memory in rows)
-        out.print(f"{title}: case, launches, memory, setting", soft_wrap=True)
+        lines = (
+            "  ".join([case, f"{times:>8}", f"{memory:>9}", *cost, what])
+            for case, what, times, memory, *cost in rows
+        )
+        named = [columns[0], *columns[2:], columns[1]]
+        out.print(f"{title}: {', '.join(named)}", soft_wrap=True)
         out.print("\n".join(lines), soft_wrap=True)
         return
-    table = Table("case", "setting", "launches", "memory", title=title)
+    table = Table(*columns, title=title)
     for row in rows:
         table.add_row(*row)
     out.print(table)

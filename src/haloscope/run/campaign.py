@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place
 from haloscope.run.progress import RunView, Teller, TimeLeft, duration
+from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.simulation_costs import SimulationForecast
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
@@ -125,10 +128,31 @@ class Campaign:
     def expected(self) -> str:
         """How long what is left takes, by what the same cases took on this machine before."""
         left = [launch for launch in self.launches_left()[0] if not launch.case.absent]
-        seconds = TimeLeft(left, self.earlier_walls(), at_once=places.at_once(self.place)).seconds()
+        seconds = TimeLeft(
+            *(left, self.earlier_walls()),
+            at_once=places.at_once(self.place),
+            forecast=self.forecast_s,
+        ).seconds()
         if seconds is None:
             return "unknown until the first launches end"
         return f"about {duration(seconds)}"
+
+    def forecast(self, case: Case) -> SimulationForecast | None:
+        """What simulating a case takes on this machine; None where that is unknown."""
+        return self._simulator.forecast(case) if self._simulator and not case.absent else None
+
+    def forecast_s(self, case: Case) -> float | None:
+        """The time of that."""
+        found = self.forecast(case)
+        return found.time_s if found else None
+
+    @cached_property
+    def _simulator(self) -> SimgridRunner | None:
+        """What simulates cases on this machine; None where they run, or are simulated by jobs."""
+        if self.place.facts.simulated and self.plan.via is None:
+            runner = self.place.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
+            return runner if isinstance(runner, SimgridRunner) else None
+        return None
 
     def check_folder(self) -> None:
         """UserError where another process wrote there since this campaign was planned.
@@ -559,7 +583,8 @@ def measure(campaign: Campaign, tell: Teller, until: float | None = None) -> Non
         walls = campaign.earlier_walls()
         most_s = rule.most_s if rule else None
         side_by_side = places.at_once(campaign.place)
-        with RunView(tell.console, launches, walls, most_s, side_by_side) as view:
+        known = (launches, walls, most_s, side_by_side, campaign.forecast_s)
+        with RunView(tell.console, *known) as view:
             for launch, record in campaign.run(launches, lambda some: view.watch(in_time(some))):
                 view.ended(launch, record)
 

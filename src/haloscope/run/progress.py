@@ -43,13 +43,16 @@ class TimeLeft:
         most_s: float | None = None,
         at_once: int = 1,
         clock: Callable[[], float] = time.monotonic,
+        forecast: Callable[[Case], float | None] = lambda _: None,
     ) -> None:
         """For these launches, of which none has ended yet.
 
         earlier: walls by case, where known. most_s: the cap on a case's time, if it has one.
-        at_once: how many run side by side, as far as is known before.
+        at_once: how many run side by side, as far as is known before. forecast: seconds of a case
+        that is like none that ended; None where nothing is known.
         """
         self._left = list(launches)
+        self._forecast = forecast
         self._at_once = at_once
         self._clock = clock
         self._going: dict[tuple[str, int], float] = {}
@@ -79,8 +82,6 @@ class TimeLeft:
 
     def seconds(self) -> float | None:
         """Seconds for all launches that have not ended; None while nothing is known of some."""
-        if not self._walls:
-            return None
         expected = [
             self._expected(self._cases[key], launches)
             for key, launches in Counter(launch.case.id for launch in self._left).items()
@@ -99,6 +100,11 @@ class TimeLeft:
             default=0.0,
         )
         return max(longest, (total - sum(done)) / self._side_by_side)
+
+    @property
+    def running(self) -> int:
+        """How many launches have started and not ended."""
+        return len(self._going)
 
     def _done(self, launch: Launch) -> float:
         """How much of what a launch is expected to take is over."""
@@ -123,23 +129,27 @@ class TimeLeft:
         return None if one is None else min(launches * one, max(self._most_s, one))
 
     def _expected_once(self, case: Case) -> float | None:
-        """A case's own mean; else that of the case most like it, scaled by its work; else any.
+        """A case's own mean; else that of the case most like it, scaled by its work.
 
-        None where the most like it is not like it at all: messages by another way, or other sizes.
+        Else what is forecast of it, or the mean of other kernels. None where the most like it is
+        not like it at all: messages by another way, or other sizes.
         """
         if case.id in self._walls:
             return fmean(self._walls[case.id])
         known = [self._cases[key] for key in self._walls]
         alike = [one for one in known if one.kernel == case.kernel]
         if not alike:
-            return fmean(wall for walls in self._walls.values() for wall in walls)
+            every = [wall for walls in self._walls.values() for wall in walls]
+            forecast = self._forecast(case)
+            return forecast if forecast is not None or not every else fmean(every)
         way = (case.toolchain, case.transport)
         alike = [one for one in alike if (one.toolchain, one.transport) == way]
         if not alike:
-            return None
+            return self._forecast(case)
         nearest = min(alike, key=lambda known: abs(_work(known) - _work(case)))
         ratio = _work(case) / _work(nearest) if _work(nearest) else 1.0
-        return fmean(self._walls[nearest.id]) * ratio if ratio <= ALIKE else None
+        near = ratio <= ALIKE
+        return fmean(self._walls[nearest.id]) * ratio if near else self._forecast(case)
 
 
 def _work(case: Case) -> int:
@@ -205,7 +215,7 @@ _CUT = Column(ratio=1, no_wrap=True, overflow="ellipsis")
 
 
 class _Elapsed(ProgressColumn):
-    """How long the launch that runs has been running."""
+    """How long the run has been going on."""
 
     def __init__(self, started: Callable[[], float], table_column: Column) -> None:
         """started: when it began, by the monotonic clock."""
@@ -227,25 +237,26 @@ class RunView:
         earlier: Mapping[str, Sequence[float]],
         most_s: float | None = None,
         at_once: int = 1,
+        forecast: Callable[[Case], float | None] = lambda _: None,
     ) -> None:
         """For launches of which none has started; the rest as in TimeLeft."""
         self._console = console
         self._launches = launches
-        self._left = TimeLeft(launches, earlier, most_s, at_once)
+        self._left = TimeLeft(launches, earlier, most_s, at_once, forecast=forecast)
         self._done = 0
-        self._started = time.monotonic()
+        self._began = time.monotonic()
         short = Column(no_wrap=True)
         self._bar = Progress(
             BarColumn(bar_width=min(30, console.width // 6)),
             MofNCompleteColumn(table_column=short),
-            _Elapsed(lambda: self._started, table_column=short),
-            TextColumn("{task.fields[left]}", table_column=short),
+            _Elapsed(lambda: self._began, table_column=short),
+            TextColumn("{task.fields[state]}", table_column=short),
             TextColumn("{task.description}", markup=False, table_column=_CUT),
             console=console,
             transient=True,
             expand=True,
         )
-        self._task = self._bar.add_task("", total=len(launches), left="")
+        self._task = self._bar.add_task("", total=len(launches), state="")
 
     def __enter__(self) -> Self:
         """Start to show."""
@@ -266,9 +277,8 @@ class RunView:
     def watch(self, launches: Iterable[Launch]) -> Iterator[Launch]:
         """The same launches, each shown as the one that runs when it is taken."""
         for launch in launches:
-            self._started = time.monotonic()
             self._left.started(launch)
-            self._bar.update(self._task, description=launch.case.title, left=self._time_left())
+            self._bar.update(self._task, description=launch.case.title, state=self._state())
             yield launch
 
     def ended(self, launch: Launch, record: Mapping[str, Any]) -> None:
@@ -277,7 +287,7 @@ class RunView:
         stopped = record.get("stopped") is not None
         cached = (record.get("simulation") or {}).get("cached", False)
         self._left.ended(launch, None if cached else record["wall_s"], stopped=stopped)
-        self._bar.update(self._task, completed=self._done, left=self._time_left())
+        self._bar.update(self._task, completed=self._done, state=self._state())
         if record["outcome"] != "ok":
             self._print(f"{record['outcome']}: {launch.case.title}: {record['reason']}")
         elif shows_notes() and not self._console.is_interactive:
@@ -285,9 +295,15 @@ class RunView:
 
     def _print(self, line: str) -> None:
         count = f"[{self._done:>{len(str(len(self._launches)))}}/{len(self._launches)}]"
-        left = "" if self._console.is_interactive else f"  {self._time_left()}".rstrip()
+        left = ""
+        if not self._console.is_interactive:
+            elapsed = f"{duration(floor(time.monotonic() - self._began))} elapsed"
+            left = "; ".join(["", *filter(None, (self._state(), elapsed))])
         self._console.print(f"{count} {line}{left}", markup=False, highlight=False, soft_wrap=True)
 
-    def _time_left(self) -> str:
-        seconds = self._left.seconds()
-        return "" if seconds is None else f"about {duration(seconds)} left"
+    def _state(self) -> str:
+        """How many launches run, where several do, and the time left."""
+        running, seconds = self._left.running, self._left.seconds()
+        left = "" if seconds is None else f"about {duration(seconds)} left"
+        several = f"{running} running" if running > 1 else ""
+        return ", ".join(filter(None, (several, left)))

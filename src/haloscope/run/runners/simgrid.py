@@ -23,7 +23,7 @@ import re
 import shlex
 import signal
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +43,7 @@ from haloscope.records import checked, maker, strict_json
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.run.runners import answer
+from haloscope.run.simulation_costs import SimulationCosts, SimulationForecast, arrays_bytes
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
 from haloscope.toolchains import fftw
@@ -86,6 +87,18 @@ class SimgridRunner:
     steps: Steps | None = None
     name: str = "simgrid"
 
+    @cached_property
+    def costs(self) -> SimulationCosts:
+        """What simulations took on this machine before."""
+        return SimulationCosts(self.cache)
+
+    def forecast(self, case: Case) -> SimulationForecast | None:
+        """What it takes to simulate a case; None where that is unknown."""
+        with suppress(ValueError):  # what the cluster file can't say is refused when it is run
+            if _Simulation(self, Launch(case, 0)).cached:
+                return SimulationForecast(0, 0, kept=True)
+        return self.costs.forecast(case)
+
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
         """The records of the launches, each as soon as it has ended, in no particular order."""
         coming = iter(launches)
@@ -114,8 +127,8 @@ class SimgridRunner:
 
     def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
         """Whether its arrays fit beside those that are there."""
-        taken = sum(_arrays_bytes(one.case) for one in going)
-        return not taken or taken + _arrays_bytes(case) <= self.memory_bytes
+        taken = sum(arrays_bytes(one.case) for one in going)
+        return not taken or taken + arrays_bytes(case) <= self.memory_bytes
 
 
 class _Simulation:
@@ -137,6 +150,11 @@ class _Simulation:
         return simgrid_files.files(self.runner.cluster, self.case, self.seed, self.number)
 
     @property
+    def cached(self) -> bool:
+        """Whether the same was simulated before."""
+        return self._cached.exists()
+
+    @property
     def _cached(self) -> Path:
         """Where the result is kept: by all that it depends on."""
         built = self.runner.built
@@ -155,7 +173,14 @@ class _Simulation:
             return maker.absent(self.record, self.case.absent)
         if self.runner.keep is not None:
             self._keep_files(self.runner.keep.absolute() / self._folder_name)
-        return self._kept() if self._cached.exists() else None
+        if self.cached and (kept := self._kept()) is not None:
+            return kept
+        if self.runner.steps is not None:  # other machines, of which nothing is known
+            return None
+        forecast = self.runner.costs.forecast(self.case)
+        memory = self.runner.memory_bytes
+        why = forecast.refusal(self.case.timeout_s, memory) if forecast else None
+        return maker.absent(self.record, why) if why else None
 
     def _kept(self) -> dict[str, Any] | None:
         """The record of an earlier simulation of the same; None where what was kept is damaged."""
@@ -245,7 +270,7 @@ class _Simulation:
     def ended(self, ended: process.Ended) -> dict[str, Any]:
         measured = answer.measured(self._out)
         if measured is not None and ended.code == 0 and not ended.timed_out:
-            self._keep(measured, ended.wall_s)
+            self._keep(measured, ended)
             return self._good(measured, ended.wall_s, cached=False)
         if ended.timed_out:
             outcome = "timeout"
@@ -257,9 +282,11 @@ class _Simulation:
         ending = self._ending(outcome, reason, ended.wall_s, self._simulation(cached=False))
         return maker.ended(self.record, measured, replace(ending, printed=ended.output))
 
-    def _keep(self, measured: Mapping[str, Any], wall_s: float) -> None:
+    def _keep(self, measured: Mapping[str, Any], ended: process.Ended) -> None:
         self.runner.cache.mkdir(parents=True, exist_ok=True)
-        write_whole(self._cached, json.dumps({"measured": measured, "wall_s": wall_s}))
+        write_whole(self._cached, json.dumps({"measured": measured, "wall_s": ended.wall_s}))
+        if self.runner.steps is None:
+            self.runner.costs.add(self.case, ended.wall_s, ended.peak_bytes)
 
     def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
         """A good record. Its parameters are those asked for: fewer iterations were simulated."""
@@ -325,14 +352,6 @@ def replicate_seed(launch: Launch) -> int | None:
     return int.from_bytes(digest[:6], "big")  # any JSON reader has it exactly
 
 
-def _arrays_bytes(case: Case) -> int:
-    """The memory of this machine that the arrays of all ranks take, in bytes.
-
-    Without the arithmetic it is 0, because SMPI then folds them all onto the same few pages.
-    """
-    return case.memory_bytes if executes(case) else 0
-
-
 def _asked(case: Case, solve: Solve | None, *, alike: bool) -> list[str]:
     """The parameters that halobench is given: the case's own, and some for simulated time.
 
@@ -372,7 +391,7 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
     if killed or any(sign in ended.output for sign in _NO_MEMORY):
         ranks, taken = count(case.layout.ranks, "simulated rank"), size(ended.peak_bytes)
         why = f"{case.label}: out of memory: {ranks} used {taken} of this machine and needed more"
-        if arrays := _arrays_bytes(case):
+        if arrays := arrays_bytes(case):
             why += f" (arrays: {size(arrays)})"
         return f"{why}; simulate fewer ranks, or use a machine with more memory"
     if re.search("[Dd]eadlock (detected|or)", ended.output):

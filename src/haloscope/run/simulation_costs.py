@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What simulations cost on this machine: time and memory, forecast from earlier ones.
+
+Simulated ranks take turns, so the time of a simulation grows with their number; where arithmetic is
+done too, with the arrays. The memory is a stack and messages for each rank, and these arrays.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import compress
+from pathlib import Path
+from statistics import median
+
+from pydantic import TypeAdapter, ValidationError
+
+from haloscope.quantities import count, size
+from haloscope.run.progress import duration
+from haloscope.study.case import Case
+from haloscope.study.known_iterations import executes
+
+_log = logging.getLogger(__name__)
+
+FILE = "costs.jsonl"
+"""FILE is the name of the file, beside the kept results, with a line for each simulation."""
+START_S = 0.1
+"""START_S is the time of a simulation of few ranks."""
+START_BYTES = 2**25
+"""START_BYTES is the memory of a simulation of few ranks."""
+PER_RANK_S = {
+    "fe_heat": 0.018,
+    "fft_pencil": 0.012,
+    "jacobi3d": 0.010,
+    "md_pppm": 0.023,
+    "poisson_cg": 0.0064,
+    "sf_grid": 0.14,
+    "spmv": 0.33,
+}
+"""PER_RANK_S is the model of kernels that were not simulated here yet: the median over 13,519
+simulations of 8 and more ranks on a Xeon core. Of each kernel 90 % are within a factor of 70."""
+PER_RANK_BYTES = 2**18
+"""PER_RANK_BYTES is the same of memory."""
+NEAR = 4
+"""NEAR is the factor between numbers of ranks of simulations that say most about each other."""
+SURE = 2
+"""SURE divides the cheapest earlier simulation: no other is taken to cost less than that."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one simulation took. words: the choices among its parameters, as `_words` has them."""
+
+    kernel: str
+    words: str
+    ranks: int
+    arrays_bytes: int
+    wall_s: float
+    peak_bytes: int
+
+    @property
+    def work(self) -> int:
+        """What the time grows with."""
+        return self.arrays_bytes or self.ranks
+
+    @property
+    def beyond_s(self) -> float:
+        """The time beyond that of few ranks."""
+        return max(self.wall_s - START_S, 0)
+
+    @property
+    def beyond_bytes(self) -> int:
+        """The memory beyond that of few ranks and of the arrays."""
+        return max(self.peak_bytes - START_BYTES - self.arrays_bytes, 0)
+
+
+@dataclass(frozen=True)
+class SimulationForecast:
+    """What a simulation will take on this machine.
+
+    least_s, least_bytes: what it takes at the least; 0 where nothing like it was simulated here.
+    earlier: the number of earlier simulations that it is from; 0: it is from the model. kept:
+    whether the very same was simulated before, so that its result is in the cache.
+    """
+
+    time_s: float
+    memory_bytes: int
+    least_s: float = 0
+    least_bytes: int = 0
+    earlier: int = 0
+    kept: bool = False
+
+    def __str__(self) -> str:
+        """For people: 12 s, 40 MiB."""
+        return "in cache" if self.kept else f"{duration(self.time_s)}, {size(self.memory_bytes)}"
+
+    @property
+    def source(self) -> str:
+        """What it is from."""
+        return count(self.earlier, "earlier simulation") if self.earlier else "model"
+
+    def refusal(self, timeout_s: float, memory_bytes: int) -> str | None:
+        """Why a case is not begun, with the remedy; None where it may end in time."""
+        if self.least_s > timeout_s:
+            what = f"needs at least {duration(self.least_s)}, and timeout_s is {timeout_s:g}"
+            remedy = f"set timeout_s = {2 * self.time_s:.0f}, or simulate fewer ranks"
+        elif self.least_bytes > memory_bytes:
+            what = f"needs at least {size(self.least_bytes)}, and this machine has "
+            what += f"{size(memory_bytes)} free"
+            remedy = "simulate fewer ranks, or use a machine with more memory"
+        else:
+            return None
+        return f"not begun: the simulation {what} (by {self.source}); {remedy}"
+
+
+@dataclass(frozen=True)
+class SimulationCosts:
+    """The costs of earlier simulations, in the folder of kept results."""
+
+    folder: Path
+
+    def add(self, case: Case, wall_s: float, peak_bytes: int) -> None:
+        """Write what a simulation took."""
+        cost = Cost(*_like(case), case.layout.ranks, arrays_bytes(case), wall_s, peak_bytes)
+        with (self.folder / FILE).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(cost)) + "\n")
+
+    @cached_property
+    def known(self) -> Sequence[Cost]:
+        """Those that were written, without damaged lines."""
+        try:
+            text = (self.folder / FILE).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ()
+        found: list[Cost] = []
+        one: TypeAdapter[Cost] = TypeAdapter(Cost)
+        for line in text.splitlines():
+            try:
+                found.append(one.validate_json(line, strict=True))
+            except ValidationError as error:
+                _log.info("%s: %s", self.folder / FILE, error.errors()[0]["msg"])
+        return [cost for cost in found if cost.ranks > 0 and cost.wall_s > 0]
+
+    def forecast(self, case: Case) -> SimulationForecast | None:
+        """What a case will take; None if none like it was simulated here and no model has it."""
+        ranks, arrays = case.layout.ranks, arrays_bytes(case)
+        kernel, words = _like(case)
+        of_kernel = [
+            one
+            for one in self.known
+            if one.kernel == kernel and bool(one.arrays_bytes) == bool(arrays)
+        ]
+        alike = [one for one in of_kernel if one.words == words] or of_kernel
+        if not alike:
+            if kernel not in PER_RANK_S or arrays:
+                return None
+            time_s = START_S + PER_RANK_S[kernel] * ranks
+            return SimulationForecast(time_s, START_BYTES + PER_RANK_BYTES * ranks)
+        limit = max(NEAR, min(_apart(one.ranks, ranks) for one in alike))
+        near = [one for one in alike if _apart(one.ranks, ranks) <= limit]
+        work = arrays or ranks
+        times = [one.beyond_s * work / one.work for one in near]
+        memory = [arrays + one.beyond_bytes * ranks / one.ranks for one in near]
+        smaller = [one.work <= work for one in near]
+        least_s = min(compress(times, smaller), default=0) / SURE
+        least_bytes = min(compress(memory, smaller), default=0) / SURE
+        return SimulationForecast(
+            START_S + median(times),
+            round(START_BYTES + median(memory)),
+            *(least_s, round(least_bytes)),
+            earlier=len(near),
+        )
+
+
+def _apart(one: int, other: int) -> float:
+    return max(one / other, other / one)
+
+
+def _like(case: Case) -> tuple[str, str]:
+    """The kernel, and the parameters that are words: sizes of a problem change no messages much."""
+    chosen = sorted(
+        f"{key}={value}"
+        for key, value in case.params.items()
+        if isinstance(value, str) and value.replace("_", "").isalpha()
+    )
+    return case.kernel, " ".join(chosen)
+
+
+def arrays_bytes(case: Case) -> int:
+    """The memory of this machine that the arrays of all ranks take.
+
+    Without the arithmetic it is 0, because SMPI then folds them all onto the same few pages.
+    """
+    return case.memory_bytes if executes(case) else 0
