@@ -29,9 +29,9 @@ from turns import ROOT, write_page
 
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
+from haloscope.advice.judging import TIE
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.fronts import ALIKE
 from haloscope.clusters import file as cluster_file
 from haloscope.study.case import Value
 from haloscope.study.settings import Settings
@@ -177,7 +177,7 @@ def reason(best: Candidate, best_s: float, advice: dict[str, Any]) -> str:
     layouts = [one["layout"] for one in advice["options"]]
     shapes = {(one["nodes"], one["threads"]) for one in layouts}
     if any(is_of(one, best.keys()) for one in layouts):
-        alike = advice["advised"]["time_s"] <= (1 + ALIKE) * best_s
+        alike = advice["advised"]["time_s"] <= (1 + TIE) * best_s
         return "counts as equal, and costs more" if alike else "within the error of the simulation"
     if best.nodes not in {nodes for nodes, _ in shapes}:
         return f"{best.nodes} nodes are not among the candidates"

@@ -4,58 +4,78 @@
 from __future__ import annotations
 
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Band, Goal, Option, Sureness, advice, cheapest, parted
+from haloscope.advice.judging import Goal, Option, Sureness, advice, cheapest, parted
+from haloscope.analysis.bands import Basis, Subject, known
 from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings
 
-BAND = Band(median=0.02, worst=0.3, tables=("a paper, table 1",), own=True)
+PROGRAM: Settings = {"n": 4096, "variant": "textbook", "exchange": "nonblocking"}
 
 
-def option(nodes: int, value: float, low: float | None = None, high: float | None = None) -> Option:
+def option(
+    nodes: int,
+    value: float,
+    low: float | None = None,
+    high: float | None = None,
+    on: str | None = None,
+) -> Option:
+    """One of 64 tasks; on: the cluster that it was simulated on."""
     estimate = Estimate(value, low, high, 6, "rank interval" if low is not None else "none")
-    return Option(Candidate(64, nodes, 1, "close"), estimate)
+    where: Settings = {**PROGRAM, "nodes": nodes, "ppn": 64 // nodes, "threads": 1}
+    subject = None if on is None else Subject(on, "", "poisson_cg", where)
+    return Option(Candidate(64, nodes, 1, "close"), estimate, subject)
 
 
-def test_the_fastest_is_advised_and_is_sure_beyond_the_largest_error() -> None:
-    few, many = option(2, 1.0), option(4, 0.6)
-    found = advice([few, many], few.candidate, Goal.TIME, BAND)
+def simulated(nodes: int, value: float, on: str = "stampede2") -> Option:
+    return option(nodes, value, on=on)
+
+
+def factor() -> float:
+    """The error of ratios between numbers of nodes."""
+    one, other = simulated(2, 1.0).subject, simulated(4, 1.0).subject
+    assert one is not None and other is not None
+    return known().ratio(one, other).factor
+
+
+def test_the_fastest_is_advised_beyond_the_error_of_ratios() -> None:
+    few, many = simulated(2, 1.0), simulated(4, 0.99 / factor())
+    found = advice([few, many], few.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (many, Sureness.YES)
-    assert found.gain == 1 / 0.6
+    assert found.gain == 1 / many.seconds
     assert found.front == (many, few)
+    assert found.band is not None and found.band.basis is Basis.OWN
 
 
-def test_within_the_largest_error_it_is_likely() -> None:
-    few, many = option(2, 1.0), option(4, 0.9)
-    assert advice([few, many], few.candidate, Goal.TIME, BAND).verdict is Sureness.LIKELY
+def test_within_the_error_of_ratios_it_is_possible() -> None:
+    few, many = simulated(2, 1.0), simulated(4, 1.01 / factor())
+    found = advice([few, many], few.candidate, Goal.TIME)
+    assert (found.advised, found.verdict) == (many, Sureness.POSSIBLE)
+    assert found.band is not None and found.band.factor == factor()
 
 
-def test_within_the_median_error_it_is_possible() -> None:
-    few, many = option(2, 1.0), option(4, 0.9)
-    band = Band(0.2, 0.3, ("a paper, table 1",), own=True)
-    assert advice([few, many], few.candidate, Goal.TIME, band).verdict is Sureness.POSSIBLE
-
-
-def test_within_the_median_error_the_default_is_advised() -> None:
-    few, many = option(2, 1.0), option(4, 0.99)
-    found = advice([few, many], few.candidate, Goal.TIME, BAND)
+def test_the_default_is_advised_in_a_tie() -> None:
+    few, many = simulated(2, 1.0), simulated(4, 0.96)
+    found = advice([few, many], few.candidate, Goal.TIME)
     assert (found.advised, found.verdict, found.gain) == (few, Sureness.NO_DIFFERENCE, 1.0)
 
 
 def test_among_layouts_that_are_alike_the_cheapest_is_advised() -> None:
-    usual, middle, most = option(2, 1.0), option(4, 0.505), option(8, 0.5)
-    assert advice([usual, middle, most], usual.candidate, Goal.TIME, BAND).advised is middle
+    usual, middle, most = simulated(2, 1.0), simulated(4, 0.505), simulated(8, 0.5)
+    assert advice([usual, middle, most], usual.candidate, Goal.TIME).advised is middle
 
 
 def test_node_hours_are_a_goal_of_their_own() -> None:
-    few, many = option(2, 1.0), option(4, 0.6)
-    found = advice([few, many], many.candidate, Goal.NODE_HOURS, BAND)
-    assert (found.advised, found.gain) == (few, 2.4 / 2.0)
-    assert found.verdict is Sureness.LIKELY
+    few, many = simulated(2, 1.0), simulated(4, 0.9)
+    found = advice([few, many], many.candidate, Goal.NODE_HOURS)
+    assert (found.advised, found.gain) == (few, 3.6 / 2.0)
+    assert found.verdict is Sureness.YES
 
 
 def test_what_was_never_validated_says_so() -> None:
-    few, many = option(2, 1.0), option(4, 0.2)
-    band = Band(0.02, 0.3, (), own=False)
-    assert advice([few, many], few.candidate, Goal.TIME, band).verdict is Sureness.NOT_VALIDATED
+    few, many = simulated(2, 1.0, "no-such"), simulated(4, 0.01, "no-such")
+    found = advice([few, many], few.candidate, Goal.TIME)
+    assert (found.advised, found.verdict) == (many, Sureness.NOT_VALIDATED)
+    assert found.band is not None and found.band.of
 
 
 def test_intervals_part_if_no_two_overlap() -> None:
@@ -71,16 +91,16 @@ def test_measured_times_need_intervals_apart() -> None:
         option(1, 0.95, 0.85, 1.0),
         option(1, 0.7, 0.6, 0.8),
     )
-    assert advice([usual, near], usual.candidate, Goal.TIME, None).advised is usual
-    found = advice([usual, near, far], usual.candidate, Goal.TIME, None)
+    assert advice([usual, near], usual.candidate, Goal.TIME).advised is usual
+    found = advice([usual, near, far], usual.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (far, Sureness.YES)
     one_launch = option(1, 0.1)
-    assert advice([usual, one_launch], usual.candidate, Goal.TIME, None).advised is usual
+    assert advice([usual, one_launch], usual.candidate, Goal.TIME).advised is usual
 
 
 def test_an_option_that_is_slower_and_dearer_is_not_on_the_front() -> None:
     few, worse, many = option(2, 1.0), option(4, 1.1), option(8, 0.5)
-    assert advice([few, worse, many], few.candidate, Goal.TIME, BAND).front == (many, few)
+    assert advice([few, worse, many], few.candidate, Goal.TIME).front == (many, few)
 
 
 def test_the_cheapest_depend_on_the_goal() -> None:

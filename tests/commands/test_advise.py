@@ -35,7 +35,11 @@ def test_candidates_are_compared_and_one_is_advised(
     for one in found["options"]:
         hours = one["time_s"] * one["layout"]["nodes"] / 3600
         assert one["node_hours"] == pytest.approx(hours)
-    assert (found["band"]["own"], found["simulated"], found["not_compared"]) == (False, True, [])
+    assert (found["verdict"], found["simulated"], found["not_compared"]) == (
+        "no difference",
+        True,
+        [],
+    )
     checked = load(out / "check.toml")
     assert checked.runs[-1].layout.nodes == [2]
 

@@ -67,7 +67,7 @@ def test_the_answers_that_are_asked_for_are_verified(
         (
             "execute = true",
             "verified",
-            "fake n=16, 4 ranks on 2 nodes, simgrid 1 2 KiB (solution verified)",
+            "unknown until the first launches end; forecasts: 2 unknown",
         ),
         (
             'transports = ["tcp"]',

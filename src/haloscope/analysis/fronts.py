@@ -7,9 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 One = TypeVar("One")
-ALIKE = 0.05
-"""ALIKE is the largest relative difference at which simulated layouts count as equal when one is
-chosen. Ratios of simulated times have larger errors (docs/bench/bands.md); verdicts have them."""
 
 
 def front(

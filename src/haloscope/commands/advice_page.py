@@ -9,9 +9,9 @@ from pathlib import Path
 
 from haloscope.advice import requests
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Advice, Band, Goal, Option, Sureness, tolerance
+from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
-from haloscope.quantities import NODE_SECONDS, SECONDS, count, node_time, number, percent, quantity
+from haloscope.quantities import NODE_SECONDS, SECONDS, count, node_time, number, quantity
 from haloscope.report import writing
 from haloscope.report.document import Document, Section
 from haloscope.stats.estimates import Estimate
@@ -122,27 +122,26 @@ def _findings(result: Advice) -> list[Finding]:
 
 def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     """Every layout, the front joined, the default and the advised layout by name."""
-    best = min(result.options, key=lambda one: one.seconds)
-    within = tolerance(result.band)
+    band = result.band
     named = (result.advised, result.default)
     others = [one for one in result.options if one not in (*named, *result.front)]
     curves = [
-        Curve("front", _marks(result.front[::-1], None), model=True, style=0),
-        Curve("on the front", _marks(result.front, result.band, but=named), joined=False, style=0),
-        Curve("others", _marks(others, result.band), joined=False, style=7),
-        Curve("default", _marks([result.default], result.band), joined=False, style=1),
+        Curve("front", _line(result.front), model=True, style=0),
+        Curve("on the front", _marks(result.front, but=named), joined=False, style=0),
+        Curve("others", _marks(others), joined=False, style=7),
+        Curve("default", _marks([result.default]), joined=False, style=1),
     ]
     if result.advised is not result.default:
-        advised = _marks([result.advised], result.band)
+        advised = _marks([result.advised])
         curves.append(Curve("advised", advised, joined=False, style=2))
     costs = [one.node_seconds for one in result.options]
     times = [one.seconds for one in result.options]
-    alike = ((best.seconds, best.seconds * (1 + within)),) if within else ()
+    usual = result.default.seconds
+    alike = ((usual / band.factor, usual * band.factor),) if band else ()
     notes = ["Left and down is better. Line: the front."]
-    if result.band is not None and within:
-        error = percent(result.band.median)
-        notes.append(f"Bars: {error}, the median error of the simulation.")
-        notes.append(f"Shaded: within {percent(within)} of the fastest, which counts as equal.")
+    if band is not None:
+        error = f"factor {number(band.factor)}"
+        notes.append(f"Shaded: within the error of simulated ratios of the default ({error}).")
     else:
         notes.append("Bars: interval of the median over launches.")
     return Figure(
@@ -165,18 +164,18 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     )
 
 
-def _mark(one: Option, band: Band | None) -> Mark:
-    """A layout with its interval, or with the median error of the simulation."""
-    low, high = one.time.low, one.time.high
-    if band is not None:
-        low, high = one.seconds / (1 + band.median), one.seconds * (1 + band.median)
-    return Mark(one.node_seconds, one.seconds, low, high)
+def _marks(options: Sequence[Option], but: Sequence[Option] = ()) -> tuple[Mark, ...]:
+    """Layouts, measured ones with their intervals."""
+    return tuple(
+        Mark(one.node_seconds, one.seconds, one.time.low, one.time.high)
+        for one in options
+        if one not in but
+    )
 
 
-def _marks(
-    options: Sequence[Option], band: Band | None, but: Sequence[Option] = ()
-) -> tuple[Mark, ...]:
-    return tuple(_mark(one, band) for one in options if one not in but)
+def _line(front: Sequence[Option]) -> tuple[Mark, ...]:
+    """What joins the layouts of the front."""
+    return tuple(Mark(one.node_seconds, one.seconds, None, None) for one in reversed(front))
 
 
 def _cost_ticks(costs: Sequence[float]) -> tuple[tuple[float, str], ...]:

@@ -5,44 +5,31 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-import os
-import re
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from haloscope.advice import candidates, requests
-from haloscope.advice.candidates import Candidate
+from haloscope.advice import candidates, measuring, requests
 from haloscope.advice.judging import (
     Advice,
     Goal,
     Option,
     Sureness,
-    advice,
-    band_of,
-    cheapest,
-    parted,
-    tolerance,
 )
-from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.dossier import open_folder
+from haloscope.advice.measuring import Question
+from haloscope.analysis.bands import COVERAGE
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import dated_folder, in_a_shell, write_whole
-from haloscope.quantities import count, listed, node_time, percent, seconds
-from haloscope.run import campaign, following, kernels, places, submission
-from haloscope.run.batched import BatchPlace
+from haloscope.quantities import count, listed, node_time, number, percent, seconds
+from haloscope.run import kernels, places
 from haloscope.run.here import LOCAL
-from haloscope.run.place import Place
 from haloscope.run.progress import Teller
-from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Value
 from haloscope.study.plan import no_kernel
 from haloscope.study.schema import COUNT_LIMIT, LAUNCHES_LIMIT
@@ -75,12 +62,6 @@ examples:
 
 exit codes: 0 success, 1 a candidate failed, 2 usage error, 130 interrupted
 """
-_REMAPPED = 2
-"""_REMAPPED is the number of layouts for which other mappings are tried, the best ones."""
-_FINALISTS = 2
-"""_FINALISTS is the number of layouts that are measured again in turn with the default."""
-_MOST_ROUNDS = 5
-"""_MOST_ROUNDS is how often --launches of these are measured if their intervals do not part."""
 _SHOWN = 5
 """_SHOWN is the largest number of rows of the table of alternatives."""
 
@@ -124,40 +105,6 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print the content of advice.json instead of text")
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What is to be compared, and where.
-
-    place: where layouts are compared. final: where the best are measured in turn; None if nowhere.
-    until: when to start no more, by time.monotonic(); minutes: of a site's job.
-    """
-
-    kernel: str
-    params: Mapping[str, Value]
-    place: Place
-    final: Place | None
-    out: Path
-    launches: int
-    programs: tuple[Path, ...]
-    until: float | None
-    minutes: int | None
-
-    @property
-    def on(self) -> Place:
-        """The place that was asked for."""
-        return self.final or self.place
-
-    @property
-    def over(self) -> bool:
-        """Whether its time is over."""
-        return self.until is not None and time.monotonic() > self.until
-
-    @property
-    def cluster(self) -> str | None:
-        """The simulated cluster's name; None for a machine that is measured."""
-        return self.place.cluster.name if isinstance(self.place, SimulatedCluster) else None
-
-
 def execute(arguments: argparse.Namespace) -> int:
     """Compare, choose, print; the exit code."""
     if problems := [*_problems(arguments)]:
@@ -169,50 +116,19 @@ def execute(arguments: argparse.Namespace) -> int:
         out = arguments.out or dated_folder("advise-profile")
         asked = (arguments.profile, arguments.on, arguments.nodes, out)
         return traffic_advice.advise(*asked, as_json=arguments.json, screen=Screen())
-    began = time.monotonic()
     tell = Teller(Screen(stderr=True))
-    asked_on = places.place(arguments.on)
-    at_site = places.site_of(asked_on)
-    place = asked_on if at_site is None else _simulated(at_site)
-    question = _Question(
+    question = measuring.asked(
         arguments.kernel,
         dict(_pair(word) for word in arguments.params),
-        place,
-        None if at_site is None and place.facts.simulated else asked_on,
-        arguments.out or dated_folder(f"advise-{arguments.kernel}"),
-        arguments.launches,
-        tuple(arguments.programs),
-        None if arguments.within is None or at_site else began + 60 * arguments.within,
-        None if arguments.within is None else math.ceil(arguments.within),
+        places.place(arguments.on),
+        out=arguments.out or dated_folder(f"advise-{arguments.kernel}"),
+        launches=arguments.launches,
+        programs=tuple(arguments.programs),
+        within_minutes=arguments.within,
     )
-    bench, _ = asked_on.preview({"--on": None})
-    site = asked_on.site(bench, oversubscribe=False)
-    tried = candidates.shapes(arguments.tasks, site, arguments.most_nodes)
-    usual, goal = candidates.default(arguments.tasks, site), Goal(arguments.goal)
-    if tried == [usual] and usual.nodes == 1 and at_site is None:  # nothing to compare
-        question = replace(question, launches=1)
-    found, failed = _compared(question, "layouts", tried, tell)
-    if usual not in found:
-        raise UserError(_nothing_to_compare_with(question, "layouts"))
-    best = cheapest([option for option, _ in found.values()], goal, _REMAPPED)
-    more = [
-        other
-        for one in (option.candidate for option in best)
-        for other in candidates.remapped(
-            one, candidates.grid_of(found[one][1].settings.get("topology"))
-        )
-    ]
-    if more:
-        remapped, further = _compared(question, "mappings", more, tell)
-        found, failed = found | remapped, [*failed, *further]
-    simulated = [] if at_site is None else [option for option, _ in found.values()]
-    if question.final is not None:
-        measured, further = _in_turn(question, found, usual, goal, tell)
-        failed = [*failed, *further]
-        found = measured if at_site is not None else found | measured
-    cluster = question.cluster if at_site is None else None
-    band = band_of(cluster, found[usual][1]) if cluster else None
-    result = advice([option for option, _ in found.values()], usual, goal, band)
+    most = arguments.most_nodes
+    found = measuring.compare(question, arguments.tasks, most, Goal(arguments.goal), tell)
+    result, simulated, failed = found.advice, found.simulated, found.failed
     answer = _as_data(question, result, simulated, failed)
     _write(question, result, answer)
     _write_page(question, result, simulated, failed)
@@ -221,46 +137,6 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         _show(question, result, failed, Screen())
     return 1 if failed else 0
-
-
-def _simulated(site: BatchPlace) -> Place:
-    """The simulated cluster of a site's nodes. UserError where its file names none."""
-    if site.described.cluster is None:
-        what = "its site file names no cluster file, on which candidates are simulated first"
-        remedy = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
-        raise UserError(Problem(f"--on {site.name}", what, remedy))
-    return places.place(site.described.cluster)
-
-
-def _in_turn(
-    question: _Question, found: _Timed, usual: Candidate, goal: Goal, tell: Teller
-) -> tuple[_Timed, list[str]]:
-    """The best layouts and the default, measured in turn: on this machine until their intervals
-    part, on a site in one job. UserError if the default has no time."""
-    assert question.final is not None
-    best = cheapest([option for option, _ in found.values()], goal, _FINALISTS)
-    tried = [*dict.fromkeys([*(one.candidate for one in best), usual])]
-    here = places.site_of(question.final) is None
-    if here and (len(tried) == 1 or question.over):
-        return {}, []
-    final = replace(question, place=question.final)
-    measured, failed = _compared(final, "finals", tried, tell)
-    for rounds in range(2, _MOST_ROUNDS + 1):
-        if not here or question.over or parted([option for option, _ in measured.values()]):
-            break
-        folder, launches = question.out / "finals", rounds * question.launches
-        again = campaign.resume(folder, None, launches, tell, programs=question.programs)
-        campaign.measure(again.probed(), tell, question.until)
-        measured, failed = _read(folder, tried)
-    if not here and usual not in measured:
-        raise UserError(_nothing_to_compare_with(question, "finals"))
-    return measured, failed
-
-
-def _nothing_to_compare_with(question: _Question, name: str) -> Problem:
-    what = "the default layout has no time, so nothing can be compared with it"
-    remedy = f"haloscope show {in_a_shell(question.out / name)} has the reason"
-    return Problem(f"advise {question.kernel}", what, remedy)
 
 
 def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
@@ -323,78 +199,8 @@ def _pair(word: str) -> tuple[str, Value]:
     return key, text
 
 
-_Timed = dict[Candidate, tuple[Option, MeasuredCase]]
-"""Candidates with their times, and their cases."""
-
-
-def _compared(
-    question: _Question, name: str, tried: Sequence[Candidate], tell: Teller
-) -> tuple[_Timed, list[str]]:
-    """Each candidate with its time and its case, and why others have none."""
-    question.out.mkdir(parents=True, exist_ok=True)
-    title = f"Advice: {name} of {question.kernel}, {count(tried[0].tasks, 'task')}"
-    by_jobs = places.site_of(question.place) is not None
-    timeout_s = 60 * question.minutes if by_jobs and question.minutes else None
-    asked = (question.kernel, question.params, tried, question.launches)
-    text = candidates.study(title, *asked, timeout_s)
-    file = question.out / f"{name}.toml"
-    write_whole(file, text)
-    folder = question.out / name
-    request = campaign.Request(
-        str(file), out=folder, on=question.place.name, programs=question.programs, together=True
-    )
-    try:
-        started = campaign.start(request, tell)
-        started = started if by_jobs else started.probed()
-    except UserError as error:
-        raise UserError(_of_no_run(question, error.problems, f"{file}: ")) from error
-    if not by_jobs:
-        campaign.measure(started, tell, question.until)
-    else:
-        jobs = submission.of(started, question.minutes)
-        submission.begin(started, os.environ, tell)
-        following.follow(jobs, tell)
-    return _read(folder, tried)
-
-
-def _read(folder: Path, tried: Sequence[Candidate]) -> tuple[_Timed, list[str]]:
-    """Each candidate with its time and its case, as a folder has them, and why others have none."""
-    none = not (folder / "records.jsonl").exists()  # the time was over before the first launch
-    cases = () if none else open_folder(folder).cases
-    found, failed = {}, []
-    for one in tried:
-        case = next((case for case in cases if _is_of(case, one)), None)
-        if case is not None and case.time is not None:
-            found[one] = (Option(one, case.time), case)
-        else:
-            failed.append(f"{one}: {_why(case)}")
-    return found, failed
-
-
-def _of_no_run(question: _Question, problems: Sequence[Problem], file: str) -> list[Problem]:
-    """Problems of a study that was made here: each once, without its place in the file."""
-    usual = f"advise {question.kernel}"
-    named = [
-        replace(one, where=re.sub(r"^runs#\d+[.:]? *", "", one.where.removeprefix(file)) or usual)
-        for one in problems
-    ]
-    return [*dict.fromkeys(named)]
-
-
-def _is_of(case: MeasuredCase, one: Candidate) -> bool:
-    return all(case.settings.get(key) == value for key, value in one.keys().items())
-
-
-def _why(case: MeasuredCase | None) -> str:
-    """Why a candidate has no time."""
-    if case is None:
-        return "does not fit, or the kernel does not allow it"
-    reasons = [record.reason for record in case.excluded if record.reason]
-    return reasons[-1] if reasons else "not run"
-
-
 def _as_data(
-    question: _Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
+    question: Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
 ) -> dict[str, Any]:
     """The advice for programs: times in seconds, node-hours per step.
 
@@ -431,7 +237,7 @@ def _option(one: Option) -> dict[str, Any]:
     }
 
 
-def _write(question: _Question, result: Advice, answer: Mapping[str, Any]) -> None:
+def _write(question: Question, result: Advice, answer: Mapping[str, Any]) -> None:
     """The answer, the study that checks it, and the files of the advised layout."""
     write_whole(question.out / "advice.json", json.dumps(answer, indent=1) + "\n")
     both = [*dict.fromkeys((result.advised.candidate, result.default.candidate))]
@@ -443,7 +249,7 @@ def _write(question: _Question, result: Advice, answer: Mapping[str, Any]) -> No
 
 
 def _write_page(
-    question: _Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
+    question: Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
 ) -> None:
     """The page, without which layouts are compared without the libraries that draw."""
     from haloscope.commands import advice_page
@@ -459,13 +265,13 @@ def _write_page(
     advice_page.write(result, facts, question.out)
 
 
-def _what(question: _Question) -> str:
+def _what(question: Question) -> str:
     """The kernel with its parameters."""
     given = " ".join(f"{key}={value}" for key, value in question.params.items())
     return f"{question.kernel} {given}".strip()
 
 
-def _how(question: _Question) -> str:
+def _how(question: Question) -> str:
     """Where times are from."""
     if question.final is None:
         return f"simulated on {question.cluster}"
@@ -474,7 +280,7 @@ def _how(question: _Question) -> str:
     return f"measured on {question.final.name}, the best of those simulated on {question.cluster}"
 
 
-def _show(question: _Question, result: Advice, failed: Sequence[str], out: Console) -> None:
+def _show(question: Question, result: Advice, failed: Sequence[str], out: Console) -> None:
     """The advice for people."""
     advised, usual = result.advised, result.default
     tasks = count(advised.candidate.tasks, "task")
@@ -511,23 +317,22 @@ def _line(one: Option) -> str:
 def _sureness(result: Advice) -> str:
     """How much better, and how sure that is."""
     band = result.band
-    better = f"{result.gain:.3g}x {'faster' if result.goal is Goal.TIME else 'cheaper'}"
+    word = "faster" if result.goal is Goal.TIME else "cheaper"
+    better = f"{result.gain:.3g}x {word}"
     if len(result.options) == 1:
         return "This is the default layout. No other one fits, so nothing was compared."
     if band is None:
         if result.verdict is Sureness.NO_DIFFERENCE:
             return "No interval lies below that of the default."
         return f"{better} than the default; the intervals do not overlap."
-    errors = f"median error {100 * band.median:.2g} %, largest {100 * band.worst:.2g} %"
-    known = (
-        f"Published cells of this kernel and cluster: {errors} ({_by_paper(band.tables)})."
-        if band.own
-        else f"Not validated for this kernel and cluster; elsewhere: {errors}."
-    )
+    error = f"factor {number(band.factor)}, {percent(COVERAGE)} of published ratios"
+    known = f"{error} of this kernel and cluster ({_by_paper(band.tables)})"
+    if not band.own:
+        known = f"{error} of {band.of}: not validated for this kernel and cluster"
     if result.verdict is Sureness.NO_DIFFERENCE:
-        return f"Layouts within {percent(tolerance(band))} count as equal. {known}"
-    words = {Sureness.YES: "sure", Sureness.POSSIBLE: "within the median error"}
-    return f"{better} than the default ({words.get(result.verdict, result.verdict)}). {known}"
+        return f"Error of the ratio of simulated times: {known}."
+    side = "within" if result.verdict is Sureness.POSSIBLE else "beyond"
+    return f"{better} than the default, {side} the error of the simulation: {known}."
 
 
 def _by_paper(tables: Sequence[str]) -> str:

@@ -338,8 +338,8 @@ def _sources(forecasts: Sequence[SimulationForecast | None]) -> str:
     }
     parts = [f"{number:,} {source}" for source, number in by.items() if number]
     most = max((one.memory_bytes for one in known), default=0)
-    largest = f", up to {size(most)} for one simulation" if most else ""
-    return f" on this machine{largest} (forecasts: {', '.join(parts)})"
+    largest = f"; memory of this machine: up to {size(most)} per simulation" if most else ""
+    return f"{largest}; forecasts: {', '.join(parts)}"
 
 
 def _show_cases(

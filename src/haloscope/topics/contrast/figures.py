@@ -52,7 +52,7 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
         return []
     curves = _curves(found, ways)
     cores = [contrast.second.case.cores for contrast in found]
-    reference = ways.order[min(ways.position(contrast.first.case) for contrast in found)]
+    reference = ways.order[min(ways.position(contrast.first.case)[0] for contrast in found)]
     errors = sorted({one.ratio.band for one in found if one.ratio and one.ratio.band})
     level = tuple(Mark(at, 1.0) for at in sorted({*cores}))
     panel = Lines(

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures candidates, or simulates them: all shapes, other mappings of the best, then in turn."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from haloscope.advice import candidates
+from haloscope.advice.candidates import Candidate
+from haloscope.advice.judging import Advice, Goal, Option, advice, cheapest, parted
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.dossier import open_folder
+from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell, write_whole
+from haloscope.quantities import count
+from haloscope.run import campaign, following, places, submission
+from haloscope.run.batched import BatchPlace
+from haloscope.run.place import Place
+from haloscope.run.progress import Teller
+from haloscope.run.simulated import SimulatedCluster
+from haloscope.study.case import Value
+
+_REMAPPED = 2
+"""_REMAPPED is the number of layouts for which other mappings are tried, the best ones."""
+_FINALISTS = 2
+"""_FINALISTS is the number of layouts that are measured again in turn with the default."""
+_MOST_ROUNDS = 5
+"""_MOST_ROUNDS is how often --launches of these are measured if their intervals do not part."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be compared, and where.
+
+    place: where layouts are compared. final: where the best are measured in turn; None if nowhere.
+    until: when to start no more, by time.monotonic(); minutes: of a site's job.
+    """
+
+    kernel: str
+    params: Mapping[str, Value]
+    place: Place
+    final: Place | None
+    out: Path
+    launches: int
+    programs: tuple[Path, ...]
+    until: float | None
+    minutes: int | None
+
+    @property
+    def on(self) -> Place:
+        """The place that was asked for."""
+        return self.final or self.place
+
+    @property
+    def over(self) -> bool:
+        """Whether its time is over."""
+        return self.until is not None and time.monotonic() > self.until
+
+    @property
+    def cluster(self) -> str | None:
+        """The simulated cluster's name; None for a machine that is measured."""
+        return self.place.cluster.name if isinstance(self.place, SimulatedCluster) else None
+
+
+@dataclass(frozen=True)
+class ComparedLayouts:
+    """The advice, the layouts of a site that were simulated before, and why others have no time."""
+
+    advice: Advice
+    simulated: Sequence[Option]
+    failed: Sequence[str]
+
+
+def asked(
+    kernel: str,
+    params: Mapping[str, Value],
+    on: Place,
+    *,
+    out: Path,
+    launches: int,
+    programs: tuple[Path, ...],
+    within_minutes: float | None,
+) -> Question:
+    """The question of layouts in a place. UserError where a site's file names no cluster file."""
+    at_site = places.site_of(on)
+    place = on if at_site is None else _simulated(at_site)
+    over = None if within_minutes is None or at_site else time.monotonic() + 60 * within_minutes
+    return Question(
+        kernel,
+        params,
+        place,
+        None if at_site is None and place.facts.simulated else on,
+        out,
+        launches,
+        programs,
+        over,
+        None if within_minutes is None else math.ceil(within_minutes),
+    )
+
+
+def compare(
+    question: Question, tasks: int, most_nodes: int | None, goal: Goal, tell: Teller
+) -> ComparedLayouts:
+    """Compare all layouts of so many tasks. UserError if the default has no time."""
+    at_site = places.site_of(question.on) is not None
+    bench, _ = question.on.preview({"--on": None})
+    site = question.on.site(bench, oversubscribe=False)
+    tried = candidates.shapes(tasks, site, most_nodes)
+    usual = candidates.default(tasks, site)
+    if tried == [usual] and usual.nodes == 1 and not at_site:  # nothing to compare
+        question = replace(question, launches=1)
+    found, failed = _compared(question, "layouts", tried, tell)
+    if usual not in found:
+        raise UserError(_nothing_to_compare_with(question, "layouts"))
+    more = [
+        other
+        for one in cheapest([option for option, _ in found.values()], goal, _REMAPPED)
+        for other in candidates.remapped(
+            one.candidate, candidates.grid_of(found[one.candidate][1].settings.get("topology"))
+        )
+    ]
+    if more:
+        remapped, further = _compared(question, "mappings", more, tell)
+        found, failed = found | remapped, [*failed, *further]
+    simulated = [option for option, _ in found.values()] if at_site else []
+    if question.final is not None:
+        measured, further = _in_turn(question, found, usual, goal, tell)
+        failed = [*failed, *further]
+        found = measured if at_site else found | measured
+    return ComparedLayouts(
+        advice([one for one, _ in found.values()], usual, goal), simulated, failed
+    )
+
+
+def _simulated(site: BatchPlace) -> Place:
+    """The simulated cluster of a site's nodes. UserError where its file names none."""
+    if site.described.cluster is None:
+        what = "its site file names no cluster file, on which candidates are simulated first"
+        remedy = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
+        raise UserError(Problem(f"--on {site.name}", what, remedy))
+    return places.place(site.described.cluster)
+
+
+def _in_turn(
+    question: Question, found: Timed, usual: Candidate, goal: Goal, tell: Teller
+) -> tuple[Timed, list[str]]:
+    """The best layouts and the default, measured in turn: on this machine until their intervals
+    part, on a site in one job. UserError if the default has no time."""
+    assert question.final is not None
+    best = cheapest([option for option, _ in found.values()], goal, _FINALISTS)
+    tried = [*dict.fromkeys([*(one.candidate for one in best), usual])]
+    here = places.site_of(question.final) is None
+    if here and (len(tried) == 1 or question.over):
+        return {}, []
+    final = replace(question, place=question.final)
+    measured, failed = _compared(final, "finals", tried, tell)
+    for rounds in range(2, _MOST_ROUNDS + 1):
+        if not here or question.over or parted([option for option, _ in measured.values()]):
+            break
+        folder, launches = question.out / "finals", rounds * question.launches
+        again = campaign.resume(folder, None, launches, tell, programs=question.programs)
+        campaign.measure(again.probed(), tell, question.until)
+        measured, failed = _read(folder, tried)
+    if not here and usual not in measured:
+        raise UserError(_nothing_to_compare_with(question, "finals"))
+    return measured, failed
+
+
+def _nothing_to_compare_with(question: Question, name: str) -> Problem:
+    what = "the default layout has no time, so nothing can be compared with it"
+    remedy = f"haloscope show {in_a_shell(question.out / name)} has the reason"
+    return Problem(f"advise {question.kernel}", what, remedy)
+
+
+Timed = dict[Candidate, tuple[Option, MeasuredCase]]
+"""Candidates with their times, and their cases."""
+
+
+def _compared(
+    question: Question, name: str, tried: Sequence[Candidate], tell: Teller
+) -> tuple[Timed, list[str]]:
+    """Each candidate with its time and its case, and why others have none."""
+    question.out.mkdir(parents=True, exist_ok=True)
+    title = f"Advice: {name} of {question.kernel}, {count(tried[0].tasks, 'task')}"
+    by_jobs = places.site_of(question.place) is not None
+    timeout_s = 60 * question.minutes if by_jobs and question.minutes else None
+    asked = (question.kernel, question.params, tried, question.launches)
+    text = candidates.study(title, *asked, timeout_s)
+    file = question.out / f"{name}.toml"
+    write_whole(file, text)
+    folder = question.out / name
+    request = campaign.Request(
+        str(file), out=folder, on=question.place.name, programs=question.programs, together=True
+    )
+    try:
+        started = campaign.start(request, tell)
+        started = started if by_jobs else started.probed()
+    except UserError as error:
+        raise UserError(_of_no_run(question, error.problems, f"{file}: ")) from error
+    if not by_jobs:
+        campaign.measure(started, tell, question.until)
+    else:
+        jobs = submission.of(started, question.minutes)
+        submission.begin(started, os.environ, tell)
+        following.follow(jobs, tell)
+    return _read(folder, tried)
+
+
+def _read(folder: Path, tried: Sequence[Candidate]) -> tuple[Timed, list[str]]:
+    """Each candidate with its time and its case, as a folder has them, and why others have none."""
+    none = not (folder / "records.jsonl").exists()  # the time was over before the first launch
+    cases = () if none else open_folder(folder).cases
+    found, failed = {}, []
+    for one in tried:
+        case = next((case for case in cases if _is_of(case, one)), None)
+        if case is not None and case.time is not None:
+            found[one] = (Option(one, case.time, case.subject), case)
+        else:
+            failed.append(f"{one}: {_why(case)}")
+    return found, failed
+
+
+def _of_no_run(question: Question, problems: Sequence[Problem], file: str) -> list[Problem]:
+    """Problems of a study that was made here: each once, without its place in the file."""
+    usual = f"advise {question.kernel}"
+    named = [
+        replace(one, where=re.sub(r"^runs#\d+[.:]? *", "", one.where.removeprefix(file)) or usual)
+        for one in problems
+    ]
+    return [*dict.fromkeys(named)]
+
+
+def _is_of(case: MeasuredCase, one: Candidate) -> bool:
+    return all(case.settings.get(key) == value for key, value in one.keys().items())
+
+
+def _why(case: MeasuredCase | None) -> str:
+    """Why a candidate has no time."""
+    if case is None:
+        return "does not fit, or the kernel does not allow it"
+    reasons = [record.reason for record in case.excluded if record.reason]
+    return reasons[-1] if reasons else "not run"
