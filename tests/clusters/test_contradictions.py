@@ -91,6 +91,17 @@ from haloscope.errors import UserError
             )
             for key in ("nodes", "phases")
         ),
+        *(
+            (
+                "[node.spread]",
+                "[[node.unbound]]\nprocesses = 1\n"
+                f"share = {{ value = {share}, source = 'x' }}\n"
+                f"slower = {{ value = {slower}, source = 'x' }}\n[node.spread]",
+                f"node.unbound#1.{key}",
+                f"{told} is out of range",
+            )
+            for key, share, slower, told in (("share", 1.5, 2, "1.5"), ("slower", 1, 0.5, "0.5"))
+        ),
         (
             "cores = 1\n",
             "cores = 1\nstore_cost = { value = 0.5, source = 'x' }\n",

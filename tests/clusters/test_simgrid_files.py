@@ -226,11 +226,11 @@ def test_all_nodes_are_the_slowest_where_the_file_says_so_and_nothing_is_drawn()
 def test_unbound_ranks_are_slower_and_resume_later() -> None:
     costs = Unbound(
         processes=1,
+        share=Quantity(value=1.0, source="a test"),
         slower=Quantity(value=1.5, source="a test"),
         resume_s=Quantity(value=1e-4, source="a test"),
     )
-    share = Quantity(value=1.0, source="a test")
-    node = described().node.model_copy(update={"unbound": (costs,), "unbound_share": share})
+    node = described().node.model_copy(update={"unbound": (costs,)})
     one = described().model_copy(update={"node": node})
 
     def machine(bind: str) -> list[str]:

@@ -36,10 +36,10 @@ def of(value: float) -> Quantity:
 def with_costs(share: float = 0.25) -> Node:
     """Of one process and of four."""
     costs = (
-        Unbound(processes=4, slower=of(1.0)),
-        Unbound(processes=1, slower=of(1.6), resume_s=of(3e-4)),
+        Unbound(processes=4, share=of(1.0), slower=of(1.0)),
+        Unbound(processes=1, share=of(share), slower=of(1.6), resume_s=of(3e-4)),
     )
-    return described().node.model_copy(update={"unbound": costs, "unbound_share": of(share)})
+    return described().node.model_copy(update={"unbound": costs})
 
 
 def test_unbound_processes_hold_up_all_while_one_node_is_badly_placed() -> None:
@@ -57,6 +57,15 @@ def test_between_two_numbers_of_processes_costs_lie_on_a_line(
     processes: int, costs: tuple[float, float]
 ) -> None:
     assert unbound(with_costs(share=1.0), processes, 1) == pytest.approx(costs)
+
+
+def test_each_number_of_processes_has_its_own_share_of_the_time() -> None:
+    often = Unbound(processes=1, share=of(1.0), slower=of(1.4))
+    seldom = Unbound(processes=3, share=of(0.01), slower=of(2.0), resume_s=of(1e-4))
+    node = described().node.model_copy(update={"unbound": (often, seldom)})
+    held_up = 1 - 0.99**8
+    assert unbound(node, 3, 8) == pytest.approx((1 + held_up, 1e-4 * held_up))
+    assert unbound(node, 2, 8) == pytest.approx(((2.4 + held_up) / 2, 1e-4 * held_up / 2))
 
 
 def test_where_a_file_says_nothing_not_binding_costs_nothing() -> None:

@@ -167,7 +167,7 @@ def test_replicates_have_their_interval_beside_the_published_time(
             ["hpcf-2018-10", "--table", "99", "--replicates", "2", "--sensitivity"],
             "--sensitivity: ",
         ),
-        (["hpcf-2010-6", "--replicates", "2"], "tara"),
+        (["orfeo-mpi-report", "--replicates", "2"], "orfeo"),
     ],
 )
 def test_replicates_that_can_not_be_are_refused(

@@ -278,18 +278,14 @@ def _spread(node: Node) -> _Found:
 
 
 def _unbound(node: Node) -> _Found:
-    if bool(node.unbound) != (node.unbound_share is not None):
-        missing = "unbound_share" if node.unbound else "unbound"
-        remedy = "give both, or neither: how long processes lie badly, and what that costs"
-        yield f"node.{missing}", "is missing", remedy
-    if node.unbound_share and node.unbound_share.value > 1:
-        what = f"{node.unbound_share.value:g} is out of range"
-        yield "node.unbound_share", what, "give a share of the time: 1 at most"
     numbers = Counter(one.processes for one in node.unbound)
     for index, one in enumerate(node.unbound):
         key = dotted(("node", "unbound", index))
         if numbers[one.processes] > 1:
             yield f"{key}.processes", f"{one.processes} is there twice", "give one entry for each"
+        if one.share.value > 1:
+            what, remedy = f"{one.share.value:g} is out of range", "give a share of 1 at most"
+            yield f"{key}.share", what, remedy
         if one.slower.value < 1:
             what, remedy = f"{one.slower.value:g} is out of range", "give a ratio from 1"
             yield f"{key}.slower", what, remedy

@@ -295,6 +295,10 @@ class Unbound(_Part):
     """
 
     processes: PositiveCount = Field(description="processes per node")
+    share: Quantity = Field(
+        description="share of the time in which the processes of a node are badly placed, "
+        "independently per node"
+    )
     slower: Quantity = Field(
         description="ratio of computation time to that of bound processes, from 1"
     )
@@ -350,11 +354,6 @@ class Node(_Part):
     unbound: tuple[Unbound, ...] = Field(
         (),
         description="one entry per number of processes; missing binding has no cost if omitted",
-    )
-    unbound_share: Quantity | None = Field(
-        None,
-        description="share of the time in which the unbound processes of a node are badly placed, "
-        "independently per node",
     )
 
     @property
@@ -607,11 +606,7 @@ def state(cluster: Cluster) -> str:
     node = cluster.node
     later: dict[str, Any] = {  # keys that there were not always: as before, where they say nothing
         "node": {
-            **{
-                key: True
-                for key in ("socket", "gpu", "knee", "unbound", "unbound_share")
-                if not getattr(node, key)
-            },
+            **{key: True for key in ("socket", "gpu", "knee", "unbound") if not getattr(node, key)},
             **({"spread": {"slowest"}} if node.spread and not node.spread.slowest else {}),
             "caches": {i: {"inclusive"} for i, cache in enumerate(node.caches) if cache.inclusive},
         }

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from math import exp, fsum
 from statistics import NormalDist
@@ -30,20 +29,14 @@ def unbound(node: Node, processes: int, nodes: int) -> tuple[float, float]:
     """Cost of not binding so many processes of each of so many nodes.
 
     The ratio of computation times to those of bound processes, and seconds after each
-    communication: means over time, in which all wait while any node is badly placed.
+    communication: means over time, in which all wait while any node is badly placed. On the line
+    between two entries of the file, or the nearest one's.
     """
-    if not node.unbound or node.unbound_share is None:
+    if not node.unbound:
         return 1.0, 0.0
-    held_up = 1 - (1 - node.unbound_share.value) ** nodes
-    slower, resume_s = _between(sorted(node.unbound, key=lambda one: one.processes), processes)
-    return 1 + (slower - 1) * held_up, resume_s * held_up
-
-
-def _between(entries: Sequence[Unbound], processes: int) -> tuple[float, float]:
-    """Costs of a number of processes: on the line between two entries, or the nearest one's."""
     costs = [
-        (one.processes, one.slower.value, one.resume_s.value if one.resume_s else 0.0)
-        for one in entries
+        (one.processes, *_costs(one, nodes))
+        for one in sorted(node.unbound, key=lambda one: one.processes)
     ]
     for (low, *few), (high, *many) in pairwise(costs):
         if low <= processes <= high:
@@ -52,3 +45,10 @@ def _between(entries: Sequence[Unbound], processes: int) -> tuple[float, float]:
             return slower, resume_s
     _, slower, resume_s = costs[0] if processes < costs[0][0] else costs[-1]
     return slower, resume_s
+
+
+def _costs(one: Unbound, nodes: int) -> tuple[float, float]:
+    """Costs of a number of processes on so many nodes."""
+    held_up = 1 - (1 - one.share.value) ** nodes
+    resume_s = one.resume_s.value if one.resume_s else 0.0
+    return 1 + (one.slower.value - 1) * held_up, resume_s * held_up
