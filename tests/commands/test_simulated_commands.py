@@ -12,6 +12,7 @@ from laboratory import Run, Write
 
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
+from haloscope.paths import share
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import read
 
@@ -106,6 +107,22 @@ def test_resuming_keeps_what_was_asked_for(
     assert haloscope("run", "--resume", out, "--keep", kept) == 0
     assert verified(out) == {8: True, 16: True}
     assert len(list(kept.iterdir())) == 2
+
+
+def test_resuming_repeats_the_warnings_of_the_cluster_file(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, out = tmp_path / "copied.toml", tmp_path / "out"
+    mine.write_text((share("clusters") / "stampede2.toml").read_text())
+
+    def warnings(*words: object) -> list[str]:
+        assert haloscope("run", *words) == 0
+        said = capsys.readouterr()
+        return [line for line in (said.out + said.err).splitlines() if "warning: cluster" in line]
+
+    begun = warnings(study_file(STUDY), "--on", mine, "--out", out, "--no-report")
+    assert begun
+    assert warnings("--resume", out, "--no-report") == begun
 
 
 def test_resuming_keeps_files_inside_the_folder_without_a_word(

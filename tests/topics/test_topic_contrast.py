@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 from found import SIMULATED, found, ratio
-from recorded import MACHINE, Raw, cases, fft, heat, poisson, spmv
+from recorded import MACHINE, Raw, cases, fft, heat, of_case, poisson, spmv
 
 from haloscope.analysis.context import Context
+from haloscope.analysis.published import Library
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
+from haloscope.papers import tables as papers
 from haloscope.topics import figures
 from haloscope.topics.common.figure import Lines
 from haloscope.topics.contrast import findings as contrast
+from haloscope.topics.contrast.printed import both
 
 
 def solves(time_s: float, n: int = 512, number: int = 7, **settings: Any) -> list[Raw]:
@@ -206,3 +209,32 @@ def test_a_figure_of_simulations_shades_the_error_of_a_ratio_once() -> None:
     ((low, high),) = panel.bands
     assert high > 1 and low == pytest.approx(1 / high)
     assert all(mark.band is None for curve in panel.curves for mark in curve.marks)
+
+
+TARA = {**SIMULATED, "simulation": {**SIMULATED["simulation"], "cluster": "tara"}}
+
+
+def test_published_times_of_both_exchanges_are_told_beside_simulated_ones() -> None:
+    """Serial cells have no exchange: 140 cells have 135 of both."""
+    raws = [
+        poisson(
+            4096, nodes=64, ranks=512, variant="textbook", exchange=exchange, time_s=time, **TARA
+        )
+        for exchange, time in (("blocking", 74.0), ("nonblocking", 1.0))
+    ]
+    paper = papers.load("hpcf-2010-6")
+
+    (one,) = found(contrast.published, raws, paper=paper)
+    of_another = [of_case({**raw, "params": {**raw["params"], "variant": "fused"}}) for raw in raws]
+
+    assert one.of == 135
+    counts = {part.verdict: part.count for part in one.parts}
+    assert counts[Verdict.SLOWER] == 22 and sum(filter(None, counts.values())) == 135
+    faster = next(part.ratio for part in one.parts if part.verdict is Verdict.FASTER)
+    assert faster and faster.most == faster.estimate.value == pytest.approx(38.4, rel=0.01)
+    assert faster.where == {"n": 1024, "nodes": 64, "ppn": 8}
+    (printed,) = both(Library([paper]), cases(raws)[0], "nonblocking", "blocking")
+    at = {tuple(where.values()): ratio for ratio, where in printed.ratios}
+    assert at[4096, 64, 8] == pytest.approx(22.5, rel=0.01)
+    assert not found(contrast.published, of_another, paper=paper)
+    assert not found(contrast.published, raws[:1], paper=paper)

@@ -83,7 +83,7 @@ class Library:
         tables = [table for table in self.tables(kinds) if column in table.columns]
         if case.cluster is not None and column not in _OF_ANY_MACHINE:
             every = [t for t in replace(self, only=None).tables(kinds) if column in t.columns]
-            there = [table for table in every if _cluster_file(table) == case.cluster]
+            there = [table for table in every if cluster_file(table) == case.cluster]
             tables = [table for table in there if table in tables] or there
         agreeing = [table for table in tables if _agrees(table, case)]
         if case.ranks == 1:  # one process has no neighbours: any exchange is its own
@@ -97,7 +97,7 @@ class Library:
         return None
 
 
-def _cluster_file(table: PaperTable) -> str | None:
+def cluster_file(table: PaperTable) -> str | None:
     """The name that a file of a table's cluster has, or would have."""
     found = table.facts.get("cluster_file", str(table.facts.get("cluster", "")).lower())
     return str(found) or None

@@ -485,7 +485,15 @@ def resume(
         raise UserError(problems)
     renewed = fixed.renewed(plan, bench.built, machine, fixed_programs, changes)
     renewed = renewed.with_launches(launches).in_allocations(allocations)
-    remarks = filter(None, [fixed.not_compared(changes), *_flagged(renewed.changes)])
+    doubts = place.site(bench, oversubscribe=False).doubts_of(plan.cases)
+    remarks = filter(
+        None,
+        [
+            *(f"warning: {doubt}" for doubt in doubts),
+            fixed.not_compared(changes),
+            *_flagged(renewed.changes),
+        ],
+    )
     campaign = Campaign(place, folder, renewed, bench, None, plan, tuple(remarks), first)
     changed = any(each.source != plan.sources[name] for name, each in bench.built.items())
     left = (launch.case for launch in campaign.launches_left()[0])

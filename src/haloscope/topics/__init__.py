@@ -66,6 +66,7 @@ TOPICS = (
     Topic(poisson.serial),
     Topic(poisson.convergence, ("convergence",)),
     Topic(contrast.ways, ("exchange", "overlap", "operator", "bind", "fft", "heat")),
+    Topic(contrast.published, ("exchange",)),
     Topic(phases.heat, ("heat",)),
     Topic(poisson.layouts, ("hybrid_grid",)),
     Topic(grids.transforms, ("fft",)),

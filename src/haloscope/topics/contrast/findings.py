@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import log
+from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
-from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Setting, Settings, varying
 from haloscope.topics.common.making import extreme, made, needed_of, ratio_of, verdict_of
 from haloscope.topics.contrast.analysis import (
@@ -23,6 +26,7 @@ from haloscope.topics.contrast.analysis import (
     Ways,
     groups,
 )
+from haloscope.topics.contrast.printed import both
 from haloscope.topics.poisson.analysis import by_ranks
 
 _TOPICS = {
@@ -41,6 +45,52 @@ def ways(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Every way against the reference of its kernel: where it is faster or slower, by how much."""
     for own in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, OPERATORS, BINDINGS):
         yield from compared(own, cases, context)
+
+
+def published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """How published times of the same exchanges differ, over all cells that a paper has of both.
+
+    Beside cases of one cluster and variant: a ratio is of a program, too.
+    """
+    several = [one for _, found in groups(cases, context.seed, EXCHANGES) for one in found]
+    pairs = {
+        (str(one.second.case.settings["exchange"]), str(one.first.case.settings["exchange"])): one
+        for one in several
+    }
+    for (other, reference), one in pairs.items():
+        for found in both(context.library, one.second.case, other, reference):
+            by_verdict: dict[Verdict, list[tuple[float, Settings]]] = {}
+            for ratio, where in found.ratios:
+                verdict = Verdict.FASTER if ratio > 1 else Verdict.SLOWER
+                by_verdict.setdefault(verdict if ratio != 1 else Verdict.EQUAL, []).append(
+                    (ratio, where)
+                )
+            ordered = sorted(by_verdict.items(), key=lambda item: len(item[1]), reverse=True)
+            parts = [
+                Claim(
+                    {"exchange": other},
+                    {"exchange": reference},
+                    count=len(own),
+                    ratio=_over(own),
+                    verdict=verdict,
+                )
+                for verdict, own in ordered
+            ]
+            yield Finding(
+                f"Halo exchange as published: {found.source}",
+                FindingShape.COMPARISON,
+                tuple(parts),
+                topic="exchange",
+                of=len(found.ratios),
+            )
+
+
+def _over(ratios: Sequence[tuple[float, Settings]]) -> Ratio:
+    """Published ratios with the most extreme one."""
+    values = [ratio for ratio, _ in ratios]
+    most, where = max(ratios, key=lambda one: abs(log(one[0])))
+    estimate = Estimate(most, None, None, 0, "none")
+    return Ratio(estimate, min(values), max(values), median(values), where)
 
 
 def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
