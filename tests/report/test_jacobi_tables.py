@@ -11,6 +11,7 @@ from noted import noted
 from recorded import Raw, cases, quick, record
 
 from haloscope.analysis.cases import label_of
+from haloscope.analysis.comparison import band_of
 from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.topics import figures, tables
@@ -212,6 +213,15 @@ def test_published_points_stand_beside_the_same_problem_on_the_same_machine_alon
     others = [measured, on("maya-2013", measured), on("orfeo-thin", strong)]
     for raws in others:
         assert not [label for panel in panels(raws) for label in panel if "published" in label]
+
+
+def test_simulated_ratios_have_the_error_of_a_ratio() -> None:
+    simulated = on("orfeo-thin", [sweeps((1, 1, 1), 112.0), sweeps((4, 1, 1), 440.0)])
+    _, ratios = panels(simulated)
+    first, second = cases(simulated)
+
+    assert [mark.band for mark in ratios["1-D"].marks] == [None, band_of(first, second)]
+    assert ratios["1-D"].marks[1].band
 
 
 def test_what_plays_no_part_is_in_no_title() -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Prominence, Verdict
 from haloscope.topics import grids, quality, ring, spmv
 from haloscope.topics.collectives import findings as collectives
@@ -119,7 +120,7 @@ def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
     asked -= sum(one.severity is Prominence.WARNING for one in found[:asked])
     sound = [one for one in others if one.topic]
     decided = [one for one in sound if _decides(one)]
-    answer = next(iter(others[: max(0, asked)] or decided or sound), None)
+    answer = _answer(others[: max(0, asked)] or decided or sound)
     rest = [one for one in others if one is not answer]
     keys: list[Finding] = []
     for one in rest:
@@ -133,6 +134,12 @@ def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
         *(replace(one, severity=Prominence.DETAIL) for one in rest if one not in keys),
     ]
     return _identified(ranked)
+
+
+def _answer(found: Sequence[Finding]) -> Finding | None:
+    """The first finding; of simulated cases, the first that published values validate."""
+    own = (one for one in found if one.cases and Caveat.NOT_VALIDATED not in one.caveats)
+    return next(own, None) or next(iter(found), None)
 
 
 def _decides(finding: Finding) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import band_of
 from haloscope.analysis.context import Context
 from haloscope.quantities import count, listed, number
 from haloscope.stats.estimates import Estimate
@@ -127,7 +128,7 @@ def _ratios(scaling: JacobiScaling, context: Context) -> Iterator[Lines]:
             continue
         where = f", {count(nodes, 'node')}" if len(several) > 1 else ""
         x = Axis("processes N", "log2", counts([one.sweep.ranks for one in own]))
-        curves = tuple(_ratio_curves(scaling, own, scaling.alone.rate.value, context))
+        curves = tuple(_ratio_curves(scaling, own, scaling.alone, context))
         y = Axis("N P₁ / P", from_zero=False)
         name = f"ratio-{nodes}" if nodes > 1 else "ratio"
         yield Lines(name, f"N P₁ / P{where}", x, y, curves, alt=_lost(curves))
@@ -144,13 +145,17 @@ def _lost(curves: Sequence[Curve]) -> str:
 
 
 def _ratio_curves(
-    scaling: JacobiScaling, among: Sequence[JacobiCase], one_rank: float, context: Context
+    scaling: JacobiScaling, among: Sequence[JacobiCase], alone: JacobiCase, context: Context
 ) -> Iterator[Curve]:
     def ratio(one: JacobiCase, rate: float) -> float:
-        return one.sweep.ranks * one_rank / rate
+        return one.sweep.ranks * alone.rate.value / rate
+
+    def shown(one: JacobiCase) -> Mark:
+        band = None if one is alone else band_of(alone.case, one.case)
+        return Mark(one.sweep.ranks, ratio(one, one.rate.value), band=band)
 
     for style, (name, own) in enumerate(_families(among), 2):  # beside those of the rate's panel
-        marks = tuple(Mark(one.sweep.ranks, ratio(one, one.rate.value)) for one in own)
+        marks = tuple(map(shown, own))
         yield Curve(name, marks, joined=False, style=style)
         yield from _modelled(scaling, own, f"{name}, ", style, ratio)
         rows = [(one, row) for one in own if (row := _published(one, context))]
