@@ -12,10 +12,12 @@ import pytest
 
 from haloscope import paths
 from haloscope.errors import UserError
+from haloscope.host import scratch
 from haloscope.host.scratch import may_execute
 from haloscope.profiling import counter
 from haloscope.run import matrices
 from haloscope.toolchains import build, extras, library
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import Toolchain
 
 MATRIX = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.0\n"
@@ -50,6 +52,50 @@ def test_a_cache_that_cant_be_written_to_is_told(
     (problem,) = caught.value.problems
     assert "HALOSCOPE_CACHE" in problem.remedy
     assert problem.where.startswith(str(paths.cache_path()))
+
+
+@pytest.mark.parametrize("what", ["add", "kernel", "built", "profile"])
+def test_a_cache_where_no_program_can_run_is_told_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Nor is a program tried that was built before the folder was mounted so."""
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(scratch, "may_execute", lambda _: False)
+    monkeypatch.setattr(build, "wrapped_compiler", lambda _: "g++")
+    monkeypatch.setattr(counter, "header", lambda _: "")
+    monkeypatch.setattr(counter, "_compiled", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr(build, "_build", lambda *_: pytest.fail("built"))
+    ring = KernelProgram("ring")
+    found = build.of(SYSTEM)
+    ways: dict[str, Callable[[], object]] = {
+        "add": lambda: library.install("openmpi", say=lambda _: None),
+        "kernel": lambda: build.build(found, [ring], say=lambda _: None),
+        "profile": lambda: counter.built(SYSTEM),
+    }
+    if what == "built":
+        found.path(ring).parent.mkdir(parents=True)
+        found.path(ring).touch(mode=0o600)
+
+    with pytest.raises(UserError) as caught:
+        ways.get(what, ways["kernel"])()
+
+    (problem,) = caught.value.problems
+    assert "noexec" in problem.what and "HALOSCOPE_CACHE" in problem.remedy
+
+
+def test_a_cache_that_is_a_file_has_no_damaged_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "file"))
+
+    library.available()
+    with pytest.raises(UserError) as caught:
+        paths.cache_folder("builds")
+
+    assert "damaged" not in capsys.readouterr().err
+    (problem,) = caught.value.problems
+    assert problem.where == str(tmp_path / "file") and problem.what == "is a file"
 
 
 def test_a_folder_that_is_mounted_noexec_is_seen(tmp_path: Path) -> None:

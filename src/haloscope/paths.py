@@ -51,9 +51,9 @@ def cache_folder(name: str) -> Path:
         TemporaryFile(dir=folder).close()
     except OSError as error:
         remedy = "set HALOSCOPE_CACHE to a writable folder"
-        raise UserError(
-            Problem(str(folder), f"cannot write to this folder: {error.strerror}", remedy)
-        ) from error
+        file = next((one for one in (folder, *folder.parents) if one.is_file()), None)
+        what = "is a file" if file else f"cannot write to this folder: {error.strerror}"
+        raise UserError(Problem(str(file or folder), what, remedy)) from error
     return folder
 
 

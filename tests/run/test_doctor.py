@@ -19,7 +19,7 @@ from fake_machine import FakeMachine, hybrid_laptop, two_sockets
 
 from haloscope import __version__
 from haloscope.commands import doctor as command
-from haloscope.host import machine
+from haloscope.host import machine, scratch
 from haloscope.run import doctor
 from haloscope.run.doctor import CheckResult, Patient
 from haloscope.toolchains import library, pypi
@@ -161,7 +161,8 @@ def test_a_folder_that_is_mounted_noexec_is_told_and_no_compiler_is_missed(
 ) -> None:
     assert doctor.check_scratch(Patient()).level == "ok"
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path))
-    monkeypatch.setattr(doctor, "may_execute", lambda folder: False)
+    for module in (doctor, scratch):
+        monkeypatch.setattr(module, "may_execute", lambda folder: False)
 
     assert doctor.check_scratch(Patient()).level == "warn"
     assert doctor.check_compiler(a_toolchain(tmp_path)).level == "ok"

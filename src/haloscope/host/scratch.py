@@ -17,6 +17,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from haloscope.errors import Problem, UserError
+from haloscope.paths import cache_folder
+
 MEMORY = Path("/dev/shm")
 """MEMORY is where Linux has files that lie in memory, and MPI libraries the memory they share."""
 PREFIX = "haloscope-scratch-"
@@ -73,6 +76,19 @@ def may_execute(folder: Path) -> bool:
         script.write_text("#!/bin/sh\n", encoding="utf-8")
         script.chmod(0o700)
         return os.access(script, os.X_OK)
+
+
+def program_folder(name: str) -> Path:
+    """Return a folder in the cache for programs and libraries; create it if needed.
+
+    Raise UserError if it is not writable, or if nothing in it can be run.
+    """
+    folder = cache_folder(name)
+    if not may_execute(folder):
+        what = "is on a file system that is mounted noexec: programs built there cannot run"
+        remedy = "set HALOSCOPE_CACHE to a folder that is not noexec"
+        raise UserError(Problem(str(folder), what, remedy))
+    return folder
 
 
 def settle() -> None:

@@ -13,7 +13,8 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
-from haloscope.paths import cache_folder, cache_path, share
+from haloscope.host.scratch import program_folder
+from haloscope.paths import cache_path, share
 from haloscope.profiling import wrappers
 from haloscope.programs import needs
 from haloscope.toolchains import build
@@ -42,9 +43,9 @@ def built(toolchain: Toolchain) -> Path:
     text = "\0".join((*facts, code, source.read_text(encoding="utf-8")))
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     final = cache_path() / "profiler" / f"haloscope-{toolchain.name}-{digest}.so"
-    if final.exists():
+    if os.access(final, os.X_OK):
         return final
-    cache_folder(final.parent.name)
+    program_folder(final.parent.name)
     with FileLock(final.with_suffix(".lock")):
         if not final.exists():
             with tempfile.TemporaryDirectory(dir=final.parent) as folder:

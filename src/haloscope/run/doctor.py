@@ -13,7 +13,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
 from haloscope.host import gpus, machine
 from haloscope.host.cpulist import cpu_list, parse_cpu_list
-from haloscope.host.scratch import may_execute, scratch
+from haloscope.host.scratch import may_execute, program_folder, scratch
 from haloscope.paths import cache_path
 from haloscope.quantities import count
 from haloscope.sites import file as site_file
@@ -512,14 +511,10 @@ def check_cache(patient: Patient) -> CheckResult:
     """Whether toolchains and builds can be stored."""
     folder = cache_path()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        remedy = "set HALOSCOPE_CACHE to a writable folder"
-        return CheckResult("cache", "fail", str(error), remedy)
-    if not may_execute(folder):
-        remedy = "set HALOSCOPE_CACHE to a folder that is not noexec"
-        return CheckResult("cache", "fail", f"{folder} is mounted noexec", remedy)
+        program_folder("")
+    except UserError as error:
+        (problem,) = error.problems
+        return CheckResult("cache", "fail", f"{problem.where} {problem.what}", problem.remedy)
     free = shutil.disk_usage(folder).free
     what = f"{folder}, {free / _GIB:.0f} GiB free"
     if free < _GIB:

@@ -26,8 +26,8 @@ from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine, process
-from haloscope.host.scratch import scratch
-from haloscope.paths import cache_folder, cache_path, share, write_whole
+from haloscope.host.scratch import program_folder, scratch
+from haloscope.paths import cache_path, share, write_whole
 from haloscope.quantities import listed
 from haloscope.toolchains import gpu_compilers
 from haloscope.toolchains.library import Say, Toolchain
@@ -127,9 +127,9 @@ def build(
     off goes on. UserError, with the compiler's last lines and the log's path, where it fails.
     """
     wanted, folder, toolchain = list(programs), found.folder, found.toolchain
-    if not found.lacking(wanted):
+    if not found.lacking(wanted) and all(os.access(found.path(one), os.X_OK) for one in wanted):
         return found
-    cache_folder("builds")
+    program_folder("builds")
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(_beside(folder, "lock"), f"halobench for {toolchain.name}", say):
         if lacking := found.lacking(wanted):

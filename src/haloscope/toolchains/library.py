@@ -24,8 +24,8 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import process
-from haloscope.host.scratch import scratch
-from haloscope.paths import cache_folder, cache_path, write_whole
+from haloscope.host.scratch import program_folder, scratch
+from haloscope.paths import cache_path, write_whole
 from haloscope.toolchains import libfabric, pypi
 from haloscope.toolchains.transport import Family
 from haloscope.verbosity import note
@@ -101,7 +101,7 @@ def prefix_of(name: str) -> Path:
 @contextmanager
 def held(prefix: Path) -> Iterator[None]:
     """While no other process adds or removes what lies there. UserError where none can be added."""
-    cache_folder(prefix.parent.name)
+    program_folder(prefix.parent.name)
     with FileLock(prefix.with_suffix(".lock")):
         yield
 
@@ -375,7 +375,7 @@ def _installed(name: str) -> Toolchain | None:
         version = json.loads((prefix / _STAMP).read_text(encoding="utf-8"))["version"]
         if not isinstance(version, str):
             raise TypeError(f"version is {version!r}")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         _warn(f"{prefix / _STAMP}: damaged, so {name} is treated as not installed: {error!r}")
