@@ -22,7 +22,7 @@ from haloscope.errors import UserError
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
-from haloscope.run import driving, following, job_notes, places, submission
+from haloscope.run import campaign, driving, following, job_notes, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.driving import of_shape
 from haloscope.run.submission import Submission
@@ -417,6 +417,32 @@ def test_one_job_runs_the_launches_of_one_allocation(tmp_path: Path) -> None:
     assert driving._for_one_allocation(replace(jobs.plan, allocations=None), left, jobs.folder) == (
         left
     )
+
+
+@pytest.mark.parametrize(
+    ("allocations", "launches", "asked", "refused"),
+    [
+        (None, 4, 3, "--launches"),
+        (None, 4, None, None),
+        (None, None, 3, None),
+        (2, 4, None, "--allocations"),
+        (2, 4, 3, "--allocations"),
+        (2, None, 3, None),
+    ],
+)
+def test_launches_are_of_the_plan_where_allocations_are_asked_for(
+    tmp_path: Path,
+    allocations: int | None,
+    launches: int | None,
+    asked: int | None,
+    refused: str | None,
+) -> None:
+    plan = replace(in_allocations(tmp_path, 2).plan, allocations=allocations)
+
+    found = [remedy for _, remedy in campaign._unfit_allocations(plan, launches, asked)]
+
+    assert bool(found) is (refused is not None)
+    assert refused is None or refused in found[0]
 
 
 def test_further_allocations_keep_those_that_are_there(tmp_path: Path) -> None:

@@ -565,6 +565,12 @@ def _unfit_allocations(
     if plan.allocations is not None and launches is not None:
         what = f"its launches are divided among {count(plan.allocations, 'allocation')}"
         yield what, "for more launches use --allocations N instead of --launches"
+    elif allocations is not None and launches is not None:
+        most = max((case.launches for case in plan.cases), default=0)
+        what = (
+            f"each allocation runs the {most} launches per case of its plan; --launches {launches}"
+        )
+        yield f"{what} has no effect on those that ran", "remove --launches, or start a new folder"
     if allocations is None:
         return
     if plan.rule is not None:
