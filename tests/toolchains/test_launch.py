@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.toolchains import launchers, library
+from haloscope.toolchains import launchers, library, srun_inputs
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.launchers import Launcher
@@ -440,4 +440,52 @@ def test_where_srun_is_the_only_launcher_ranks_are_started_on_a_node_of_a_job() 
         *("srun", "--nodes=1", "--ntasks=2", "--ntasks-per-node=2", "--nodelist", "n4"),
     ]
     with pytest.raises(UserError, match="inside a Slurm job"):
+        launch_command(cray, Job(2, cpus=FOUR), ["prog"], {})
+
+
+def test_a_shell_of_salloc_is_in_a_job_and_on_none_of_its_nodes() -> None:
+    cray = replace(of("mpich"), mpirun=Path("srun"), launcher="srun")
+
+    with pytest.raises(UserError) as caught:
         launch_command(cray, Job(2, cpus=FOUR), ["prog"], {"SLURM_JOB_ID": "7"})
+
+    (problem,) = caught.value.problems
+    assert "job 7" in problem.what and "only inside" not in problem.what
+    assert "srun --pty bash" in problem.remedy
+
+
+SRUN_READS = """
+ACCOUNT ACCTG_FREQ BCAST BCAST_EXCLUDE BURST_BUFFER CLUSTERS COMPRESS CONF CONSTRAINT CORE_SPEC
+CPU_BIND CPU_FREQ_REQ CPUS_PER_GPU DEBUG DEBUG_FLAGS DELAY_BOOT DEPENDENCY DISABLE_STATUS
+DIST_PLANESIZE DISTRIBUTION EPILOG EXACT EXCLUSIVE EXIT_ERROR EXIT_IMMEDIATE EXPORT_ENV GPU_BIND
+GPU_FREQ GPUS GPUS_PER_NODE GPUS_PER_TASK GRES GRES_FLAGS HINT IMMEDIATE JOB_ID JOB_NAME
+JOB_NUM_NODES KILL_BAD_EXIT LABELIO MEM_BIND MEM_PER_CPU MEM_PER_GPU MEM_PER_NODE MPI_TYPE
+MULTI_PROG NETWORK NNODES NO_KILL NPROCS NTASKS NTASKS_PER_CORE NTASKS_PER_GPU NTASKS_PER_NODE
+NTASKS_PER_SOCKET OPEN_MODE OVERCOMMIT OVERLAP PARTITION PMI_KVS_NO_DUP_KEYS POWER PROFILE PROLOG
+QOS REMOTE_CWD REQ_SWITCH RESERVATION RESV_PORTS SEND_LIBS SIGNAL SPREAD_JOB
+SRUN_REDUCE_TASK_EXIT_MSG STDERRMODE STDINMODE STDOUTMODE STEP_GRES STEP_KILLED_MSG_NODE_ID
+TASK_EPILOG TASK_PROLOG TEST_EXEC THREAD_SPEC THREADS THREADS_PER_CORE TIMELIMIT UMASK UNBUFFEREDIO
+USE_MIN_NODES WAIT WAIT4SWITCH WCKEY WORKING_DIR
+"""
+"""SRUN_READS are the names after SLURM_ in srun(1), INPUT ENVIRONMENT VARIABLES, Slurm 22.05."""
+
+
+def test_each_variable_that_srun_reads_is_kept_or_removed_for_a_reason() -> None:
+    others = ("SLURMD_DEBUG", "SRUN_CPUS_PER_TASK", "SRUN_CONTAINER", "SRUN_EXPORT_ENV")
+    others += ("PMI_FANOUT", "PMI_FANOUT_OFF_HOST", "PMI_TIME")
+    known = {*(f"SLURM_{name}" for name in SRUN_READS.split()), *others}
+
+    assert known <= {*srun_inputs.KEPT, *srun_inputs.REMOVED}
+    assert not {*srun_inputs.KEPT} & {*srun_inputs.REMOVED}
+    assert not any(map(srun_inputs.is_removed, srun_inputs.KEPT))
+    assert all({**srun_inputs.KEPT, **srun_inputs.REMOVED}.values())
+
+
+@pytest.mark.parametrize("launcher", ["srun-pmix", "openmpi", "mpich", "impi"])
+def test_a_launch_gets_of_srun_s_variables_those_that_are_kept(launcher: str) -> None:
+    toolchain = replace(of("openmpi"), mpirun=Path("srun"), launcher=launcher)
+    outer = {"SLURM_JOB_ID": "7", **dict.fromkeys({**srun_inputs.KEPT, **srun_inputs.REMOVED}, "1")}
+
+    env = launch_command(toolchain, TWO, ["prog"], outer)[1]
+
+    assert {name for name in outer if name in env} == {*srun_inputs.KEPT}

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host.scratch import Scratch
-from haloscope.toolchains import fftw, launchers, libfabric, tuning
+from haloscope.toolchains import fftw, launchers, libfabric, srun_inputs, tuning
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import TALKATIVE, USUAL
@@ -27,20 +27,8 @@ _OUTER_JOB = re.compile(
     r"OMP_|GOMP_|KMP_"
 )
 
-_OF_OUTER_STEPS = re.compile(
-    # what srun takes for its own options: an outer task's share, and where it is bound
-    r"SLURM_(CPUS|NTASKS|GPUS|TRES|MEM|THREADS)_PER_(TASK|CPU|GPU|CORE|SOCKET|TRES)|"
-    r"SLURM_(NCORES_PER_SOCKET|NSOCKETS_PER_NODE|HOSTFILE|ARBITRARY_NODELIST|CONSTRAINT)|"
-    r"SLURM_(NTASKS|MEM)_PER_NODE|SLURM_\w*(CPU|MEM|GPU|TRES)_BIND\w*|SLURM_DIST\w*|"
-    r"SLURM_(HINT|CPU_FREQ_REQ|GPU_FREQ|CORE_SPEC|THREAD_SPEC|THREADS|EXACT|EXCLUSIVE|OVERCOMMIT|"
-    r"OVERLAP|MPI_TYPE|EXPORT_ENV|GRES_FLAGS|KILL_BAD_EXIT|LABELIO|NETWORK|STD\w+MODE|TIMELIMIT|"
-    r"UNBUFFEREDIO|WORKING_DIR|SPREAD_JOB|USE_MIN_NODES|TEST_EXEC|DEBUG|WAIT|REMOTE_CWD|SIGNAL|"
-    r"PRIO_PROCESS|PROFILE|OPEN_MODE|NO_KILL|EXIT_IMMEDIATE|CONTAINER|BCAST(_EXCLUDE)?|"
-    r"(TASK_)?(PROLOG|EPILOG))|"
-    # and LSF's files of processors, to which launchers would bind ranks
-    r"LSB_(AFFINITY_HOSTFILE|BIND_CPU_LIST|TASK_GEOMETRY|PJL_TASK_GEOMETRY)"
-)
-"""_OF_OUTER_STEPS are variables of an outer job that would change an inner launch of it."""
+_OF_LSF = re.compile(r"LSB_(AFFINITY_HOSTFILE|BIND_CPU_LIST|TASK_GEOMETRY|PJL_TASK_GEOMETRY)")
+"""_OF_LSF are LSF's files of processors, to which launchers would bind ranks."""
 
 
 _MCA = ("PRTE_MCA_", "PMIX_MCA_")
@@ -61,10 +49,16 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
     """This machine, as the Slurm whose job this process runs in calls it. UserError outside."""
     if node := inherited.get("SLURMD_NODENAME"):
         return node
+    where = f"{toolchain.name} ({toolchain.version})"
+    own = "use an MPI library with its own launcher: --toolchain openmpi"
+    if job := inherited.get("SLURM_JOB_ID"):
+        what = f"its ranks are started with {toolchain.mpirun} on a node of job {job}, and this"
+        what += " shell is on none of them (SLURMD_NODENAME is not set), as after salloc"
+        remedy = f"open a shell on a node (srun --pty bash), use a site (--on NAME), or {own}"
+        raise UserError(Problem(where, what, remedy))
     what = f"its ranks are started with {toolchain.mpirun}, which works only inside a Slurm job"
     remedy = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
-    remedy += "(srun --pty), or use an MPI library with its own launcher: --toolchain openmpi"
-    raise UserError(Problem(f"{toolchain.name} ({toolchain.version})", what, remedy))
+    raise UserError(Problem(where, what, f"{remedy}(srun --pty bash), or {own}"))
 
 
 def transports(toolchain: Toolchain) -> list[str]:
@@ -119,9 +113,12 @@ def launch_command(
     env = {
         key: value
         for key, value in inherited.items()
-        if not _OUTER_JOB.match(key)
-        or (key.startswith(_MCA) and not _OF_RANKS & inherited.keys())
-        or (needed and key.startswith(launcher.keeps) and not _OF_OUTER_STEPS.fullmatch(key))
+        if not srun_inputs.is_removed(key)
+        and (
+            not _OUTER_JOB.match(key)
+            or (key.startswith(_MCA) and not _OF_RANKS & inherited.keys())
+            or (needed and key.startswith(launcher.keeps) and not _OF_LSF.fullmatch(key))
+        )
     }
     env |= toolchain.environment() | fftw.environment()
     env |= job.openmp() | launcher.environment(job, transport)
