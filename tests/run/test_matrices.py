@@ -307,13 +307,60 @@ def test_an_archive_without_one_matrix_is_refused(
     assert error.value.problems[0].where == str(path)
 
 
-def test_an_archive_with_a_matrix_file_s_name_is_told(tmp_path: Path) -> None:
-    for name, mode in (("x.mtx", "w:"), ("x.mtx.gz", "w:gz")):
-        path = archive(tmp_path / name, mode, **{"x/x.mtx": SMALL})
-        with pytest.raises(UserError) as error:
-            matrices.prepared({"matrix": str(path)}, "matrix", 1)
-        (problem,) = error.value.problems
-        assert (problem.where, "tar archive" in problem.what) == (str(path), True)
+@pytest.mark.parametrize(("name", "mode"), [("x.mtx", "w:"), ("x.mtx.gz", "w:gz")])
+def test_an_archive_with_a_matrix_file_s_name_is_read(
+    tmp_path: Path, cache: Path, name: str, mode: str
+) -> None:
+    path = archive(tmp_path / name, mode, **{"x/x.mtx": SMALL, "x/x_b.mtx": "right-hand side"})
+
+    found = matrices.prepared({"matrix": str(path)}, "matrix", 1)
+
+    assert binary(cache / f"{found['matrix']}.csr").matrix.nnz == 3
+
+
+def test_one_percent_sign_before_the_banner_will_do(tmp_path: Path, cache: Path) -> None:
+    found = matrices.prepared({"matrix": str(written(tmp_path, SMALL[1:]))}, "matrix", 1)
+
+    assert binary(cache / f"{found['matrix']}.csr").matrix.nnz == 3
+
+
+@pytest.mark.parametrize("start", ["% MatrixMarket", "MatrixMarket", "%%%MatrixMarket"])
+def test_another_banner_is_shown(tmp_path: Path, start: str) -> None:
+    path = written(tmp_path, SMALL.replace("%%MatrixMarket", start, 1))
+
+    with pytest.raises(UserError) as caught:
+        matrices.prepared({"matrix": str(path)}, "matrix", 1)
+
+    assert f"'{start} matrix" in caught.value.problems[0].what
+
+
+@pytest.mark.parametrize("name", ["folder", "folder.mtx"])
+def test_a_folder_is_no_matrix(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    with pytest.raises(UserError) as caught:
+        matrices.prepared({"matrix": str(folder)}, "matrix", 1)
+    (empty,) = caught.value.problems
+    written(folder, SMALL)
+    with pytest.raises(UserError) as caught:
+        matrices.prepared({"matrix": str(folder)}, "matrix", 1)
+    (problem,) = caught.value.problems
+
+    assert (
+        (empty.where, empty.what) == (problem.where, problem.what) == (str(folder), "is a folder")
+    )
+    assert "NAME.mtx" in empty.remedy
+    assert str(folder / "small.mtx") in problem.remedy
+
+
+@pytest.mark.parametrize("value", ["", "{folder}/small.txt"])
+def test_what_names_no_matrix_file_is_refused(tmp_path: Path, value: str) -> None:
+    written(tmp_path, SMALL, "small.txt")
+    with pytest.raises(UserError) as caught:
+        matrices.prepared({"matrix": value.format(folder=tmp_path)}, "matrix", 1)
+
+    (problem,) = caught.value.problems
+    assert ".mtx" in f"{problem.what} {problem.remedy}"
 
 
 def test_damaged_archives_are_refused(tmp_path: Path) -> None:

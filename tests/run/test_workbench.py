@@ -259,3 +259,11 @@ def test_a_preview_is_of_what_is_there_and_names_what_would_be_fetched(
     assert (bench.names, bench.pending, [*bench.missing]) == (("fake",), ("mpich",), ["system"])
     assert [one.where for one in bench.problems] == ["other"]
     assert len(first) == 1 and " mpich " in first[0]
+
+
+def test_a_folder_in_place_of_a_matrix_is_refused_before_a_program_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        Halobench(lambda: iter([])).prepared("spmv", {"matrix": str(tmp_path)}, 1)
+
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.what) == (str(tmp_path), "is a folder")

@@ -10,6 +10,7 @@ command line.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
     Words = np.ndarray[Any, np.dtype[np.uint64]]
 
+_NAMES = "NAME.mtx, NAME.mtx.gz, NAME.tar.gz"
 ENDINGS = (".mtx", ".mtx.gz", *matrix_archive.ENDINGS)
 PACKED = {".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip", ".z": "uncompress"}
 """PACKED are endings of files that are packed in a way that is not read, and what unpacks them."""
@@ -77,6 +79,8 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     or parameters contradict it.
     """
     value = given.get(key)
+    if isinstance(value, str):
+        _refuse_others(value)
     if value is None or not is_matrix_market(value):
         return dict(given)
     path = Path(str(value))
@@ -97,6 +101,22 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
                 write(target, ordered, begins)
     mean = round(said.filled / said.rows)
     return {**given, key: name, "n": said.rows, "row_length": max(1, mean)}
+
+
+def _refuse_others(value: str) -> None:
+    """Raise UserError for a path of something that is no file with a matrix."""
+    path, others = Path(value), f"{', '.join(GENERATED)}, or a Matrix Market file ({_NAMES})"
+    if not value:
+        raise UserError(Problem("matrix =", "no value", f"give {others}"))
+    if value in GENERATED:
+        return
+    if path.is_dir():
+        found = sorted(one.name for one in path.iterdir() if is_matrix_market(one.name))
+        remedy = f"give a file in it, such as {path / found[0]}" if found else f"give {others}"
+        raise UserError(Problem(value, "is a folder", remedy))
+    if path.is_file() and not is_matrix_market(value) and os.sep in value:
+        what = f"is a file, but its name does not end in one of {', '.join(ENDINGS)}"
+        raise UserError(Problem(value, what, "rename it if it is a Matrix Market file"))
 
 
 def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:

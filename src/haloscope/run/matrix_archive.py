@@ -7,6 +7,7 @@ Nothing is unpacked to disk: the file is read where it is in the archive, whatev
 from __future__ import annotations
 
 import gzip
+import re
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,9 +26,22 @@ READ_LIMIT = 16 * 2**20
 be as long as an archive says."""
 
 
-def is_archive(name: str) -> bool:
-    """Whether a file of this name is an archive that a matrix may be in."""
-    return name.lower().endswith(ENDINGS)
+def is_archive(path: Path, file: BinaryIO) -> bool:
+    """Whether an opened file is an archive that a matrix may be in, by its name or its contents."""
+    if path.name.lower().endswith(ENDINGS):
+        return True
+    start = _unpacked(file).read(len(_MAGIC) + _MAGIC_AT)
+    file.seek(0)
+    return start[_MAGIC_AT:] == _MAGIC
+
+
+_MAGIC, _MAGIC_AT = b"ustar", 257
+"""_MAGIC is in the header of each file of a tar archive, so many bytes after its begin."""
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO:
+    packed = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
+    return cast("BinaryIO", gzip.GzipFile(fileobj=file)) if packed else file
 
 
 @contextmanager
@@ -37,8 +51,7 @@ def matrix(path: Path, file: BinaryIO) -> Iterator[tuple[BinaryIO, int]]:
     The only one, or that with the archive's name: SuiteSparse's NAME.tar.gz has NAME/NAME.mtx, and
     may have right-hand sides beside it. UserError where there is no such file.
     """
-    packed = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
-    inside = _Bounded(path, gzip.GzipFile(fileobj=file) if packed else file)
+    inside = _Bounded(path, _unpacked(file))
     try:
         with tarfile.open(fileobj=cast("BinaryIO", inside), mode="r:") as archive:
             found = _found(path, _members(path, archive))
@@ -64,7 +77,7 @@ def _members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
 
 
 def _found(path: Path, members: list[tarfile.TarInfo]) -> tarfile.TarInfo:
-    stem = next(path.name[: -len(end)] for end in ENDINGS[::-1] if path.name.lower().endswith(end))
+    stem = re.sub(r"(\.mtx|\.tar)?(\.gz)?$|\.tgz$", "", path.name, flags=re.IGNORECASE)
     named = [one for one in members if Path(one.name).name.lower() == f"{stem}.mtx".lower()]
     for several in (members, named):
         if len(several) == 1:
@@ -85,7 +98,7 @@ def _unpack(path: Path, name: str) -> str:
 class _Bounded(RawIOBase):
     """An archive's bytes, of which nobody gets more than READ_LIMIT at once."""
 
-    def __init__(self, path: Path, file: BinaryIO | gzip.GzipFile) -> None:
+    def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path
         self._file = file
 

@@ -3,7 +3,8 @@
 
 The format: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial
 Design, NISTIR 5935, 1996. SciPy's reader takes 1.5D+03 for 1.5, 1,5 for 1 and 0x10 for 0, and a NUL
-after a value ends the process. So it is given nothing but lines that have been checked, piece by
+after a value ends the process. One "%" before MatrixMarket is read, too, as some programs write it.
+So it is given nothing but lines that have been checked, piece by
 piece: of a file, compressed or not, no more than one piece of text is ever in memory.
 """
 
@@ -174,7 +175,7 @@ def _opened(path: Path) -> Iterator[_Text]:
         raise UserError(Problem(str(path), what, READABLE)) from error
     try:
         with file:
-            if matrix_archive.is_archive(path.name):
+            if matrix_archive.is_archive(path, file):
                 with matrix_archive.matrix(path, file) as (member, length):
                     yield _Text(path, member, length)
             else:
@@ -188,12 +189,10 @@ def _header(text: _Text) -> Header:
     require_utf8(text.path, first[:4])
     words = first.decode("latin-1").lower().split()
     banners = ("%%matrixmarket", "%matrixmarket")  # some programs write the latter
-    if first[257:262] == b"ustar":
-        what = "the file is a tar archive, but its name does not end in .tar or .tar.gz"
-        text.refuse(what, "rename it")
     if not words or words[0] not in banners:
-        what = "not a Matrix Market file: the first line does not begin with %%MatrixMarket"
-        text.refuse(what, WHOLE)
+        what = "not a Matrix Market file: the first line"
+        what += f", {_shown(first)}," if first.strip() else ""
+        text.refuse(f"{what} does not begin with %%MatrixMarket", WHOLE)
     if len(words) != len(_BANNER):
         what = f"the first line, {_shown(first)}, has {count(len(words), 'word')}"
         remedy = f"expected {len(_BANNER)} words without comments: {' '.join(_BANNER)}"

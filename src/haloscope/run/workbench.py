@@ -227,8 +227,8 @@ class Halobench:
         for one in files:
             matrices.refuse_unused(params, one.name, one.default)
         named = [one.name for one in files if is_matrix_market(params.get(one.name, ""))]
-        for key in named:
-            params = matrices.prepared(params, key, ranks)
+        for one in files:
+            params = matrices.prepared(params, one.name, ranks)
         return params, str(matrices.folder()) if named else None
 
     def forecast(
