@@ -471,8 +471,10 @@ USE_MIN_NODES WAIT WAIT4SWITCH WCKEY WORKING_DIR
 
 
 def test_each_variable_that_srun_reads_is_kept_or_removed_for_a_reason() -> None:
-    others = ("SLURMD_DEBUG", "SRUN_CPUS_PER_TASK", "SRUN_CONTAINER", "SRUN_EXPORT_ENV")
-    others += ("PMI_FANOUT", "PMI_FANOUT_OFF_HOST", "PMI_TIME")
+    others = (
+        *("SLURMD_DEBUG", "SRUN_CPUS_PER_TASK", "SRUN_CONTAINER", "SRUN_EXPORT_ENV"),
+        *("PMI_FANOUT", "PMI_FANOUT_OFF_HOST", "PMI_TIME"),
+    )
     known = {*(f"SLURM_{name}" for name in SRUN_READS.split()), *others}
 
     assert known <= {*srun_inputs.KEPT, *srun_inputs.REMOVED}

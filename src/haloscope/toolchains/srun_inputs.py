@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_OF_JOB = "says which job, which nodes of it, and what each node of it has"
+_OF_JOB = "names the job and its nodes, and lists the resources of each node"
 _NAMED = "is named on the command line of each launch"
 KEPT: Mapping[str, str] = {
-    "SLURM_CONF": "says where the configuration is, which srun needs to find its controller",
-    "SLURM_CLUSTERS": "says which controller has the job, as to all commands of Slurm",
+    "SLURM_CONF": "names the configuration, by which srun finds its controller",
+    "SLURM_CLUSTERS": "names the controller of the job, for all commands of Slurm",
     "SLURM_JOB_ID": _OF_JOB,
     "SLURM_JOB_NUM_NODES": f"{_OF_JOB}; {_NAMED}",
     "SLURM_NNODES": f"{_OF_JOB}; {_NAMED}",
@@ -38,10 +38,10 @@ _WHY_REMOVED: Mapping[str, str] = {
         SLURM_THREADS_PER_CORE SLURM_TRES_BIND SLURM_TRES_PER_TASK SLURM_USE_MIN_NODES
         SLURM_SEGMENT_SIZE SLURM_STEPMGR
     """,
-    "asks for GPUs or other devices of all nodes of the job, though a launch may use some": """
+    "requests GPUs or other devices of all nodes of the job; a launch may use fewer nodes": """
         SLURM_GPUS SLURM_GRES SLURM_STEP_GRES
     """,
-    "asks for a job, which a launch already runs in": """
+    "requests a job; a launch already runs in one": """
         SLURM_ACCOUNT SLURM_BURST_BUFFER SLURM_CLUSTER_CONSTRAINT SLURM_CONSTRAINT SLURM_DEADLINE
         SLURM_DELAY_BOOT SLURM_NETWORK SLURM_PARTITION SLURM_POWER SLURM_PREFER SLURM_QOS
         SLURM_REQ_SWITCH SLURM_RESERVATION SLURM_WAIT4SWITCH SLURM_WCKEY
