@@ -77,6 +77,35 @@ def test_percentiles_are_results_of_each_size() -> None:
     }
 
 
+def test_a_time_of_0_leaves_the_other_sizes_and_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = {one["size_bytes"] for one in raws(osu.read, printed.OSU_LATENCY_5)[0]["points"]}
+    path = tmp_path / "latency.txt"
+    path.write_text(line(printed.OSU_LATENCY_5, 6, "2   0.00"))
+
+    assert main(["import", "osu", str(path), "-o", str(tmp_path / "out")]) == 0
+
+    (record,) = read(tmp_path / "out" / "records.jsonl")
+    assert {one["size_bytes"] for one in record.points} == whole - {2}
+    assert f"{path}:6: the time of 2 B is 0" in capsys.readouterr().err
+
+
+def test_a_time_of_0_of_imb_leaves_the_other_sizes() -> None:
+    before = imb.read(Output("imb.txt", printed.IMB))[0]
+    row = next(row for row in before.rows if row.size_bytes)
+    lines = printed.IMB.split("\n")
+    number = next(k for k, one in enumerate(lines, 1) if one.split()[:1] == [str(row.size_bytes)])
+    words = lines[number - 1].split()
+    zeros = [*words[:2], *("0.00" for _ in words[2:])]
+    output = Output("imb.txt", line(printed.IMB, number, " ".join(zeros)))
+
+    after = imb.read(output)[0]
+
+    assert [one for one in before.rows if one != row] == [*after.rows]
+    assert output.left_out == [f"imb.txt:{number}: the time of {row.size_bytes} B is 0"]
+
+
 def test_bandwidths_are_the_time_of_as_many_messages_as_pingpong_sends() -> None:
     one_pair, two_pairs = raws(osu.read, printed.OSU_BW, printed.OSU_MBW_MR)
 
@@ -254,7 +283,6 @@ WRONG = [
         osu.read, line(printed.OSU_LATENCY_5, 6, "2   fast"), 6, "a number", id="OSU, no number"
     ),
     pytest.param(osu.read, line(printed.OSU_LATENCY_5, 6, "2   nan"), 6, "a number", id="OSU, nan"),
-    pytest.param(osu.read, line(printed.OSU_LATENCY_5, 6, "2   0.00"), 6, "above 0", id="OSU, 0"),
     pytest.param(
         osu.read, line(printed.OSU_LATENCY_5, 6, "1   0.45"), 6, "once", id="OSU, a size twice"
     ),

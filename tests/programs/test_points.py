@@ -19,7 +19,7 @@ from recorded import Raw, cases, record, write_folder
 from haloscope.analysis.cases import Planned, group
 from haloscope.analysis.comparison import UNDECIDED, measures
 from haloscope.analysis.context import Context
-from haloscope.analysis.fits import message_models
+from haloscope.analysis.fits import message_models, unfitted
 from haloscope.analysis.sweeps import sweep
 from haloscope.cli import main
 from haloscope.findings.caveats import Caveat
@@ -223,6 +223,7 @@ def test_lines_without_a_time_are_warned_of_by_size() -> None:
         ("[time]\npattern = '(x)'\n[points]\npattern = '(?P<size>x)(?P<time>x)'", "[time] and"),
         ("[points]\npattern = '(?P<size>x)'", "group size"),
         ("[points]\npattern = '(?P<time>x)'", "group size"),
+        ("[points]\npattern = '(?P<size>x)(?P<rate>x)(?P<time>x)'", "remove rate"),
         ("[points]\npattern = '(?P<size>x)(?P<time>x)(?P<A>x)'", " A:"),
         ("[points]\npattern = '(?P<size>x)(?P<rate>x)'\nunit = 'us'", "unit and per"),
         ("[points]\npattern = '(?P<size>x)(?P<time>x)'\nrate_unit = 'MB/s'", "rate_unit"),
@@ -247,6 +248,28 @@ def test_points_are_swept_fitted_and_compared_as_ours_are() -> None:
     assert [one.what for one in measures(case)][:2] == ["1 B", "2 B"]
     latency = message_models(case)[0][1].parameters[0]
     assert latency.estimate.value == pytest.approx(1.01e-6, rel=1e-3)
+
+
+def test_a_sweep_on_one_rank_is_of_no_messages() -> None:
+    raws = [{**swept(launch), "layout": {**swept()["layout"], "ranks": 1, "ppn": 1}}
+            for launch in range(3)]  # fmt: skip
+    (case,) = cases(raws)
+
+    assert case.ranks == 1 and sweep(case)
+    assert message_models(case) == ()
+    assert len(build("points", raws)) == 1 and build("fits", raws) == []
+
+
+def test_times_that_fall_with_the_size_have_no_bandwidth() -> None:
+    raws = [swept(launch) for launch in range(3)]
+    for raw in raws:
+        for one in raw["points"]:
+            one["times_s"] = [1e-6 * (5 - one["size_bytes"] / 1000)]
+    (case,) = cases(raws)
+
+    values = [each.estimate.value for _, model in message_models(case) for each in model.parameters]
+    assert "Hockney, least squares" in [one.name for one in unfitted(case)]
+    assert values and min(values) >= 0
 
 
 def test_a_sweep_has_a_table_a_figure_and_models() -> None:

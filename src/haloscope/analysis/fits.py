@@ -68,12 +68,15 @@ def exchanges(case: MeasuredCase) -> bool:
 def one_way(case: MeasuredCase) -> Sweep | None:
     """Seconds of a message one way, by size, launch by launch; None where there are few sizes.
 
+    Nor on one rank, where a sweep of another program is of no messages.
+
     Only launches that have every size count: those of one launch vary together.
     """
     points = sweep(case)
     whole = max((len(point.sample) for point in points), default=0)
     points = tuple(point for point in points if len(point.sample) == whole)
-    timed = exchanges(case) or (case.external and len({p.operation for p in points}) == 1)
+    sent = case.external and case.ranks > 1
+    timed = exchanges(case) or (sent and len({p.operation for p in points}) == 1)
     if not timed or len(points) < FEWEST_SIZES:
         return None
     samples = [message_sample(case, point) for point in points]
@@ -125,7 +128,10 @@ def _attempts(case: MeasuredCase) -> tuple[tuple[str, Model | Unfitted], ...]:
 def _tried(name: str, fit: Callable[[], Model]) -> Model | Unfitted:
     """The model; where the data lack what it needs, what it says of that by ValueError."""
     try:
-        return fit()
+        found = fit()
+        if isinstance(found, hockney.Hockney) and found.bandwidth_bytes_per_s.value < 0:
+            raise ValueError("time does not grow with size; measure larger messages")
+        return found
     except ValueError as error:
         return Unfitted(name, str(error))
 

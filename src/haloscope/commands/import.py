@@ -84,6 +84,8 @@ def execute(arguments: argparse.Namespace) -> int:
         for one in records:
             append(folder.records, {**one, "launch": one["launch"] + launches.get(one["case"], 0)})
     _tell(folder, records)
+    for line in (line for output, *_ in found for line in output.left_out):
+        Screen(stderr=True).print(f"left out: {line}", soft_wrap=True, markup=False)
     return 0
 
 

@@ -123,7 +123,7 @@ def _add(output: Output, number: int, line: str, table: _Table, version: str | N
     if size in [row.size_bytes for row in table.rows]:
         raise output.error(number, f"size {size} is in the table twice", "each size once")
     if time_s == 0:
-        raise output.error(number, f"the time of {size} B is 0", "a time above 0")
+        return output.leave_out(number, f"the time of {size} B is 0")
     if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
         return  # of an empty message, a bandwidth says nothing
     table.rows.append(SizeRow(size, time_s, values, counts["repetitions"] or None))
@@ -140,7 +140,7 @@ def _megabyte(output: Output, number: int, version: str | None) -> float:
 
 def _run(output: Output, table: _Table, version: str | None) -> PrintedRun:
     if not table.rows:
-        what = f"the table of '{table.name}' has no rows"
+        what = f"the table of '{table.name}' has no rows with a time or bandwidth above 0"
         raise output.error(table.line, what, "heads of columns and a row for each size below it")
     over_ranks = "latency_max_s" in table.rows[0].results
     return PrintedRun(

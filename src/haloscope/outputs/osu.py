@@ -151,9 +151,9 @@ def _add(output: Output, number: int, line: str, table: _Table | None) -> None:
     if size in [row.size_bytes for row in table.rows]:
         raise output.error(number, f"size {size} is in the table twice", "each size once")
     if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
-        raise output.error(number, "neither a time nor a bandwidth above 0", "one of them")
+        return output.leave_out(number, f"{size} B has neither a time nor a bandwidth above 0")
     if time_s == 0:
-        raise output.error(number, f"the time of {size} B is 0", "a time above 0")
+        return output.leave_out(number, f"the time of {size} B is 0")
     table.rows.append(SizeRow(size, time_s, values, counts["iterations"]))
 
 
@@ -165,7 +165,7 @@ def _validated(output: Output, number: int, word: str) -> bool:
 
 def _run(output: Output, table: _Table) -> PrintedRun:
     if not table.rows:
-        what = f"the table of 'OSU {table.name}' has no rows"
+        what = f"the table of 'OSU {table.name}' has no rows with a time or bandwidth above 0"
         raise output.error(table.line, what, "heads of columns and a row for each size below it")
     full = "latency_max_s" in table.rows[0].results
     wrong = not all(table.validated)

@@ -62,10 +62,14 @@ class PrintedRun:
 
 @dataclass(frozen=True)
 class Output:
-    """The text of a file, by lines, for errors that name a line. name: of the file."""
+    """The text of a file, by lines, for errors that name a line. name: of the file.
+
+    left_out: lines without a valid time, each with the reason, as a reader found them.
+    """
 
     name: str
     text: str
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def lines(self) -> list[str]:
@@ -80,6 +84,10 @@ class Output:
     def error(self, line: int, what: str, expected: str) -> UserError:
         """What is wrong in a line, and what was expected there."""
         return UserError(Problem(f"{self.name}:{line}", what, f"expected {expected}"))
+
+    def leave_out(self, line: int, what: str) -> None:
+        """Leave a line out that has no valid time; the others count."""
+        self.left_out.append(f"{self.name}:{line}: {what}")
 
     def number(self, line: int, name: str, word: str) -> float:
         """A number that is not below 0. UserError where a word is none."""

@@ -280,7 +280,10 @@ class PointsRead(_Table):
         groups = {*re.compile(self.pattern).groupindex}
         given = self.model_fields_set
         why = None
-        if "size" not in groups or len(groups & {"time", "rate"}) != 1:
+        if {"time", "rate"} <= groups:
+            why = "pattern has the groups time and rate, of which one is allowed: the other follows"
+            why += " from the size; remove rate, or rename it, such as (?P<printed_rate>...)"
+        elif "size" not in groups or not groups & {"time", "rate"}:
             why = "pattern must have the group size, and one of the groups time and rate"
         elif wrong := sorted(one for one in groups if not re.fullmatch(NAME, one)):
             why = f"invalid group name {wrong[0]}: use lower-case letters, digits, and _"
