@@ -105,6 +105,18 @@ def test_compare_says_what_became_faster_and_what_else_differs(
     assert "slower" in capsys.readouterr().out
 
 
+def test_compare_wraps_all_of_its_lines_at_the_width(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    before = write_folder(tmp_path / "a", launches(SLOW[:3]))
+    after = write_folder(tmp_path / "b", launches(SLOW[:3]))
+
+    main(["compare", str(before), str(after)])
+
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
+
+
 def test_compare_names_how_mpi_was_tuned_and_started(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

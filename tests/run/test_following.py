@@ -203,6 +203,21 @@ def test_done_running_left_elapsed_and_expected(tmp_path: Path) -> None:
     assert now.running == RunningLaunch("7", "n1", "fake", 2, 10.0)
 
 
+def test_a_script_that_is_written_is_no_job_that_was_submitted(tmp_path: Path) -> None:
+    jobs = measured(tmp_path)
+    (tmp_path / "jobs").mkdir()
+    noted = Submitted("haloscope:0123456789ab", 1, 5, "jobs/1.sh", at=40.0)
+    jobs.save([noted])
+
+    now = standing(jobs, {}, now=100.0)
+    jobs.save([replace(noted, job="7")])
+    then = standing(jobs, {}, now=100.0)
+
+    assert (now.elapsed_s, now.unsent) == (None, 1)
+    assert (then.elapsed_s, then.unsent) == (60.0, 0)
+    assert "1 job script written, not submitted" in str(now)
+
+
 @pytest.mark.parametrize("states", [{}, {"7": JobState("COMPLETED")}, {"8": JobState("RUNNING")}])
 def test_nothing_runs_where_no_job_of_the_folder_is_at_work(
     tmp_path: Path, states: dict[str, JobState]

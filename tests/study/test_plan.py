@@ -280,6 +280,25 @@ def test_nodes_are_no_problem_of_a_run_that_is_not_for_this_machine() -> None:
     assert "fake n=-1" in problem.what
 
 
+@pytest.mark.parametrize(
+    ("remote", "layout", "remedy"),
+    [
+        (True, {"ppn": 56}, "at most 4 ranks per node"),
+        (True, {"ppn": 3, "threads": 2}, "at most 2 ranks per node"),
+        (True, {"ppn": 1, "threads": 9}, "at most 4 threads per rank"),
+        (False, {"ppn": 8}, "or use --oversubscribe"),
+    ],
+)
+def test_what_fits_a_node_is_named_where_a_layout_does_not(
+    remote: bool, layout: dict[str, int], remedy: str
+) -> None:
+    run = {"layout": layout, "skip_too_large": False}
+    found = planned(run, site=CLUSTER if remote else SITE)
+
+    (crowded,) = [one for one in found.problems if "layout" in one.where]
+    assert remedy in crowded.remedy
+
+
 def test_a_remedy_is_one_that_the_place_and_the_command_have() -> None:
     (large,) = planned({"params": {"n": 2**15}}).problems
     assert "n=11585" in large.remedy and "nodes" not in large.remedy

@@ -115,7 +115,7 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(terminal.tables(shown))
     console.print(terminal.found(report))
     for line in (*report.legend, *compared.notes):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, markup=False)
     _write(arguments, compared, report)
     if arguments.out:
         written = writing.write_apart(report, Path(arguments.out))

@@ -66,10 +66,10 @@ def _states(directory: Path) -> tuple[dict[str, JobState], str]:
 
 
 def _show_noted(jobs: FolderJobs, out: Screen) -> None:
-    """The jobs that were submitted, by the folder's own notes."""
+    """The jobs and job scripts of the folder, by its own notes."""
     for one in jobs.noted():
         what = "preflight check" if one.check else count(one.nodes, "node")
-        name = f"job {one.job}" if one.job else "job without an id yet"
-        state = "cancelled" if one.cancelled else "state unknown"
+        name = f"job {one.job}" if one.job else f"script {one.script}"
+        state = "cancelled" if one.cancelled else "state unknown" if one.job else "not submitted"
         limit = count(one.minutes, "minute")
         out.print(f"{name}: {state}; {what}, up to {limit}", soft_wrap=True)

@@ -282,7 +282,10 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         saved,
         bench,
         draft.source,
-        remarks=tuple(f"warning: {doubt}" for doubt in site(bench).doubts_of(plan.cases)),
+        remarks=(
+            *(f"warning: {doubt}" for doubt in site(bench).doubts_of(plan.cases)),
+            *_time_taken(study, request, site(bench)),
+        ),
         first=ready.first,
         unchecked=plan.unchecked,
     )
@@ -351,6 +354,14 @@ def _unknown_settings(study: Study, program: Program) -> list[Problem]:
         for where, name in elements
         if name not in known
     ]
+
+
+def _time_taken(study: Study, request: Request, site: Site) -> Iterator[str]:
+    """How long the study says that it takes, where it is measured as it says."""
+    if study.minutes is not None and not site.facts.simulated and request.launches is None:
+        number = request.allocations or 1
+        each = f" in each of {count(number, 'allocation')}" if number > 1 else ""
+        yield f"the study takes about {study.minutes:g} minutes{each}"
 
 
 def _in_allocations(request: Request, study: Study, site: Site) -> Iterator[Problem]:

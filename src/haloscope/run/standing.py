@@ -39,6 +39,7 @@ class Standing:
 
     elapsed_s: since its first job was submitted; None where that is not known, or nothing is left.
     expected_s: what the launches that are left take by themselves; None while nobody knows.
+    unsent: how many job scripts are written of which no job is known.
     """
 
     done: int
@@ -46,6 +47,7 @@ class Standing:
     running: RunningLaunch | None
     elapsed_s: float | None
     expected_s: float | None
+    unsent: int = 0
 
     def __str__(self) -> str:
         """On a line."""
@@ -53,6 +55,8 @@ class Standing:
         words = [f"{self.done} of {count(whole, 'launch', 'launches')} done, {self._left}"]
         if self.elapsed_s is not None:
             words.append(f"first job submitted {duration(self.elapsed_s)} ago")
+        if self.left and self.unsent:
+            words.append(f"{count(self.unsent, 'job script')} written, not submitted")
         if self.running is not None:
             words.append(f"running: {self.running}")
         return "; ".join(words)
@@ -88,13 +92,15 @@ def standing(
         if one.outcome == "ok" and one.wall_s is not None:
             walls.setdefault(one.case, []).append(one.wall_s)
     seconds = TimeLeft(left, walls).seconds()
-    begun = [one.at for one in jobs.noted() if one.at is not None]
+    noted = jobs.noted()
+    begun = [one.at for one in noted if one.at is not None and one.job]
     return Standing(
         done=len(planned) - len(left),
         left=len(left),
         running=_running(jobs, states, now),
         elapsed_s=max(0.0, now - min(begun)) if begun and left else None,
         expected_s=None if seconds is None else seconds / cores,
+        unsent=sum(not one.job for one in noted),
     )
 
 

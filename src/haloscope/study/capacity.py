@@ -142,11 +142,6 @@ class Site:
             return f"{self.name} allows at most {count(self.nodes, 'node')} per job"
         return f"{self.name} has {count(self.nodes, 'node')}"
 
-    @property
-    def instead(self) -> str:
-        """Return the remedy for too many ranks or threads per node, besides fewer of them."""
-        return "use more nodes" if self.facts.remote else "use --oversubscribe"
-
     def shares(self, layout: Layout) -> bool:
         """Whether ranks of a layout share cores because nodes do."""
         if self.shared_cores is None:

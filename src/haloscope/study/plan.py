@@ -361,7 +361,15 @@ class _RunExpansion:
         ranks, threads = count(layout.ppn, "rank"), count(layout.threads, "thread")
         what = f"{ranks} per node with {threads} each, but "
         what += f"{self.site.node} has {self.site.slots_of(layout)}"
-        self._problem("layout", what, f"use fewer, or {self.site.instead}{self._or_leave_out}")
+        most = self.site.slots(layout) // layout.threads
+        fewer = f"use at most {count(most, 'rank')} per node"
+        if most == 0:
+            fewer = f"use at most {count(self.site.slots(layout), 'thread')} per rank"
+        if not self.site.facts.remote:
+            fewer += ", or use --oversubscribe"
+        elif most:
+            fewer += "; for more ranks, use more nodes"
+        self._problem("layout", what, f"{fewer}{self._or_leave_out}")
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> Sequence[Problem]:
         """Add the case, or return the problems that its kernel reports."""

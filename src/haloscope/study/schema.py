@@ -377,6 +377,11 @@ class Study(_Model):
         "speeds drawn at random, on a simulated cluster whose file has a node-to-node variability; "
         "if omitted, all nodes are alike and one launch is simulated",
     )
+    minutes: Annotated[float, Field(gt=0, le=TIME_LIMIT_S / 60)] | None = Field(
+        None,
+        description="about how many minutes the study takes with its own launches; a dry run and "
+        "the start of a measurement print it",
+    )
     timeout_s: Seconds = Field(
         600.0,
         description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: the time limit of each launch",
