@@ -33,15 +33,16 @@ std::vector<Parameter> Kernel::all_parameters() const {
       {"warmup", integer, warmup, "warm-up steps before each timed repetition", "", 0, 1e9});
   if (batched) {
     all.push_back({"steps", integer, "0",
-                   "steps per repetition, timed together; 0: the number of the original benchmark, "
-                   "or enough for 1 ms (with round_time: one)",
+                   "steps per repetition, timed together; 0: as many as the original benchmark, or "
+                   "enough for 1 ms (with round_time: one)",
                    "", 0, 1e9});
   }
   all.push_back(Parameter::one_of(
       "synchronisation", synchronisation,
-      "start of a repetition. barrier: each rank starts when it leaves a barrier, and the time is "
-      "the maximum over ranks; round_time: all start at an announced time of a shared clock, and "
-      "the time ends with the last rank. Rounds with a late start are repeated",
+      "how repetitions start. barrier: each rank starts when it leaves a barrier, and the time is "
+      "the maximum over ranks; round_time: all ranks start at an agreed time of a shared clock, "
+      "and "
+      "timing ends with the last rank. Rounds in which a rank starts late are repeated",
       {"barrier", "round_time"}));
   all.push_back({"timeline", integer, "0",
                  "number of calls to record on each rank, from the start of one additional, "

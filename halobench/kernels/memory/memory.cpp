@@ -35,16 +35,18 @@ constexpr const char* devices =
 
 /// What a device is asked for besides what it is to do.
 std::vector<Parameter> of_any_device() {
-  return {Parameter::one_of(
-              "device_lag", "none",
-              "emulated device: when streams work, to expose missing waits. none: concurrently "
-              "with the host; until_waited: as late as possible, when the host waits; eager: as "
-              "early as possible, in the call; random: at random calls, the same in every launch",
-              std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
-          {"gpus_shared", Parameter::Type::integer, "1",
-           "GPUs: most ranks per GPU. Consecutive ranks of a node share one; on a simulated node, "
-           "consecutive ranks of a socket",
-           "", 1, most_sharing}};
+  return {
+      Parameter::one_of(
+          "device_lag", "none",
+          "emulated device: when queued operations are executed, to expose missing waits. none: "
+          "concurrently with the host; until_waited: as late as possible, when the host waits; "
+          "eager: as early as possible, in the call that queues them; random: at random calls, "
+          "the same in every launch",
+          std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
+      {"gpus_shared", Parameter::Type::integer, "1",
+       "GPUs: most ranks per GPU. Consecutive ranks of a node share one; on a simulated node, "
+       "consecutive ranks of a socket",
+       "", 1, most_sharing}};
 }
 
 std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter> more) {

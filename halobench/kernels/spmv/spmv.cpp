@@ -349,13 +349,13 @@ Kernel spmv_in(const SpaceMaker& make_space) {
        "file also graph: METIS minimises connections between ranks and renumbers rows"},
       Parameter::one_of(
           "overlap", "split",
-          "none: messages, then product; split: product with local columns during the messages, "
+          "none: messages, then product; split: product with local columns while messages travel, "
           "then product with remote columns; split_temporary: the remote product goes to a "
           "separate vector that is added at the end, and with several threads one of them waits "
-          "for messages and computes it (not in simulations). On a device: early_launch is split "
-          "with messages after the launch of the local product, and split_temporary does the same "
-          "with one stream per product (figure 12 of the report: split is a, early_launch b, "
-          "split_temporary c)",
+          "for the messages and computes it (not in simulations). On a device: early_launch is "
+          "split with messages that start after the local product is launched; split_temporary "
+          "does the same with one stream per product (schemes of figure 12 of the report: a is "
+          "split, b early_launch, c split_temporary)",
           {"none", "split", "split_temporary", "early_launch"}),
   };
   for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));

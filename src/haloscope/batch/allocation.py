@@ -59,7 +59,7 @@ def of_lines(names: Iterable[str], where: str) -> tuple[str, ...]:
     """
     nodes = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not nodes:
-        raise UserError(Problem(where, "lists no node", INSIDE))
+        raise UserError(Problem(where, "lists no nodes", INSIDE))
     if len(nodes) > NODES_LIMIT:
         what = f"lists more than {NODES_LIMIT:,} nodes"
         raise UserError(Problem(where, what, INSIDE))

@@ -149,7 +149,7 @@ class Slurm:
         if (job := environment.get("SLURM_JOB_ID")) is None:
             return None
         if not (nodes := names_of(environment.get(_NODES, ""), _NODES)):
-            raise UserError(Problem(_NODES, "lists no node", INSIDE))
+            raise UserError(Problem(_NODES, "lists no nodes", INSIDE))
         if not (restarts := environment.get("SLURM_RESTART_COUNT", "0")).isdecimal():
             raise UserError(Problem(f"SLURM_RESTART_COUNT={restarts}", "not a number", INSIDE))
         return Allocation(

@@ -18,8 +18,8 @@ from haloscope.run import following, job_notes, submission
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `collect`, and add its argument."""
     parser.description = (
-        "Write a report from the launches that the jobs of DIR have finished, and list the "
-        "missing ones."
+        "Write a report on the launches that the jobs of DIR have completed, and list those "
+        "still missing."
     )
     parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
 

@@ -29,13 +29,13 @@ from haloscope.topics.programs import ResultContrast, number_of, scale
 _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, or two MPI libraries.
 
-Cases match by kernel, parameters, and layout. If each folder has one toolchain and they differ, the
-toolchains are compared. The command compares medians over launches: a two-sided Mann-Whitney
-test, corrected for the number of comparisons (Holm), and the ratio with an interval from 6
-launches on. Every point of a sweep is compared: each size, each collective operation, and each
-parameter of loggp; of stream, triad. The table has one line per sweep; --details and --csv
-contain its points. 5 launches on each side suffice for 6 comparisons, 8 for 300; 3 are too few
-for any.
+Cases are matched by kernel, parameters, and layout. If each folder has one toolchain and the two
+differ, the toolchains are compared. Medians over launches are compared by a two-sided
+Mann-Whitney test, corrected for the number of comparisons (Holm); their ratio has an interval if
+there are at least 6 launches. Every point of a sweep is compared: each size, each collective
+operation, and each parameter of loggp; of stream's operations, triad alone. The table has one line
+per sweep; --details and --csv contain all points. With 5 launches on each side, 6 comparisons can
+be decided; with 8 launches, 300; with 3, none.
 
 On a batch system the allocation is the unit: with one allocation on each side the verdict is
 "undecided: one allocation each". run --allocations N measures in N jobs, and run --resume DIR
@@ -52,7 +52,7 @@ examples:
   haloscope compare --with-last results/today --fail-above 5%       with the last folder before it
 
   haloscope compare before after --fail-above 3% --junit compared.xml --markdown summary.md
-  haloscope compare before after --out results/compared           a report, as run writes one
+  haloscope compare before after --out results/compared           a report like that of run
 
 exit codes: 0 nothing is slower; 1 a case is slower (with --fail-above: by more than SHARE) or is in
 one folder only; 2 usage error; 3 nothing is slower, but some comparison is undecided: too few

@@ -53,7 +53,7 @@ examples:
   haloscope once pingpong --ranks 2 --json | jq .result
   haloscope once pingpong --as osu                                   prints as osu_latency
   haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192         simulated
-  haloscope once poisson_cg n=256 --on stampede2 --nodes 4 --execute            ... and verified
+  haloscope once poisson_cg n=256 --on stampede2 --nodes 4 --execute      simulated, result verified
 
 exit codes: 0 good, 1 it failed or was wrong, 2 usage, 130 interrupted
 """

@@ -51,7 +51,7 @@ examples:
   haloscope run quick --on stampede2 --replicates 7  ... with seven random sets of nodes
   haloscope run my-study.toml --program my_solver   measure a program of your own
   haloscope run sf-device --device cuda             ... in GPU memory
-  haloscope run my-study.toml --layout advice/layout.toml --on lab   as advise placed the ranks
+  haloscope run my-study.toml --layout advice/layout.toml --on lab   use the layout of advise
   haloscope run --resume results/before             continue after an interruption
   haloscope run --resume results/before --launches 20         run more launches of each case
 

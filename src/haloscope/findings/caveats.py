@@ -108,7 +108,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.IMPORTED: Explanation(
         "Imported from outputs of other benchmarks; repetitions and binding are not known.",
-        "Cases match by kernel, parameters, and processes.",
+        "Cases are matched by kernel, parameters, and processes.",
     ),
     Caveat.IMPLAUSIBLE: Explanation(
         "No machine has such a latency or bandwidth.",

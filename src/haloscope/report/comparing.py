@@ -54,10 +54,10 @@ def document(
         machine=machine_facts(second.machine),
         toolchains=toolchain_facts([*first.records, *second.records]),
         method=(
-            "Cases match by kernel, parameters and layout. Compared are medians over launches by "
-            f"tests ({tests_of(compared.contrasts)}) with Holm's correction for the number of "
-            "comparisons; ratios have intervals (bootstrap's from 6 launches on, below that their "
-            "range, or over allocations).",
+            "Cases are matched by kernel, parameters and layout. Tests compare medians over "
+            f"launches ({tests_of(compared.contrasts)}), with Holm's correction for the number of "
+            "comparisons. Ratios have bootstrap intervals if there are at least 6 launches, else "
+            "their range; those of a batch system have intervals over allocations.",
         ),
         provenance=(
             (compared.names[0], str(first.path.resolve())),

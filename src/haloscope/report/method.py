@@ -134,7 +134,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     yield _others(records)
     yield from map(sentence, validity(cases))
     asked = _bindings(records)
-    yield f"Where ranks and threads are, for the node model: {listed(asked)}."
+    yield f"Placement of ranks and threads in the node model: {listed(asked)}."
     yield _messages(records)
 
 
@@ -142,8 +142,8 @@ def _replicates(cases: Sequence[MeasuredCase]) -> str:
     """Whether times are the same in every launch, or what chance there is in them."""
     if not any(case.replicated for case in cases):
         return (
-            "One launch per case: a simulation always gives the same time, so it has neither "
-            "intervals nor tests."
+            "One launch per case: a simulation always gives the same time, so neither "
+            "confidence intervals nor tests are needed."
         )
     return (
         "Launches are simulated replicates: in each, nodes are drawn anew, whose computation is "

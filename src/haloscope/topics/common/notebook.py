@@ -255,10 +255,10 @@ def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
         "interval over allocations": "[a, b]: Student's interval over {allocations} of the "
         "batch system, in which {launches} are nested, around the geometric mean of their "
         "medians (Kalibera and Jones 2013), {confidence}.",
-        "range": "a … b: smallest and largest of {launches}: too few for an interval.",
-        "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
-        "no statement about other launches.",
-        "none": "A value without spread rests on {launches}: too few for an interval.",
+        "range": "a … b: range of {launches}, which are too few for a confidence interval.",
+        "repetitions": "(a … b): smallest and largest repetition of the only launch; they say "
+        "nothing about other launches.",
+        "none": "Values without spread rest on {launches}, which are too few for an interval.",
     }
     notes = []
     for method, text in texts.items():

@@ -52,7 +52,9 @@ def _stream_figure(
     last = [
         f"{_cores_label(case)}: {rate(points[-1].rate.value)}" for case, points in chosen.items()
     ]
-    held = f"Dotted: what each cache level holds for a core when {count(most, 'core')} use it."
+    held = (
+        f"Dotted lines: capacity of each cache level per core, with {count(most, 'core')} in use."
+    )
     dotted = [held] if guides else []
     panel = Lines(
         "bandwidth",
