@@ -207,14 +207,10 @@ def common(settings: Sequence[Settings]) -> str:
 def _in_words(name: str, value: Setting) -> str:
     if value is None:
         return "" if name in UNSAID else f"default {name}"
-    if name == "ppn" and isinstance(value, int):
-        return f"{count(value, 'process', 'processes')} per node"
-    if name == "tasks" and isinstance(value, int):
-        return count(value, "task")
-    if name == "nodes" and isinstance(value, int):
-        return count(value, "node")
-    if name == "threads" and isinstance(value, int):
-        return count(value, "thread")
+    if name in _COUNTED and type(value) is int:
+        return f"{count(value, *_COUNTED[name])}{_PER.get(name, '')}"
+    if name in _BOUND:
+        return f"{_BOUND[name]} {'not bound' if value == 'none' else value}"
     if isinstance(value, Bytes):
         return f"{name} = {size(value)}"
     if name == "n" and isinstance(value, int):
@@ -222,6 +218,18 @@ def _in_words(name: str, value: Setting) -> str:
     if name in BY_VALUE:
         return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
+
+
+_COUNTED = {
+    "ppn": ("process", "processes"),
+    "gpus_shared": ("process", "processes"),
+    "tasks": ("task", "tasks"),
+    "nodes": ("node", "nodes"),
+    "threads": ("thread", "threads"),
+}
+_PER = {"ppn": " per node", "gpus_shared": " per GPU"}
+_BOUND = {"bind": "processes", "thread_bind": "threads"}
+"""What these settings place close to each other, spread, or not at all."""
 
 
 def _rank(name: str) -> tuple[int, str]:
