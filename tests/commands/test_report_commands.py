@@ -14,7 +14,6 @@ from haloscope.cli import main
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.report import comparing
 from haloscope.report.compared import compare_cases
-from haloscope.report.document import LONG
 from haloscope.topics.common.figure import Lines
 
 SLOW = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]
@@ -71,9 +70,10 @@ def test_show_has_findings_and_all_tables_or_those_that_are_named(
 
 
 def test_show_names_what_it_does_not_show(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = str(write_folder(tmp_path, [poisson(64, ranks=p) for p in range(1, 2 + LONG)]))
+    monkeypatch.setattr("haloscope.report.document.LONG", 5)
+    folder = str(write_folder(tmp_path, [poisson(64, ranks=p) for p in range(1, 7)]))
 
     assert main(["show", folder]) == 0
     assert "of many rows, by name: " in (out := capsys.readouterr().out)

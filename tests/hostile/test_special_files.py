@@ -58,7 +58,8 @@ def _folder(path: Path) -> None:
 def _huge(path: Path) -> None:
     with path.open("wb") as file:
         file.write(_BEGINS.get(path.suffix, b""))
-        file.truncate(HUGE_BYTES if path.suffix != ".jsonl" else HUGE_BYTES // 3)  # looked through
+        looked_through = path.suffix == ".jsonl"
+        file.truncate(MORE_BYTES * 9 // 8 if looked_through else HUGE_BYTES)
 
 
 _BEGINS = {".mtx": b"%%MatrixMarket matrix coordinate real general\n2 2 2\n"}

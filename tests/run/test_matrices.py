@@ -144,7 +144,7 @@ def all_values(n: int) -> str:
         pytest.param(lambda: all_values(800), id="array"),
         pytest.param(lambda: f"{BANNER} array real general\n1 1\n1\n", id="tiny"),
         pytest.param(
-            lambda: f"{BANNER} coordinate real general\n1500000 1500000 1\n1 1 1\n", id="empty rows"
+            lambda: f"{BANNER} coordinate real general\n1000000 1000000 1\n1 1 1\n", id="empty rows"
         ),
     ],
 )

@@ -133,7 +133,8 @@ def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
 
 def apart(one: Settings, among: Sequence[Settings]) -> list[str]:
     """What sets one part apart: its mode, and what varies among those of its mode."""
-    alike = [other for other in among if other.get(MODE) == one.get(MODE)]
+    mode = one.get(MODE)
+    alike = [other for other in among if other.get(MODE) == mode]
     return [MODE] * (len(alike) < len(among)) + varying(alike)
 
 
@@ -154,15 +155,17 @@ def varying(settings: Sequence[Settings]) -> list[str]:
         *OF_A_MATRIX,
         *(n for n in differ if any(_LIST.match(str(one.get(n))) for one in settings)),
     }
+    distinct = _distinct(settings, differ)
     for idle in (lists, *({name} for name in FOLLOWING)):
-        if len(_distinct(settings, differ)) == len(_distinct(settings, differ - idle)):
+        if differ & idle and _distinct(settings, differ - idle) == distinct:
             differ -= idle
     return sorted(differ, key=_rank)
 
 
-def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> set[tuple[Setting, ...]]:
+def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> int:
+    """The number of different values of some settings, taken together."""
     order = sorted(names)
-    return {tuple(one.get(name) for name in order) for one in settings}
+    return len({tuple(one.get(name) for name in order) for one in settings})
 
 
 def describe(settings: Settings, names: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
     settings = [[plain(case.settings.get(name), "") for name in names] for case in cases]
     of_points = _OF_POINTS if swept else ()
     none = [missing("")] * len(of_points)
-    inner = Notebook(cases, context.all_cases)
+    inner, left_out = Notebook(cases, context.all_cases), {*notebook.left_out()}
     return [
         Table(
             id="summary",
@@ -61,7 +61,7 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
                 *(Column(name, name, only_csv=True) for name in names),
             ),
             rows=tuple((*row, *none, *own) for row, own in zip(rows, settings, strict=True)),
-            notes=tuple(note for note in notebook.notes() if note not in notebook.left_out()),
+            notes=tuple(note for note in notebook.notes() if note not in left_out),
             every=tuple(
                 (*each, *own)
                 for case, row, own in zip(cases, rows, settings, strict=True)
