@@ -79,6 +79,8 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def _not_regular(path: Path) -> UserError:
+    if path.is_dir():
+        return UserError(Problem(str(path), "is a folder", "name a file in it"))
     return UserError(Problem(str(path), "is not a regular file", "replace it with a regular file"))
 
 

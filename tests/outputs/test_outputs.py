@@ -91,6 +91,20 @@ def test_a_time_of_0_leaves_the_other_sizes_and_is_named(
     assert f"{path}:6: the time of 2 B is 0" in capsys.readouterr().err
 
 
+def test_a_folder_in_place_of_a_file_is_called_one_and_the_reverse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+
+    assert main(["import", "osu", str(tmp_path)]) == 2
+    folder = capsys.readouterr().err
+    assert main(["report", str(tmp_path / "file")]) == 2
+    file = capsys.readouterr().err
+
+    assert f"{tmp_path}: is a folder" in folder
+    assert f"{tmp_path / 'file'}: is a file" in file
+
+
 def test_a_time_of_0_of_imb_leaves_the_other_sizes() -> None:
     before = imb.read(Output("imb.txt", printed.IMB))[0]
     row = next(row for row in before.rows if row.size_bytes)
@@ -366,7 +380,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
         (["allreduce.txt", "--ranks", "2", "--nodes", "3"], "--nodes 3"),
         (["latency.txt", "--ranks", "3"], "--ranks is 3"),
         (["lacking.txt"], "lacking.txt"),
-        (["."], "regular file"),
+        (["."], "is a folder"),
     ],
 )
 def test_what_cannot_be_imported_leaves_no_folder(

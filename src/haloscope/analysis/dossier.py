@@ -65,7 +65,8 @@ def open_folder(directory: Path) -> Dossier:
     """Everything in a result folder. UserError if it is none, or has no record to report."""
     folder = ResultFolder(directory)
     if not directory.is_dir():
-        raise UserError(Problem(str(directory), "folder not found", _REMEDY))
+        what = "is a file, not a folder" if directory.exists() else "folder not found"
+        raise UserError(Problem(str(directory), what, _REMEDY))
     require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():
         remedy = f"continue: haloscope run --resume {in_a_shell(directory)}"
