@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
 from haloscope.study.case import node_bind
 from haloscope.study.settings import (
+    MODE,
     OUTPUT,
     PROTOCOL,
     Bytes,
@@ -366,8 +367,9 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     if "threads" in inside:
         parts = _with_one_thread(parts)
     every = [dict(key) for key in parts]
+    names = {mode: apart({MODE: mode}, every) for mode in {one.get(MODE) for one in every}}
     found = [
-        Facet(describe(one, apart(one, every)), one, tuple(own))
+        Facet(describe(one, names[one.get(MODE)]), one, tuple(own))
         for one, own in zip(every, parts.values(), strict=True)
     ]
     return found if chosen else [one for part in found for one in _each(part)]
@@ -452,8 +454,15 @@ def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:
 
 def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """A case's name beside others of its kernel: the settings that vary among them."""
-    own = [other.settings for other in among if other.kernel == case.kernel]
-    return describe(case.settings, apart(case.settings, own)) or case.kernel
+    names = _apart(tuple(among), case.kernel, case.settings.get(MODE))
+    return describe(case.settings, names) or case.kernel
+
+
+@lru_cache(maxsize=16)  # a table asks for each of its rows
+def _apart(among: tuple[MeasuredCase, ...], kernel: str, mode: Setting) -> tuple[str, ...]:
+    """The settings that vary among cases of a kernel, or of its mode."""
+    own = [other.settings for other in among if other.kernel == kernel]
+    return tuple(apart({MODE: mode}, own))
 
 
 def row_name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
