@@ -6,18 +6,13 @@
 // call PMPI_Send, those of MPICH call MPI_Send: both arrive here. The functions that move data are
 // written by wrappers.py from the prototypes of the library's mpi.h.
 //
-// Nothing is sent. Each process writes two files of its own into the folder that HALOSCOPE_PROFILE
+// Nothing is sent. Each process writes files of its own into the folder that HALOSCOPE_PROFILE
 // names: lines that say what is counted, and the counts, which are mapped into its memory. They
 // are therefore complete up to the last call, however the process ends.
-#include <cxxabi.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <mpi.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <unwind.h>
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
@@ -27,7 +22,7 @@
 #endif
 
 #include <algorithm>
-#include <cerrno>
+#include <bit>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -42,149 +37,19 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "files.hpp"
+#include "places.hpp"
 
 namespace {
 
-// The next function of that name: the MPI library's.
-template <class Function>
-Function next(const char* name) {
-  void* found = dlsym(RTLD_NEXT, name);
-  if (!found) {
-    std::fprintf(stderr, "haloscope: the MPI library of this program has no %s\n", name);
-    _exit(2);
-  }
-  Function function;
-  static_assert(sizeof function == sizeof found);
-  std::memcpy(&function, &found, sizeof function);
-  return function;
-}
+// --- what is counted ----------------------------------------------------------------------------
 
-// A text as JSON has it.
-std::string json(std::string_view text) {
-  std::string out = "\"";
-  for (const char sign : text) {
-    if (sign == '"' || sign == '\\') out += '\\';
-    out += static_cast<unsigned char>(sign) < 0x20 ? ' ' : sign;
-  }
-  return out + "\"";
-}
-
-std::string json(const std::vector<int>& numbers) {
-  std::string out = "[";
-  for (const int number : numbers) {
-    if (out.size() > 1) out += ',';
-    out += std::to_string(number);
-  }
-  return out + "]";
-}
-
-// --- where in the program -----------------------------------------------------------------------
-
-enum class Module { program, mpi, binding, counter };
-
-// Whose code lies at an address. A binding is a library of MPI's for another language.
-Module module_of(const void* address) {
-  static std::unordered_map<const void*, Module> known;  // by where its file begins
-  static const void* const mpi = [] {
-    Dl_info info{};
-    void* function = dlsym(RTLD_NEXT, "PMPI_Init");
-    return function && dladdr(function, &info) ? info.dli_fbase : nullptr;
-  }();
-  Dl_info info{};
-  if (!address || dladdr(address, &info) == 0) return Module::program;
-  const auto [found, is_new] = known.try_emplace(info.dli_fbase, Module::program);
-  if (is_new) {
-    Dl_info own{};
-    dladdr(reinterpret_cast<const void*>(&module_of), &own);
-    std::string_view name = info.dli_fname ? info.dli_fname : "";
-    name.remove_prefix(std::min(name.size(), name.rfind('/') + 1));
-    if (info.dli_fbase == own.dli_fbase)
-      found->second = Module::counter;
-    else if (info.dli_fbase == mpi || name.starts_with("mca_"))
-      found->second = Module::mpi;
-    else if (name.starts_with("libmpi"))
-      found->second = Module::binding;
-  }
-  return found->second;
-}
-
-struct Walk {
-  bool in_binding = false;
-  const void* outside = nullptr;
-};
-
-_Unwind_Reason_Code walk(_Unwind_Context* frame, void* to) {
-  Walk& own = *static_cast<Walk*>(to);
-  const void* address = reinterpret_cast<const void*>(_Unwind_GetIP(frame));
-  const Module module = module_of(address);
-  if (module == Module::program) {
-    own.outside = address;
-    return _URC_NORMAL_STOP;
-  }
-  Dl_info info{};
-  if (module == Module::binding)
-    own.in_binding = true;
-  else if (module == Module::mpi && dladdr(address, &info) && info.dli_sname)
-    own.in_binding |= std::string_view(info.dli_sname).starts_with("mpi_") ||
-                      std::string_view(info.dli_sname).starts_with("pmpi_");
-  return _URC_NO_REASON;
-}
-
-// Where the program called MPI, and whether it did: the MPI library calls its own functions, too.
-struct Place {
-  bool is_call = true;
-  const void* address = nullptr;
-};
-
-// How many functions of MPI this thread is in: what is called in another one is the library's.
-thread_local int depth = 0;
-
-struct Inside {
-  Inside() { ++depth; }
-  ~Inside() { --depth; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-};
-
-Place place_of(const void* caller) {
-  static std::unordered_map<const void*, bool> in_program;
-  const auto [found, is_new] = in_program.try_emplace(caller, true);
-  if (is_new) found->second = module_of(caller) == Module::program;
-  if (found->second) return {true, caller};  // also of a callback that MPI calls
-  if (depth > 1) return {false, nullptr};
-  Walk own;
-  _Unwind_Backtrace(walk, &own);
-  return {own.in_binding, own.outside};
-}
-
-// The function that a place in the program is in: its name without arguments; else its file and how
-// far in it.
-std::string function_at(const void* place) {
-  Dl_info info{};
-  if (!place || dladdr(static_cast<const char*>(place) - 1, &info) == 0) return "unknown";
-  if (info.dli_sname) {
-    int failed = 0;
-    char* plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &failed);
-    const std::string name = failed == 0 && plain ? plain : info.dli_sname;
-    std::free(plain);
-    return name.substr(0, name.find('('));
-  }
-  const std::string file = info.dli_fname ? info.dli_fname : "program";
-  char offset[32];
-  std::snprintf(offset, sizeof offset, "+0x%zx",
-                static_cast<std::size_t>(static_cast<const char*>(place) -
-                                         static_cast<const char*>(info.dli_fbase)));
-  return file.substr(file.rfind('/') + 1) + offset;
-}
-
-// --- what is counted, and the files -------------------------------------------------------------
-
-enum class Way { to, from, collective, file, uncounted };
-constexpr const char* WAYS[] = {"to", "from", "collective", "file", "uncounted"};
+enum class Way { to, from, collective, file, uncounted, time, nothing };
+constexpr const char* WAYS[] = {"to", "from", "collective", "file", "uncounted", "time"};
 
 struct Peer {  // a process: group 0 are the ranks of this world; others are those of other worlds
   int group = 0, rank = -1;
@@ -195,79 +60,58 @@ struct Move {
   const char* name;  // what kind of message, or which operation
   Peer peer;
   std::int64_t bytes;
+  Passing passing = Passing::none;  // and what matches it to the other side's
+  int comm_rank = -1, tag = 0;      // comm_rank: of a collective operation, its root
 };
 using Moves = std::vector<Move>;
 
-struct Count {
-  std::int64_t calls, bytes;
-};
-
-// Lines that say what is counted, and beside it the counts of these lines, in the same order.
-class File {
- public:
-  bool is_open() const { return lines_ >= 0; }
-
-  void open(const std::string& folder) {
-    std::string path = folder + "/rank-XXXXXX";
-    lines_ = mkostemp(path.data(), O_CLOEXEC | O_APPEND);
-    counts_ = lines_ < 0
-                  ? -1
-                  : ::open((path + ".counts").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    path_ = path;
-    if (counts_ < 0) return fail();
-    fchmod(lines_, 0644);
-    fchmod(counts_, 0644);
-  }
-
-  void say(std::string line) {
-    if (!is_open()) return;
-    line += '\n';
-    if (::write(lines_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) fail();
-  }
-
-  // The count of a line that is written now; null if it can't be kept.
-  std::size_t add(const std::string& line) {
-    if (used_ == room_) grow();
-    say(line);
-    return used_++;
-  }
-
-  Count* count(std::size_t number) { return mapped_ ? &mapped_[number] : nullptr; }
-
-  void sync() {
-    if (mapped_) msync(mapped_, room_ * sizeof(Count), MS_SYNC);
-  }
-
- private:
-  void grow() {
-    if (!is_open()) return;
-    const std::size_t more = room_ ? 2 * room_ : 256;
-    if (mapped_) munmap(mapped_, room_ * sizeof(Count));
-    mapped_ = nullptr;
-    const auto bytes = more * sizeof(Count);
-    errno = posix_fallocate(counts_, 0, static_cast<off_t>(bytes));  // a full disk is told now
-    void* there =
-        errno ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, counts_, 0);
-    if (there == MAP_FAILED) return fail();
-    mapped_ = static_cast<Count*>(there);
-    room_ = more;
-  }
-
-  void fail() {
-    std::fprintf(stderr, "haloscope: %s: %s; this rank is not counted from here on\n",
-                 path_.c_str(), std::strerror(errno));
-    lines_ = -1;
-    mapped_ = nullptr;
-  }
-
-  int lines_ = -1, counts_ = -1;
-  std::string path_;
-  Count* mapped_ = nullptr;
-  std::size_t used_ = 0, room_ = 0;
-};
-
-struct Prepared {  // a persistent operation: counted when it is started
+// What a line counts.
+struct Key {
+  const std::string* named;  // by MPI_Pcontrol
   const void* place;
+  const char* name;
+  Way way;
+  Peer peer;
+  int comm, size;
+
+  bool operator==(const Key& other) const {
+    return named == other.named && place == other.place && name == other.name && way == other.way &&
+           peer.group == other.peer.group && peer.rank == other.peer.rank && comm == other.comm &&
+           size == other.size;
+  }
+};
+
+struct Hash {
+  std::size_t operator()(const Key& key) const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t part :
+         {reinterpret_cast<std::uint64_t>(key.place), reinterpret_cast<std::uint64_t>(key.name),
+          reinterpret_cast<std::uint64_t>(key.named),
+          static_cast<std::uint64_t>(key.peer.rank) << 32 | static_cast<std::uint32_t>(key.comm),
+          static_cast<std::uint64_t>(key.peer.group) << 32 |
+              static_cast<std::uint64_t>(key.size) << 8 | static_cast<std::uint64_t>(key.way)}) {
+      sum = (sum ^ part) * 0x9e3779b97f4a7c15U;
+      sum ^= sum >> 29;
+    }
+    return sum;
+  }
+};
+
+// What is known of a communicator. birth: how it was made and, of those made so of these ranks,
+// which it is: the same on all of its ranks. number: in this process's lines, once it is in one.
+struct Communicator {
+  std::vector<Peer> peers;
+  std::string birth, name;
+  int number = -1;
+};
+
+// A request that is open, with the events that end with it; of a persistent one, what it moves.
+struct Request {
+  std::vector<std::int64_t> events;
+  bool is_persistent = false;
+  const void* place = nullptr;
+  std::size_t line = 0;
+  int comm = -1;
   Moves moves;
 };
 
@@ -276,10 +120,15 @@ struct State {
   File file;
   std::set<std::string> names;         // all that MPI_Pcontrol named
   const std::string* named = nullptr;  // the current one
-  std::map<std::tuple<const std::string*, const void*, Way, std::string_view, int, int>,
-           std::size_t>
-      lines;
-  std::map<std::uintptr_t, Prepared> prepared;
+  std::unordered_map<Key, std::size_t, Hash> lines;
+  std::unordered_map<const void*, int> places;
+  std::map<std::pair<std::string, std::vector<int>>, int> births;
+  int comms = 0;  // that are in lines
+  MPI_Comm last_comm = MPI_COMM_NULL;
+  Communicator* last = nullptr;  // what is known of last_comm
+  std::unordered_map<std::uintptr_t, Request> requests;
+  const int* thread = nullptr;  // the first one that called
+  bool has_threads = false;
   int of_comms = MPI_KEYVAL_INVALID, of_windows = MPI_KEYVAL_INVALID;  // keys of their peers
   MPI_Group world = MPI_GROUP_NULL;
   std::vector<MPI_Group> others;  // ranks of other worlds: group 1, 2, ...
@@ -296,52 +145,61 @@ State& state() {
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-void add(const void* place, const Moves& moves) {
+std::int64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+int number_of(const void* place) {
   State& own = state();
-  if (!own.file.is_open()) return;
-  for (const Move& move : moves) {
-    const void* where = own.named || move.way == Way::uncounted ? nullptr : place;
-    const std::string* named = move.way == Way::uncounted ? nullptr : own.named;
-    const auto [found, is_new] = own.lines.try_emplace(
-        {named, where, move.way, move.name, move.peer.group, move.peer.rank}, 0);
-    if (is_new)
-      found->second = own.file.add("[" + json(WAYS[static_cast<int>(move.way)]) + "," +
-                                   json(named ? *named : function_at(where)) + "," +
-                                   json(move.name) + "," + std::to_string(move.peer.group) + "," +
-                                   std::to_string(move.peer.rank) + "]");
-    if (Count* count = own.file.count(found->second)) ++count->calls, count->bytes += move.bytes;
+  if (!place) return -1;
+  const auto [found, is_new] = own.places.try_emplace(place, static_cast<int>(own.places.size()));
+  if (is_new)
+    own.file.say("{\"place\":" + std::to_string(found->second) + "," + place_as_json(place) + "}");
+  return found->second;
+}
+
+std::size_t line_of(const Key& key) {
+  State& own = state();
+  const auto [found, is_new] = own.lines.try_emplace(key, 0);
+  if (is_new) {
+    const int place = number_of(key.place);
+    std::string line = "[" + json(WAYS[static_cast<int>(key.way)]) + "," +
+                       (key.named ? json(*key.named) : "null") + "," + json(key.name);
+    for (const int number : {key.peer.group, key.peer.rank, place, key.comm, key.size})
+      line += "," + std::to_string(number);
+    found->second = own.file.add(line + "]");
   }
+  return found->second;
 }
 
-// Counts a call that the program made. moves says what it moves.
-template <class Says>
-void count(const void* caller, Says&& moves) {
-  const Lock lock(state().mutex);
-  if (!state().file.is_open()) return;
-  if (const Place place = place_of(caller); place.is_call) add(place.address, moves());
-}
-
-template <class Says>
-void prepare(const void* caller, MPI_Request request, Says&& moves) {
-  const Lock lock(state().mutex);
-  if (!state().file.is_open()) return;
-  if (const Place place = place_of(caller); place.is_call)
-    state().prepared[(std::uintptr_t)request] = {place.address, moves()};
-}
-
-void start(MPI_Request request) {
-  const Lock lock(state().mutex);
-  if (const auto found = state().prepared.find((std::uintptr_t)request);
-      found != state().prepared.end())
-    add(found->second.place, found->second.moves);
+// Counts what a call moved. Each power of two has its own lines: [2^(size - 1), 2^size) bytes.
+void add(const void* place, int comm, const Moves& moves) {
+  State& own = state();
+  for (const Move& move : moves) {
+    if (move.way == Way::nothing) continue;
+    const bool is_counted = move.way != Way::uncounted;
+    const int size =
+        std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(move.bytes, 0)));
+    const Key key{is_counted ? own.named : nullptr,
+                  is_counted ? place : nullptr,
+                  move.name,
+                  move.way,
+                  move.peer,
+                  comm,
+                  size};
+    own.file.count(line_of(key), move.bytes);
+  }
 }
 
 // --- processes ----------------------------------------------------------------------------------
 
 using Peers = std::vector<Peer>;
 
-int forget(MPI_Comm, int, void* peers, void*) {
-  delete static_cast<Peers*>(peers);
+int forget(MPI_Comm, int, void* known, void*) {
+  state().last_comm = MPI_COMM_NULL;
+  delete static_cast<Communicator*>(known);
   return MPI_SUCCESS;
 }
 
@@ -351,23 +209,23 @@ int forget_of_window(MPI_Win, int, void* peers, void*) {
 }
 
 // Who the ranks of a group are. Frees the group.
-Peers* peers_of(MPI_Group group) {
+Peers peers_of(MPI_Group group) {
   State& own = state();
   int size = 0;
   PMPI_Group_size(group, &size);
   std::vector<int> ranks(static_cast<std::size_t>(size)), there(ranks.size());
   for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
-  auto* peers = new Peers(ranks.size());
+  Peers peers(ranks.size());
   for (std::size_t number = 0; number <= own.others.size(); ++number) {
     const MPI_Group one = number ? own.others[number - 1] : own.world;
     if (one == MPI_GROUP_NULL) continue;
     PMPI_Group_translate_ranks(group, size, ranks.data(), one, there.data());
     for (std::size_t i = 0; i < ranks.size(); ++i)
-      if ((*peers)[i].rank < 0 && there[i] != MPI_UNDEFINED)
-        (*peers)[i] = {static_cast<int>(number), there[i]};
+      if (peers[i].rank < 0 && there[i] != MPI_UNDEFINED)
+        peers[i] = {static_cast<int>(number), there[i]};
   }
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    if ((*peers)[i].rank < 0) (*peers)[i] = {-1, static_cast<int>(i)};  // of nobody that is known
+    if (peers[i].rank < 0) peers[i] = {-1, static_cast<int>(i)};  // of nobody that is known
   PMPI_Group_free(&group);
   return peers;
 }
@@ -380,18 +238,69 @@ MPI_Group other_side(MPI_Comm comm) {
   return group;
 }
 
-Peer peer(MPI_Comm comm, int rank) {  // of its other side, where it has two
+// Keeps what is known of a communicator with it. how: the function that made it; empty where it
+// was met later, in an order that other ranks may not share.
+Communicator* met(MPI_Comm comm, const std::string& how) {
   State& own = state();
+  auto* known = new Communicator;
+  known->peers = peers_of(other_side(comm));
+  int two_sided = 0;
+  PMPI_Comm_test_inter(comm, &two_sided);
+  if (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) {
+    known->birth = comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF";
+  } else if (!how.empty() && !two_sided) {
+    std::vector<int> ranks;
+    for (const Peer& one : known->peers) ranks.insert(ranks.end(), {one.group, one.rank});
+    known->birth = how + " " + std::to_string(++own.births[{how, ranks}]);
+  }
   if (own.of_comms == MPI_KEYVAL_INVALID)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &own.of_comms, nullptr);
+  PMPI_Comm_set_attr(comm, own.of_comms, known);
+  return known;
+}
+
+Communicator& known(MPI_Comm comm) {
+  State& own = state();
+  if (comm == own.last_comm) return *own.last;
   void* found = nullptr;
   int there = 0;
-  PMPI_Comm_get_attr(comm, own.of_comms, &found, &there);
-  if (!there) {
-    found = peers_of(other_side(comm));
-    PMPI_Comm_set_attr(comm, own.of_comms, found);
+  if (own.of_comms != MPI_KEYVAL_INVALID) PMPI_Comm_get_attr(comm, own.of_comms, &found, &there);
+  if (!there) found = met(comm, "");
+  own.last_comm = comm;
+  own.last = static_cast<Communicator*>(found);
+  return *own.last;
+}
+
+void created(MPI_Comm comm, const char* how) {
+  const Lock lock(state().mutex);
+  if (comm != MPI_COMM_NULL && state().file.is_open()) met(comm, how);
+}
+
+constexpr int MOST_COMMS = 1000;  // with lines of their own; a program may make them in a loop
+
+// The number of a communicator in lines.
+int number_of(MPI_Comm comm) {
+  State& own = state();
+  Communicator& one = known(comm);
+  if (one.number >= 0) return one.number;
+  one.number = std::min(own.comms, MOST_COMMS);
+  if (own.comms > MOST_COMMS) return one.number;
+  ++own.comms;
+  std::vector<int> ranks;
+  bool is_own = one.number < MOST_COMMS && !one.birth.empty();
+  for (const Peer& peer : one.peers) {
+    ranks.push_back(peer.rank);
+    is_own &= peer.group == 0;
   }
-  return static_cast<Peers*>(found)->at(static_cast<std::size_t>(rank));
+  own.file.say("{\"comm\":" + std::to_string(one.number) + ",\"size\":" +
+               std::to_string(one.peers.size()) + ",\"birth\":" + json(is_own ? one.birth : "") +
+               ",\"name\":" + json(one.number < MOST_COMMS ? one.name : "further communicators") +
+               ",\"ranks\":" + (comm == MPI_COMM_WORLD ? "[]" : json(ranks)) + "}");
+  return one.number;
+}
+
+Peer peer(MPI_Comm comm, int rank) {  // of its other side, where it has two
+  return known(comm).peers.at(static_cast<std::size_t>(rank));
 }
 
 Peer peer_of_window(MPI_Win window, int rank) {
@@ -404,11 +313,115 @@ Peer peer_of_window(MPI_Win window, int rank) {
   if (!there) {
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Win_get_group(window, &group);
-    found = peers_of(group);
+    found = new Peers(peers_of(group));
     PMPI_Win_set_attr(window, own.of_windows, found);
   }
   return static_cast<Peers*>(found)->at(static_cast<std::size_t>(rank));
 }
+
+// --- calls --------------------------------------------------------------------------------------
+
+// A call of a function that may move data or wait: what it moves is counted if the program made it.
+class Call {
+ public:
+  Call(const void* caller, const char* name) : caller_(caller), name_(name) {}
+
+  int ended(int code) {
+    end_ = now();
+    code_ = code;
+    return code;
+  }
+
+  // Counts its time and, once it succeeded, what it moves. request: that it ends with.
+  template <class Says>
+  void count(MPI_Comm comm, Says&& moves, MPI_Request* request = nullptr,
+             const MPI_Status* status = nullptr, bool is_prepared = false) {
+    const Lock lock(state().mutex);
+    State& own = state();
+    const Place place = own.file.is_open() ? place_of(caller_) : Place{false, nullptr};
+    if (!place.is_call) return;
+    is_counted_ = true;
+    watch_threads();
+    const bool is_good = code_ == MPI_SUCCESS;
+    const int number = is_good && comm != MPI_COMM_NULL ? number_of(comm) : -1;
+    line_ = line_of({own.named, place.address, name_, Way::time, {}, number, 0});
+    if (depth == 1) own.file.count(line_, end_ - begin_);  // what it is called in has its time
+    own.file.is_at(end_);
+    if (!is_good) return;
+    const Moves all = moves();
+    if (is_prepared) {
+      own.requests[(std::uintptr_t)*request] = {{}, true, place.address, line_, number, all};
+      return;
+    }
+    add(place.address, number, all);
+    pass(all, number, request, status);
+  }
+
+  // Counts what a persistent request moves, once it is started.
+  void start(MPI_Request request) {
+    const Lock lock(state().mutex);
+    State& own = state();
+    const auto found = own.requests.find((std::uintptr_t)request);
+    if (found == own.requests.end() || !found->second.is_persistent) return;
+    Request& one = found->second;
+    line_ = one.line;
+    add(one.place, one.comm, one.moves);
+    pass(one.moves, one.comm, &request, nullptr);
+  }
+
+  // Ends a request: its messages have passed.
+  void complete(MPI_Request request, const MPI_Status& status) {
+    if (!is_counted_) return;
+    const Lock lock(state().mutex);
+    State& own = state();
+    const auto found = own.requests.find((std::uintptr_t)request);
+    if (found == own.requests.end()) return;
+    for (const std::int64_t number : found->second.events)
+      if (Event* event = own.file.event(number)) end(*event, &status);
+    found->second.events.clear();
+    if (!found->second.is_persistent) own.requests.erase(found);
+  }
+
+ private:
+  // Keeps when messages were passed.
+  void pass(const Moves& moves, int comm, MPI_Request* request, const MPI_Status* status) {
+    State& own = state();
+    for (const Move& move : moves) {
+      if (move.passing == Passing::none || (request && move.passing == Passing::collective))
+        continue;
+      Event event{begin_,         0,        0,           static_cast<std::int32_t>(line_), comm,
+                  move.comm_rank, move.tag, move.passing};
+      if (!request) end(event, status);
+      const std::int64_t number = own.file.add(event);
+      if (request && number >= 0) own.requests[(std::uintptr_t)*request].events.push_back(number);
+    }
+  }
+
+  void end(Event& event, const MPI_Status* status) const {
+    event.begin = begin_;
+    event.end = end_;
+    event.line = static_cast<std::int32_t>(line_);
+    if (event.passing != Passing::receive || !status) return;
+    event.peer = status->MPI_SOURCE;
+    event.tag = status->MPI_TAG;
+  }
+
+  static void watch_threads() {
+    thread_local const int own = 0;
+    State& all = state();
+    if (!all.thread) all.thread = &own;
+    if (all.thread == &own || all.has_threads) return;
+    all.has_threads = true;
+    all.file.say("{\"threads\":true}");
+  }
+
+  const void* caller_;
+  const char* name_;
+  std::int64_t begin_ = now(), end_ = 0;
+  std::size_t line_ = 0;
+  int code_ = MPI_SUCCESS;
+  bool is_counted_ = false;
+};
 
 // The ranks that this one sends to by a collective operation with its neighbours, in their order.
 std::vector<int> neighbours(MPI_Comm comm) {
@@ -501,9 +514,26 @@ bool gives_to(int root) { return root != MPI_ROOT && root != MPI_PROC_NULL; }
 
 constexpr const char *MESSAGE = "message", *NEIGHBOUR = "neighbour", *ONE_SIDED = "one-sided";
 
-Moves message(std::int64_t count, MPI_Datatype type, int to, MPI_Comm comm) {
+Moves message(std::int64_t count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  if (to == MPI_PROC_NULL) return {};
+  return {{Way::to, MESSAGE, peer(comm, to), bytes(count, type), Passing::send, to, tag}};
+}
+
+// A message whose parts are sent one by one, which match in their own way.
+Moves parts(std::int64_t count, MPI_Datatype type, int to, MPI_Comm comm) {
   if (to == MPI_PROC_NULL) return {};
   return {{Way::to, MESSAGE, peer(comm, to), bytes(count, type)}};
+}
+
+// What is received is counted where it is sent; when that is tells who waited.
+Moves received(int from, int tag) {
+  if (from == MPI_PROC_NULL) return {};
+  return {{Way::nothing, "", {}, 0, Passing::receive, from, tag}};
+}
+
+Moves both(Moves sent, const Moves& back) {
+  sent.insert(sent.end(), back.begin(), back.end());
+  return sent;
 }
 
 Moves put(std::int64_t count, MPI_Datatype type, int to, MPI_Win window) {
@@ -552,8 +582,14 @@ Moves to_neighbours(const Number counts[], const MPI_Datatype types[], MPI_Comm 
   return to_each(comm, [&](std::size_t i) { return bytes(wide(counts[i]), types[i]); });
 }
 
+constexpr int ALL = -1;  // have no root, and none of them ends before the last one has begun
+
 Moves collective(const char* name, std::int64_t size) {
   return {{Way::collective, name, {}, size}};
+}
+
+Moves collective(const char* name, std::int64_t size, int root) {
+  return {{Way::collective, name, {}, size, Passing::collective, root}};
 }
 
 Moves file(const char* name, std::int64_t count, MPI_Datatype type) {
@@ -661,10 +697,8 @@ void meet(MPI_Comm both, const std::string& key, const std::string& token, MPI_C
   PMPI_Comm_group(comm, &here);
   int size = 0;
   PMPI_Group_size(there, &size);
-  Peers* peers = peers_of(here);
   std::vector<int> ranks;
-  for (const Peer& one : *peers) ranks.push_back(one.group == 0 ? one.rank : -1);
-  delete peers;
+  for (const Peer& one : peers_of(here)) ranks.push_back(one.group == 0 ? one.rank : -1);
   own.others.push_back(there);
   own.file.say("{\"group\":" + std::to_string(own.others.size()) +
                ",\"size\":" + std::to_string(size) + "," + json(key) + ":" + token +
@@ -686,6 +720,9 @@ bool find_world() {
   return false;
 }
 
+// Events of all ranks together, and of one.
+constexpr std::size_t ALL_EVENTS = 1 << 23, LEAST_EVENTS = 1 << 12, MOST_EVENTS = 1 << 18;
+
 // Called when MPI can be used, in one more way.
 void begin(const Launch& launch) {
   State& own = state();
@@ -693,18 +730,25 @@ void begin(const Launch& launch) {
   find_world();
   if (own.file.is_open()) return own.file.say("{\"ended\":false}");
   if (folder.empty() || own.world == MPI_GROUP_NULL) return;
-  own.file.open(folder);
   int rank = 0, ranks = 0;
   PMPI_Group_rank(own.world, &rank);
   PMPI_Group_size(own.world, &ranks);
+  own.file.open(folder, std::clamp<std::size_t>(ALL_EVENTS / static_cast<std::size_t>(ranks),
+                                                LEAST_EVENTS, MOST_EVENTS));
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  std::string clock;  // the same where times can be compared: since a boot of one machine
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> clock;
+  std::error_code error;
+  clock += " " + std::filesystem::read_symlink("/proc/self/ns/time", error).string();
   own.file.say("{\"rank\":" + std::to_string(rank) + ",\"ranks\":" + std::to_string(ranks) +
-               ",\"host\":" + json(host) + ",\"job\":" + json(launch.job) + ",\"launched\":" +
-               std::to_string(launch.ranks) + ",\"time\":" + std::to_string(now.tv_sec) + "." +
-               std::to_string(1'000'000'000 + now.tv_nsec).substr(1) + "}");
+               ",\"host\":" + json(host) + ",\"job\":" + json(launch.job) +
+               ",\"launched\":" + std::to_string(launch.ranks) + ",\"clock\":" + json(clock) +
+               ",\"time\":" + std::to_string(time.tv_sec) + "." +
+               std::to_string(1'000'000'000 + time.tv_nsec).substr(1) + "}");
+  own.file.begins(now());
 }
 
 // Called before MPI can no longer be used in one way.
@@ -714,6 +758,7 @@ void end() {
   for (MPI_Group& one : own.others)
     if (one != MPI_GROUP_NULL) PMPI_Group_free(&one);
   own.of_comms = own.of_windows = MPI_KEYVAL_INVALID;  // they end with MPI
+  own.last_comm = MPI_COMM_NULL;
   own.file.say("{\"ended\":true}");
   own.file.sync();
 }
@@ -755,12 +800,25 @@ std::string mark(bool is_root) {
 }
 
 template <class Spawns>
-int spawned(int root, MPI_Comm comm, MPI_Comm* both, Spawns&& spawns) {
+int spawned(const void* caller, const char* name, int root, MPI_Comm comm, MPI_Comm* both,
+            Spawns&& spawns) {
+  Call call(caller, name);
   const std::string path = mark(is_root(root, comm));
-  const int code = spawns();
+  const int code = call.ended(spawns());
   if (!path.empty()) unlink(path.c_str());
+  call.count(comm, [] { return Moves{}; });
   if (code == MPI_SUCCESS)
     meet(*both, "spawns", json(path.substr(path.rfind('/') + 1)), comm, root);
+  return code;
+}
+
+template <class Connects>
+int connected(const void* caller, const char* name, const char* how, const char* port, int root,
+              MPI_Comm comm, MPI_Comm* both, Connects&& connects) {
+  Call call(caller, name);
+  const int code = call.ended(connects());
+  call.count(comm, [] { return Moves{}; });
+  if (code == MPI_SUCCESS) meet(*both, how, json(is_root(root, comm) ? port : ""), comm, root);
   return code;
 }
 
@@ -789,41 +847,169 @@ int spawned(int root, MPI_Comm comm, MPI_Comm* both, Spawns&& spawns) {
   static int own_##NAME([[maybe_unused]] const void* caller,                              \
                         decltype(&NAME) real AFTER_THESE PARAMETERS)
 
-// One that moves data, counted once it has succeeded.
-#define COUNTED(NAME, PARAMETERS, ARGUMENTS, MOVES)                           \
-  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                                   \
-    const int code = real(UNPACK ARGUMENTS);                                  \
-    if (code == MPI_SUCCESS) count(caller, [&]() -> Moves { return MOVES; }); \
-    return code;                                                              \
+// One that may move data, or wait. CALLED is its name in tables.
+#define COUNTED(NAME, CALLED, PARAMETERS, ARGUMENTS, COMM, MOVES) \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                       \
+    Call call(caller, CALLED);                                    \
+    const int code = call.ended(real(UNPACK ARGUMENTS));          \
+    call.count(COMM, [&]() -> Moves { return MOVES; });           \
+    return code;                                                  \
+  }
+// One that moves data until its request ends.
+#define BEGUN(NAME, CALLED, PARAMETERS, ARGUMENTS, COMM, MOVES, REQUEST) \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                              \
+    Call call(caller, CALLED);                                           \
+    const int code = call.ended(real(UNPACK ARGUMENTS));                 \
+    call.count(COMM, [&]() -> Moves { return MOVES; }, REQUEST);         \
+    return code;                                                         \
   }
 // One that moves data whenever its request is started.
-#define PREPARED(NAME, PARAMETERS, ARGUMENTS, REQUEST, MOVES)                             \
-  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                                               \
-    const int code = real(UNPACK ARGUMENTS);                                              \
-    if (code == MPI_SUCCESS) prepare(caller, *REQUEST, [&]() -> Moves { return MOVES; }); \
-    return code;                                                                          \
+#define PREPARED(NAME, CALLED, PARAMETERS, ARGUMENTS, COMM, MOVES, REQUEST)     \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                                     \
+    Call call(caller, CALLED);                                                  \
+    const int code = call.ended(real(UNPACK ARGUMENTS));                        \
+    call.count(COMM, [&]() -> Moves { return MOVES; }, REQUEST, nullptr, true); \
+    return code;                                                                \
   }
-
-// One that moves no data of the program's, though the library may send messages in it.
-#define GUARDED(NAME, PARAMETERS, ARGUMENTS) \
-  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) { return real(UNPACK ARGUMENTS); }
+// One that receives: its status says from whom.
+#define RECEIVED(NAME, CALLED, PARAMETERS, ARGUMENTS, COMM, MOVES, STATUS) \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                                \
+    Call call(caller, CALLED);                                             \
+    MPI_Status own;                                                        \
+    if (STATUS == MPI_STATUS_IGNORE) STATUS = &own;                        \
+    const int code = call.ended(real(UNPACK ARGUMENTS));                   \
+    call.count(COMM, [&]() -> Moves { return MOVES; }, nullptr, STATUS);   \
+    return code;                                                           \
+  }
+// One that makes a communicator.
+#define CREATES(NAME, CALLED, PARAMETERS, ARGUMENTS, COMM, CREATED) \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                         \
+    Call call(caller, CALLED);                                      \
+    const int code = call.ended(real(UNPACK ARGUMENTS));            \
+    call.count(COMM, [] { return Moves{}; });                       \
+    if (code == MPI_SUCCESS) created(*CREATED, CALLED);             \
+    return code;                                                    \
+  }
 
 #include "wrappers.inc"
 
 STANDS_FOR(MPI_Start, (MPI_Request * request), (request)) {
-  start(*request);
-  return real(request);
+  Call call(caller, "Start");
+  call.start(*request);
+  const int code = call.ended(real(request));
+  call.count(MPI_COMM_NULL, [] { return Moves{}; });
+  return code;
 }
 STANDS_FOR(MPI_Startall, (int count, MPI_Request requests[]), (count, requests)) {
-  for (int i = 0; i < count; ++i) start(requests[i]);
-  return real(count, requests);
+  Call call(caller, "Startall");
+  for (int i = 0; i < count; ++i) call.start(requests[i]);
+  const int code = call.ended(real(count, requests));
+  call.count(MPI_COMM_NULL, [] { return Moves{}; });
+  return code;
 }
 STANDS_FOR(MPI_Request_free, (MPI_Request * request), (request)) {
   {
     const Lock lock(state().mutex);
-    state().prepared.erase((std::uintptr_t)*request);
+    state().requests.erase((std::uintptr_t)*request);
   }
   return real(request);
+}
+
+// What waits for one request: REACHED says whether it ended.
+#define WAITS(NAME, CALLED, PARAMETERS, ARGUMENTS, REACHED)             \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                             \
+    MPI_Status own;                                                     \
+    if (status == MPI_STATUS_IGNORE) status = &own;                     \
+    const MPI_Request before = *request;                                \
+    Call call(caller, CALLED);                                          \
+    const int code = call.ended(real(UNPACK ARGUMENTS));                \
+    call.count(MPI_COMM_NULL, [] { return Moves{}; });                  \
+    if (code == MPI_SUCCESS && REACHED) call.complete(before, *status); \
+    return code;                                                        \
+  }
+WAITS(MPI_Wait, "Wait", (MPI_Request * request, MPI_Status* status), (request, status), true)
+WAITS(MPI_Test, "Test", (MPI_Request * request, int* flag, MPI_Status* status),
+      (request, flag, status), *flag)
+
+// The requests and statuses of a call for several; statuses of its own where the program has none.
+struct Several {
+  Several(int count, const MPI_Request requests[], MPI_Status statuses[])
+      : before(requests, requests + std::max(count, 0)) {
+    if (statuses == MPI_STATUSES_IGNORE) own.resize(before.size());
+  }
+  MPI_Status* fill(MPI_Status statuses[]) {
+    return statuses == MPI_STATUSES_IGNORE ? own.data() : statuses;
+  }
+
+  std::vector<MPI_Request> before;
+  std::vector<MPI_Status> own;
+};
+
+STANDS_FOR(MPI_Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
+           (count, requests, statuses)) {
+  Several all(count, requests, statuses);
+  statuses = all.fill(statuses);
+  Call call(caller, "Waitall");
+  const int code = call.ended(real(count, requests, statuses));
+  call.count(MPI_COMM_NULL, [] { return Moves{}; });
+  for (std::size_t i = 0; code == MPI_SUCCESS && i < all.before.size(); ++i)
+    call.complete(all.before[i], statuses[i]);
+  return code;
+}
+STANDS_FOR(MPI_Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[]),
+           (count, requests, flag, statuses)) {
+  Several all(count, requests, statuses);
+  statuses = all.fill(statuses);
+  Call call(caller, "Testall");
+  const int code = call.ended(real(count, requests, flag, statuses));
+  call.count(MPI_COMM_NULL, [] { return Moves{}; });
+  for (std::size_t i = 0; code == MPI_SUCCESS && *flag && i < all.before.size(); ++i)
+    call.complete(all.before[i], statuses[i]);
+  return code;
+}
+#define WAITS_FOR_ONE(NAME, CALLED, PARAMETERS, ARGUMENTS, REACHED)         \
+  STANDS_FOR(NAME, PARAMETERS, ARGUMENTS) {                                 \
+    const Several all(count, requests, nullptr);                            \
+    MPI_Status own;                                                         \
+    if (status == MPI_STATUS_IGNORE) status = &own;                         \
+    Call call(caller, CALLED);                                              \
+    const int code = call.ended(real(UNPACK ARGUMENTS));                    \
+    call.count(MPI_COMM_NULL, [] { return Moves{}; });                      \
+    if (code == MPI_SUCCESS && REACHED && *index != MPI_UNDEFINED)          \
+      call.complete(all.before[static_cast<std::size_t>(*index)], *status); \
+    return code;                                                            \
+  }
+WAITS_FOR_ONE(MPI_Waitany, "Waitany",
+              (int count, MPI_Request requests[], int* index, MPI_Status* status),
+              (count, requests, index, status), true)
+WAITS_FOR_ONE(MPI_Testany, "Testany",
+              (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
+              (count, requests, index, flag, status), *flag)
+#define WAITS_FOR_SOME(NAME, CALLED)                                                               \
+  STANDS_FOR(                                                                                      \
+      NAME, (int count, MPI_Request requests[], int* ended, int indices[], MPI_Status statuses[]), \
+      (count, requests, ended, indices, statuses)) {                                               \
+    Several all(count, requests, statuses);                                                        \
+    statuses = all.fill(statuses);                                                                 \
+    Call call(caller, CALLED);                                                                     \
+    const int code = call.ended(real(count, requests, ended, indices, statuses));                  \
+    call.count(MPI_COMM_NULL, [] { return Moves{}; });                                             \
+    for (int i = 0; code == MPI_SUCCESS && *ended != MPI_UNDEFINED && i < *ended; ++i)             \
+      call.complete(all.before[static_cast<std::size_t>(indices[i])], statuses[i]);                \
+    return code;                                                                                   \
+  }
+WAITS_FOR_SOME(MPI_Waitsome, "Waitsome")
+WAITS_FOR_SOME(MPI_Testsome, "Testsome")
+
+STANDS_FOR(MPI_Comm_set_name, (MPI_Comm comm, const char* name), (comm, name)) {
+  const int code = real(comm, name);
+  const Lock lock(state().mutex);
+  if (code != MPI_SUCCESS || !state().file.is_open()) return code;
+  Communicator& one = known(comm);
+  one.name = name;
+  if (one.number >= 0 && one.number < MOST_COMMS)
+    state().file.say("{\"comm\":" + std::to_string(one.number) + ",\"name\":" + json(name) + "}");
+  return code;
 }
 
 STANDS_FOR(MPI_Init, (int* argc, char*** argv), (argc, argv)) {
@@ -833,7 +1019,13 @@ STANDS_FOR(MPI_Init_thread, (int* argc, char*** argv, int required, int* provide
            (argc, argv, required, provided)) {
   return started([&] { return real(argc, argv, required, provided); });
 }
-STANDS_FOR(MPI_Finalize, (), ()) { return real(); }
+STANDS_FOR(MPI_Finalize, (), ()) {
+  {
+    const Lock lock(state().mutex);
+    state().file.is_at(now());
+  }
+  return real();
+}
 #ifdef HAS_SESSIONS
 STANDS_FOR(MPI_Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* session),
            (info, handler, session)) {
@@ -849,6 +1041,7 @@ STANDS_FOR(MPI_Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session
 STANDS_FOR(MPI_Session_finalize, (MPI_Session * session), (session)) {
   {
     const Lock lock(state().mutex);
+    state().file.is_at(now());
     std::erase(state().sessions, *session);
     end();
   }
@@ -860,32 +1053,28 @@ STANDS_FOR(MPI_Comm_spawn,
            (const char* command, char* argv[], int processes, MPI_Info info, int root,
             MPI_Comm comm, MPI_Comm* both, int codes[]),
            (command, argv, processes, info, root, comm, both, codes)) {
-  return spawned(root, comm, both,
+  return spawned(caller, "Comm_spawn", root, comm, both,
                  [&] { return real(command, argv, processes, info, root, comm, both, codes); });
 }
 STANDS_FOR(MPI_Comm_spawn_multiple,
            (int commands, char* command[], char** argv[], const int processes[],
             const MPI_Info info[], int root, MPI_Comm comm, MPI_Comm* both, int codes[]),
            (commands, command, argv, processes, info, root, comm, both, codes)) {
-  return spawned(root, comm, both, [&] {
+  return spawned(caller, "Comm_spawn_multiple", root, comm, both, [&] {
     return real(commands, command, argv, processes, info, root, comm, both, codes);
   });
 }
 STANDS_FOR(MPI_Comm_accept,
            (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* both),
            (port, info, root, comm, both)) {
-  const int code = real(port, info, root, comm, both);
-  if (code == MPI_SUCCESS)
-    meet(*both, "accepts", json(is_root(root, comm) ? port : ""), comm, root);
-  return code;
+  return connected(caller, "Comm_accept", "accepts", port, root, comm, both,
+                   [&] { return real(port, info, root, comm, both); });
 }
 STANDS_FOR(MPI_Comm_connect,
            (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* both),
            (port, info, root, comm, both)) {
-  const int code = real(port, info, root, comm, both);
-  if (code == MPI_SUCCESS)
-    meet(*both, "connects", json(is_root(root, comm) ? port : ""), comm, root);
-  return code;
+  return connected(caller, "Comm_connect", "connects", port, root, comm, both,
+                   [&] { return real(port, info, root, comm, both); });
 }
 
 extern "C" int MPI_Pcontrol(const int level, ...) {

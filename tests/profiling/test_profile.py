@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +62,15 @@ def every(request: pytest.FixtureRequest) -> Toolchain:
 
 def compiled(toolchain: Toolchain, source: str, folder: Path) -> Path:
     program = folder / f"{Path(source).stem}-{toolchain.name}"
-    words = [str(toolchain.mpicxx), "-std=c++17", "-w", "-o", str(program), str(HERE / source)]
+    words = [
+        str(toolchain.mpicxx),
+        "-std=c++17",
+        "-g",
+        "-w",
+        "-o",
+        str(program),
+        str(HERE / source),
+    ]
     subprocess.run(words, check=True, capture_output=True, env=build.environment(toolchain))
     return program
 
@@ -105,6 +115,13 @@ def of_one_world(file: Path) -> list[list[str]]:
     found = rows(file)
     assert {(*row[4:],) for row in found} <= {("1", "no")}
     return [row[:4] for row in found]
+
+
+def profile_of(out: Path) -> dict[str, Any]:
+    """The only world in profile.json."""
+    (world,) = json.loads((out / "profile.json").read_text())["worlds"]
+    assert isinstance(world, dict)
+    return world
 
 
 RING = [[str(rank), str((rank + 1) % RANKS)] for rank in range(RANKS)]
@@ -249,6 +266,52 @@ def test_what_a_library_sends_itself_to_access_a_file_is_not_counted(
         ["File_write_shared", "3", "24"],
     ]
     assert not (out / "uncounted.csv").exists()
+
+
+def test_time_sizes_communicators_and_waits_are_those_of_the_programs_calls(
+    every: Toolchain, tmp_path: Path
+) -> None:
+    out, program = tmp_path / "out", compiled(every, "uses.cpp", tmp_path)
+
+    assert profiled("--sites", "--out", out, "--", every.mpirun, "-n", RANKS, program) == 0
+
+    world = profile_of(out)
+    calls: dict[str, int] = {}
+    for one in world["time"]:
+        calls[one["function"]] = calls.get(one["function"], 0) + one["calls"]
+        assert one["seconds"] > 0
+    assert calls == {
+        **{"Isend": 15, "Irecv": 15, "Waitall": 15, "Send": 2, "Recv": 2, "Sendrecv": 3},
+        **{"Start": 6, "Send_init": 3, "Recv_init": 3, "Wait": 6, "Comm_split": 3, "Comm_free": 3},
+        **{"Allreduce": 3, "Bcast": 6},
+    }
+    assert all(0 < mpi < run for mpi, run in zip(world["mpi_s"], world["run_s"], strict=True))
+    assert [
+        [one["name"], one["from_bytes"], one["to_bytes"], one["messages"], one["bytes"]]
+        for one in world["sizes"]
+        if one["name"] == "message"
+    ] == [
+        ["message", 0, 0, 3, 0],
+        ["message", 4, 7, 2 + 3, 5 * 4],
+        ["message", 512, 1023, 15, 15 * 800],
+    ]
+    comms = {
+        one["communicator"]: [one["messages"], one["bytes"], one["collectives"]]
+        for one in world["communicators"]
+    }
+    assert comms == {
+        "MPI_COMM_WORLD": [3 + 5 + 15, 20 + 12000, 3],
+        "pair (ranks 0, 2)": [0, 0, 4],
+        "pair (rank 1)": [0, 0, 2],
+    }
+    known = world["waits_known"]
+    assert (known["messages"], known["of_messages"]) == (23, 23)
+    assert (known["collective_calls"], known["of_collective_calls"]) == (9, 9)
+    assert known["reasons"] == []
+    sites = {one["function"]: one["site"] for one in world["sites"]}
+    assert "exchange" in sites["Waitall"]
+    assert "(uses.cpp:" in sites["Waitall"]
+    assert (out / "report.html").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("every", SPAWNING, indirect=True)

@@ -12,7 +12,11 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.profiling import traffic
-from haloscope.profiling.traffic import Flow, Rank, Sent
+from haloscope.profiling.process import Sent
+from haloscope.profiling.traffic import Flow, Rank
+
+NOWHERE = (-1, -1, 0)
+"""NOWHERE is no place in the program, no communicator, and no size."""
 
 
 def write(
@@ -28,11 +32,15 @@ def write(
 ) -> Path:
     """Write what a process says. counts: way, phase, name, group, rank, calls and bytes."""
     about = {"rank": rank, "ranks": ranks, "host": "a", "job": job, "launched": launched}
-    said: list[object] = [about | {"time": time}, *(one[:5] for one in counts), *events]
+    said: list[object] = [
+        about | {"time": time},
+        *([*one[:5], *NOWHERE] for one in counts),
+        *events,
+    ]
     lines = [json.dumps(one) for one in [*said, *([{"ended": True}] if ended else [])]]
     path = folder / f"rank-{len([*folder.iterdir()])}"
     path.write_text("".join(f"{line}\n" for line in lines))
-    numbers = [number for one in counts for number in one[5:]]
+    numbers = [0, 0, *(number for one in counts for number in one[5:])]
     path.with_name(f"{path.name}.counts").write_bytes(array("q", [*numbers, 0, 0]).tobytes())
     return path
 

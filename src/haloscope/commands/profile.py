@@ -15,18 +15,22 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from haloscope.commands import profile_page
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
-from haloscope.profiling import counter, launcher, traffic
-from haloscope.profiling.traffic import Sent, Traffic
-from haloscope.quantities import size
+from haloscope.paths import write_whole
+from haloscope.profiling import counter, document, launcher, sites, traffic, usage
+from haloscope.profiling.process import Sent
+from haloscope.profiling.traffic import Traffic, World
+from haloscope.profiling.usage import Usage
+from haloscope.quantities import percent, seconds, size
 from haloscope.report.draw import matrix
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
 Count messages and bytes between ranks of any MPI program by calling function, and one-sided
-transfers, collective operations, and MPI files. The program is not changed: a library is preloaded.
-DIR receives the counts as CSV and a picture.
+transfers, collective operations, and MPI files. Measure time in MPI functions and waits for others.
+The program is not changed: a library is preloaded. DIR receives a page, JSON, and CSV files.
 """
 _EPILOG = """\
 examples:
@@ -47,9 +51,13 @@ MOST_SHOWN = 16
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `profile`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.usage = "haloscope profile [--out DIR] [--toolchain NAME] -- LAUNCHER ... PROGRAM ..."
+    parser.usage = (
+        "haloscope profile [--out DIR] [--toolchain NAME] [--sites] -- LAUNCHER ... PROGRAM ..."
+    )
     parser.add_argument("--out", metavar="DIR", type=Path, help="(default: profile-DATE-TIME)")
     parser.add_argument("--toolchain", metavar="NAME", help="the MPI library of the program")
+    sites_help = "name the source line of each call of MPI (needs addr2line; compile with -g)"
+    parser.add_argument("--sites", action="store_true", help=sites_help)
     whole = "the whole command; -- before it may be left out"
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help=whole)
 
@@ -61,6 +69,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if not words:
         remedy = "for example: haloscope profile -- mpirun -n 2 ./program"
         raise UserError(Problem("profile", "no command to run", remedy))
+    if arguments.sites:
+        sites.tool()
     toolchain = launcher.toolchain_of(words, arguments.toolchain)
     out = arguments.out or Path(f"profile-{datetime.now():%Y%m%d-%H%M%S}")
     if out.exists() and any(out.iterdir()):
@@ -68,43 +78,45 @@ def execute(arguments: argparse.Namespace) -> int:
     made = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     try:
-        return _profiled(words, toolchain, out)
+        return _profiled(words, toolchain, out, arguments.sites)
     finally:
         if made and not any(out.iterdir()):
             out.rmdir()
 
 
-def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path) -> int:
+def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites: bool) -> int:
     """Run the program, show its messages, and write them to `out`; return its exit code."""
-    code, worlds = _counted(words, toolchain, out)
-    if not worlds:
+    code, found = _counted(words, toolchain, out)
+    if not found:
         return code
-    tables = {
-        "traffic": traffic.table(worlds),
-        "collectives": traffic.operations_table(worlds),
-        "files": traffic.operations_table(worlds, files=True),
-        "uncounted": traffic.uncounted_table(worlds),
-    }
-    written = []
-    for name, rows in tables.items():
-        lines = [*rows]
+    worlds = traffic.put_together(found)
+    used = [usage.of_world(number, world) for number, world in enumerate(found, 1)]
+    places = {function.place for one in used for function in one.functions}
+    named = sites.resolved(places) if with_sites else None
+    data = [document.of_world(one, its, named) for one, its in zip(worlds, used, strict=True)]
+    profile = document.ProfileJson(command=tuple(words), exit_code=code, worlds=tuple(data))
+    write_whole(out / "profile.json", profile.model_dump_json(indent=1) + "\n")
+    written = [out / "profile.json"]
+    for name in document.LISTS:
+        lines = document.table(data, name)
         if len(lines) > 1 or name in ("traffic", "collectives"):
             written.append(out / f"{name}.csv")
             with written[-1].open("w", newline="", encoding="utf-8") as file:
                 csv.writer(file).writerows(lines)
     if code != 0:
         Screen().print(f"the command ended with exit code {code}")
-    for one in worlds:
-        _show(one, len(worlds), Screen())
+    for one, its, shown in zip(worlds, used, data, strict=True):
+        _show(one, its, shown, len(worlds), Screen())
         cells = {pair: sent.bytes for pair, sent in one.matrix().items()}
         name = "traffic.png" if one.number == 1 else f"traffic-{one.number}.png"
         written.append(matrix.write(cells, one.ranks, out / name))
-    Screen().print(", ".join(map(str, written)), soft_wrap=True)
+    written.append(profile_page.write(profile, out))
+    Screen().print(f"page: {written[-1]}; data: {out}", soft_wrap=True)
     return code
 
 
-def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int, list[Traffic]]:
-    """The exit code of the program, and what each of its worlds sent.
+def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int, list[World]]:
+    """The exit code of the program, and what the processes of each of its worlds wrote.
 
     Its ranks write inside `out`, which other hosts may see, too, and which is then as before. A
     program that failed may have used no MPI: nothing is then no error of its own.
@@ -116,7 +128,7 @@ def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int
         code = _ended(command, variables)
         if code != 0 and not any(counts.iterdir()):
             return code, []
-        return code, traffic.read(counts)
+        return code, traffic.worlds(counts)
 
 
 def _ended(command: Sequence[str], variables: Mapping[str, str]) -> int:
@@ -134,7 +146,7 @@ def _ended(command: Sequence[str], variables: Mapping[str, str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _show(found: Traffic, worlds: int, out: Console) -> None:
+def _show(found: Traffic, used: Usage, data: document.WorldJson, worlds: int, out: Console) -> None:
     if worlds > 1:
         parent = f", spawned by world {found.spawned_by}" if found.spawned_by else ""
         out.print(f"world {found.number}{parent}:")
@@ -145,9 +157,15 @@ def _show(found: Traffic, worlds: int, out: Console) -> None:
         out.print(f"not counted: {calls:,} {function}")
     together = _operations("collective operation", "bytes contributed", found.operations)
     files = _operations("file operation", "bytes", found.file_operations)
-    for table in (_phases(found), together, files, _outside(found)):
+    waits = Table("wait", "time", "of run time", box=None)
+    for name, value, share in profile_page.waits(data):
+        waits.add_row(name, value, share)
+    tables = (_phases(found), together, files, _outside(found), _time(used), waits)
+    for table in (*tables, *_details(data)):
         if table.rows:
             out.print(table, "")
+    for line in profile_page.unknown_waits(data):
+        out.print(line, soft_wrap=True)
     cells = found.matrix()
     if cells and found.ranks <= MOST_SHOWN:
         out.print(_matrix(found))
@@ -182,6 +200,42 @@ def _operations(title: str, size_title: str, found: Mapping[str, Sent]) -> Table
     for operation, sent in found.items():
         table.add_row(operation, f"{sent.messages:,}", f"{sent.bytes:,}")
     return table
+
+
+MOST_FUNCTIONS = 8
+"""MOST_FUNCTIONS is the number of functions and sites that are printed; files have all."""
+
+
+def _time(used: Usage) -> Table:
+    """Return time in MPI by function, the longest first."""
+    table = Table("time in MPI", box=None)
+    for title in ("calls", "all ranks", "of run time", "longest rank"):
+        table.add_column(title, justify="right")
+    every = used.by(lambda function: function.name)
+    rows = [(name, usage.total(of), of) for name, of in every.items()][:MOST_FUNCTIONS]
+    for name, spent, of_ranks in rows:
+        longest = max(of_ranks, key=lambda rank: of_ranks[rank].seconds)
+        rank = f"{seconds(of_ranks[longest].seconds)} (rank {longest})"
+        share = percent(used.share(spent.seconds))
+        table.add_row(name, f"{spent.calls:,}", seconds(spent.seconds), share, rank)
+    if len(every) > 1:
+        share = percent(used.share(used.mpi_seconds))
+        table.add_row("all functions", "", seconds(used.mpi_seconds), share, "")
+    return table
+
+
+def _details(data: document.WorldJson) -> list[Table]:
+    """Return communicators if there are several, and call sites if they were asked for."""
+    comms = Table("communicator", "messages", "bytes", "collectives", "time", box=None)
+    if len(data.communicators) > 1:
+        for comm in data.communicators[:MOST_FUNCTIONS]:
+            counts = (f"{comm.messages:,}", f"{comm.bytes:,}", f"{comm.collectives:,}")
+            comms.add_row(comm.communicator, *counts, seconds(comm.seconds))
+    places = Table("call site", "function", "calls", "time", box=None)
+    places.columns[0].overflow = "fold"
+    for one in data.sites[:MOST_FUNCTIONS]:
+        places.add_row(one.site, one.function, f"{one.calls:,}", seconds(one.seconds))
+    return [comms, places]
 
 
 def _outside(found: Traffic) -> Table:

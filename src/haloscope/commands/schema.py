@@ -13,6 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from haloscope.clusters.schema import Cluster
 from haloscope.papers.file import PaperFile
+from haloscope.profiling.document import ProfileJson
 from haloscope.programs.schema import ProgramFile
 from haloscope.records import checked
 from haloscope.records.record import Record
@@ -95,6 +96,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "program": ProgramFile.model_json_schema,
     "paper": PaperFile.model_json_schema,
     "record": lambda: GenerateJsonSchema().generate(checked.schema(Record)),
+    "profile": lambda: ProfileJson.model_json_schema(by_alias=True, mode="serialization"),
     "report": lambda: ReportJson.model_json_schema(by_alias=True, mode="serialization"),
 }
 """SCHEMAS has the kinds of files, and what makes the schema of each."""

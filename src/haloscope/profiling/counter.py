@@ -38,9 +38,10 @@ def built(toolchain: Toolchain) -> Path:
     UserError, with the compiler's last lines, where it does not build.
     """
     source = share("profiler") / SOURCE
+    texts = [one.read_text(encoding="utf-8") for one in sorted(source.parent.glob("*.?pp"))]
     code = wrappers.code(header(toolchain))
     facts = (toolchain.version, str(toolchain.mpicxx), build.wrapped_compiler(toolchain), *_FLAGS)
-    text = "\0".join((*facts, code, source.read_text(encoding="utf-8")))
+    text = "\0".join((*facts, code, *texts))
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     final = cache_path() / "profiler" / f"haloscope-{toolchain.name}-{digest}.so"
     if os.access(final, os.X_OK):

@@ -7,14 +7,14 @@ other, or by MPI_Comm_spawn.
 
 from __future__ import annotations
 
-import json
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from haloscope.errors import Problem, UserError
+from haloscope.profiling import process
+from haloscope.profiling.process import Process, Sent
 from haloscope.quantities import count
 
 FINALIZE = "name the MPI library that the program is linked with: --toolchain NAME (programs that "
@@ -26,18 +26,6 @@ _Of = TypeVar("_Of")
 KINDS = (MESSAGE, NEIGHBOUR, ONE_SIDED)
 """KINDS of what is sent from one rank to one: a message, one of a neighbourhood collective, or one
 that a single rank's call moves."""
-
-
-@dataclass(frozen=True)
-class Sent:
-    """Messages, or calls of an operation, and their bytes."""
-
-    messages: int = 0
-    bytes: int = 0
-
-    def __add__(self, other: Sent) -> Sent:
-        """Both together."""
-        return Sent(self.messages + other.messages, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True, order=True)
@@ -138,43 +126,30 @@ class Traffic:
         return sum(sent, start=Sent())
 
 
-@dataclass(frozen=True)
-class Process:
-    """What a process wrote: its first line, counts by what its other lines say, and events."""
-
-    about: Mapping[str, Any]
-    counts: Sequence[tuple[list[Any], Sent]]
-    events: Sequence[Mapping[str, Any]]
-
-    @property
-    def rank(self) -> int:
-        """Its rank in its world."""
-        return int(self.about["rank"])
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it came to the end of MPI."""
-        return next((bool(one["ended"]) for one in reversed(self.events) if "ended" in one), False)
-
-    def groups(self) -> Iterator[Mapping[str, Any]]:
-        """The groups of ranks of other worlds that it met."""
-        yield from (one for one in self.events if "group" in one)
-
-
 World = dict[int, Process]
 """The processes of a world by their rank."""
 
 
 def read(folder: Path) -> list[Traffic]:
+    """What processes wrote into a folder, by worlds, in the order of their beginning."""
+    return put_together(worlds(folder))
+
+
+def put_together(found: Sequence[World]) -> list[Traffic]:
+    """What the ranks of each world sent."""
+    links = _links(found)
+    return [_traffic(number, world, links) for number, world in enumerate(found, 1)]
+
+
+def worlds(folder: Path) -> list[World]:
     """What processes wrote into a folder, by worlds, in the order of their beginning.
 
     UserError where nobody wrote anything, or each rank that a launcher started was alone.
     """
-    paths = sorted(path for path in folder.glob("rank-*") if path.suffix != ".counts")
-    processes = [found for path in paths if (found := _process(path)) is not None]
+    paths = sorted(path for path in folder.glob("rank-*") if not path.suffix)
+    processes = [found for path in paths if (found := process.read(path)) is not None]
     if not processes:
         raise UserError(Problem(_ABOUT, "no rank wrote any", FINALIZE))
-    worlds = _worlds(processes)
     for one in processes:
         launched, job = int(one.about["launched"]), one.about["job"]
         fellows = [other for other in processes if other.about["job"] == job]
@@ -182,25 +157,7 @@ def read(folder: Path) -> list[Traffic]:
             what = f"{len(fellows)} processes ran separately, each as rank 0 of 1"
             remedy = "use the launcher of the MPI library that the program is linked with"
             raise UserError(Problem(_ABOUT, what, remedy))
-    links = _links(worlds)
-    return [_traffic(number, world, links) for number, world in enumerate(worlds, 1)]
-
-
-def _process(path: Path) -> Process | None:
-    """What a process wrote; None where it was killed before it wrote its first line.
-
-    A last line that was cut off, as on a full disk, is left out.
-    """
-    text = path.read_text(encoding="utf-8", errors="replace")
-    lines = [json.loads(line) for line in text.split("\n")[:-1]]
-    if not lines:
-        return None
-    numbers = array("q")
-    numbers.frombytes(path.with_name(f"{path.name}.counts").read_bytes())
-    keys = [line for line in lines[1:] if isinstance(line, list)]
-    pairs = zip(numbers[::2], numbers[1::2], strict=True)
-    counted = [(key, Sent(*pair)) for key, pair in zip(keys, pairs, strict=False) if pair[0]]
-    return Process(lines[0], counted, [line for line in lines[1:] if isinstance(line, dict)])
+    return _worlds(processes)
 
 
 def _worlds(processes: Iterable[Process]) -> list[World]:
@@ -210,7 +167,7 @@ def _worlds(processes: Iterable[Process]) -> list[World]:
     """
     worlds: list[World] = []
     of_jobs: dict[tuple[str, int], list[World]] = {}
-    for one in sorted(processes, key=lambda process: float(process.about["time"])):
+    for one in sorted(processes, key=lambda one: float(one.about["time"])):
         known = of_jobs.setdefault((one.about["job"], one.about["ranks"]), [])
         world = next((world for world in known if one.rank not in world), None)
         if world is None:
@@ -268,9 +225,9 @@ def _fit(one: _Side, other: _Side) -> bool:
 def _sides(number: int, world: World) -> Iterator[_Side]:
     """The sides that a world's ranks were on: each rank has them in the same order, by its root."""
     together: dict[tuple[str, int, tuple[int, ...], int], list[tuple[int, Mapping[str, Any]]]] = {}
-    for rank, process in sorted(world.items()):
+    for rank, one in sorted(world.items()):
         seen: dict[tuple[str, int, tuple[int, ...]], int] = {}
-        for group in process.groups():
+        for group in one.groups():
             how = next(one for one in ("spawns", "spawned", "accepts", "connects") if one in group)
             key = (how, int(group["root"]), tuple(group["ranks"]))
             seen[key] = seen.get(key, 0) + 1
@@ -290,27 +247,27 @@ def _traffic(number: int, world: World, links: Links) -> Traffic:
     pairs: dict[Flow, Sent] = {}
     tables: dict[str, dict[tuple[str, str], Sent]] = {"collective": {}, "file": {}}
     uncounted: dict[str, int] = {}
-    for rank, process in sorted(world.items()):
+    for rank, one in sorted(world.items()):
         own = Rank(number, rank)
-        for (way, phase, name, group, at), sent in process.counts:
-            if way == "uncounted":
-                uncounted[name] = uncounted.get(name, 0) + sent.messages
-            elif way in tables:
-                table = tables[way]
-                table[phase, name] = table.get((phase, name), Sent()) + sent
-            else:
-                peer = Rank(number, at)
-                if group != 0:
-                    known = links.get((number, rank, group))
-                    peer = known[at] if known else Rank(None, at)
-                ends = (own, peer) if way == "to" else (peer, own)
-                flow = Flow(phase, *ends, name)
+        for line, sent in one.counts:
+            if line.way == "uncounted":
+                uncounted[line.name] = uncounted.get(line.name, 0) + sent.messages
+            elif line.way in tables:
+                table, key = tables[line.way], (line.phase, line.name)
+                table[key] = table.get(key, Sent()) + sent
+            elif line.way != "time":
+                peer = Rank(number, line.rank)
+                if line.group != 0:
+                    known = links.get((number, rank, line.group))
+                    peer = known[line.rank] if known else Rank(None, line.rank)
+                ends = (own, peer) if line.way == "to" else (peer, own)
+                flow = Flow(line.phase, *ends, line.name)
                 pairs[flow] = pairs.get(flow, Sent()) + sent
     ranks = int(first.about["ranks"])
     parents = {
         known[0].world
-        for rank, process in world.items()
-        for group in process.groups()
+        for rank, one in world.items()
+        for group in one.groups()
         if "spawned" in group and (known := links.get((number, rank, int(group["group"]))))
     }
     return Traffic(
@@ -320,7 +277,7 @@ def _traffic(number: int, world: World, links: Links) -> Traffic:
         tables["collective"],
         tables["file"],
         uncounted,
-        tuple(rank for rank, process in sorted(world.items()) if not process.has_ended),
+        tuple(rank for rank, one in sorted(world.items()) if not one.has_ended),
         next(iter(parents), None),
     )
 
@@ -335,49 +292,6 @@ def _summed(found: Iterable[tuple[_Of, Sent]]) -> dict[_Of, Sent]:
 def _by_operation(found: Mapping[tuple[str, str], Sent]) -> dict[str, Sent]:
     """By the operation's name, in its order, whatever the phase."""
     return dict(sorted(_summed((name, sent) for (_, name), sent in found.items()).items()))
-
-
-def table(worlds: Iterable[Traffic]) -> Iterator[list[str]]:
-    """Rows for a CSV file: what each rank sent to each."""
-    yield [
-        *("phase", "from", "to", "messages", "bytes", "kind", "from_world", "to_world", "partial")
-    ]
-    for one in worlds:
-        for flow, sent in sorted(one.pairs.items(), key=lambda item: _order(item[0])):
-            ends = (str(flow.sender.rank), str(flow.receiver.rank))
-            where = (_number(flow.sender.world), _number(flow.receiver.world))
-            numbers = (str(sent.messages), str(sent.bytes))
-            yield [flow.phase, *ends, *numbers, flow.kind, *where, _partial(one)]
-
-
-def operations_table(worlds: Iterable[Traffic], files: bool = False) -> Iterator[list[str]]:
-    """Rows for a CSV file: calls of all ranks of a collective operation, or of files, and bytes."""
-    yield ["phase", "operation", "calls", "bytes", "world", "partial"]
-    for one in worlds:
-        for (phase, name), sent in sorted((one.files if files else one.collectives).items()):
-            numbers = (str(sent.messages), str(sent.bytes), str(one.number))
-            yield [phase, name, *numbers, _partial(one)]
-
-
-def uncounted_table(worlds: Iterable[Traffic]) -> Iterator[list[str]]:
-    """Rows for a CSV file: calls of functions that are not counted."""
-    yield ["function", "calls", "world", "partial"]
-    for one in worlds:
-        for name, calls in sorted(one.uncounted.items()):
-            yield [name, str(calls), str(one.number), _partial(one)]
-
-
-def _order(flow: Flow) -> tuple[object, ...]:
-    ends = ((end.world or 0, end.rank) for end in (flow.sender, flow.receiver))
-    return (flow.phase, *ends, flow.kind)
-
-
-def _number(world: int | None) -> str:
-    return "" if world is None else str(world)
-
-
-def _partial(one: Traffic) -> str:
-    return "yes" if one.is_partial else "no"
 
 
 _NOUNS = {

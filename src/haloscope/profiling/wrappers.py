@@ -8,7 +8,7 @@ those of the library's own mpi.h: each function it has is counted, or named as n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _FILES = {
@@ -18,10 +18,11 @@ _FILES = {
     for how in ("", "_all", "_shared", "_ordered", "_all_begin", "_ordered_begin")
 }
 MOVES: Mapping[str, str] = {
-    **dict.fromkeys(("Send", "Ssend", "Rsend", "Bsend"), "message($1, $2, $3, $5)"),
-    "Sendrecv": "message($1, $2, $3, $10)",
-    "Sendrecv_replace": "message($1, $2, $3, $7)",
-    "Psend": "message(wide($1) * wide($2), $3, $4, $6)",  # all its partitions are one message
+    **dict.fromkeys(("Send", "Ssend", "Rsend", "Bsend"), "message($1, $2, $3, $4, $5)"),
+    "Recv": "received($3, $4)",
+    "Sendrecv": "both(message($1, $2, $3, $4, $10), received($8, $9))",
+    "Sendrecv_replace": "both(message($1, $2, $3, $4, $7), received($5, $6))",
+    "Psend": "parts(wide($1) * wide($2), $3, $4, $6)",  # all its partitions are one message
     "Put": "put($1, $2, $3, $7)",
     "Accumulate": "put($1, $2, $3, $8)",
     "Get": "get($1, $2, $3, $7)",
@@ -31,26 +32,28 @@ MOVES: Mapping[str, str] = {
     **dict.fromkeys(("Neighbor_allgather", "Neighbor_alltoall"), "to_neighbours(wide($1), $2, $6)"),
     "Neighbor_allgatherv": "to_neighbours(wide($1), $2, $7)",
     **dict.fromkeys(("Neighbor_alltoallv", "Neighbor_alltoallw"), "to_neighbours($1, $3, $8)"),
-    "Barrier": "collective(NAME, 0)",
-    "Bcast": "collective(NAME, is_root($3, $4) ? bytes($1, $2) : 0)",
-    "Reduce": "collective(NAME, gives_to($5) ? bytes($2, $3) : 0)",
-    **dict.fromkeys(("Allreduce", "Scan", "Exscan"), "collective(NAME, bytes($2, $3))"),
-    "Reduce_scatter": "collective(NAME, bytes($2, local_size($5), $3))",
-    "Reduce_scatter_block": "collective(NAME, bytes(wide($2) * local_size($5), $3))",
+    "Barrier": "collective(NAME, 0, ALL)",
+    "Bcast": "collective(NAME, is_root($3, $4) ? bytes($1, $2) : 0, $3)",
+    "Reduce": "collective(NAME, gives_to($5) ? bytes($2, $3) : 0, $5)",
+    "Allreduce": "collective(NAME, bytes($2, $3), ALL)",
+    **dict.fromkeys(("Scan", "Exscan"), "collective(NAME, bytes($2, $3))"),
+    "Reduce_scatter": "collective(NAME, bytes($2, local_size($5), $3), ALL)",
+    "Reduce_scatter_block": "collective(NAME, bytes(wide($2) * local_size($5), $3), ALL)",
     "Gather": "collective(NAME, !gives_to($6) ? 0 "
-    ": $0 == MPI_IN_PLACE ? bytes($4, $5) : bytes($1, $2))",
+    ": $0 == MPI_IN_PLACE ? bytes($4, $5) : bytes($1, $2), $6)",
     "Gatherv": "collective(NAME, !gives_to($7) ? 0 "
-    ": $0 == MPI_IN_PLACE ? own_part($4, $6, $8) : bytes($1, $2))",
-    "Scatter": "collective(NAME, is_root($6, $7) ? bytes(wide($1) * size_of($7), $2) : 0)",
-    "Scatterv": "collective(NAME, is_root($7, $8) ? bytes($1, size_of($8), $3) : 0)",
-    "Allgather": "collective(NAME, $0 == MPI_IN_PLACE ? bytes($4, $5) : bytes($1, $2))",
-    "Allgatherv": "collective(NAME, $0 == MPI_IN_PLACE ? own_part($4, $6, $7) : bytes($1, $2))",
+    ": $0 == MPI_IN_PLACE ? own_part($4, $6, $8) : bytes($1, $2), $7)",
+    "Scatter": "collective(NAME, is_root($6, $7) ? bytes(wide($1) * size_of($7), $2) : 0, $6)",
+    "Scatterv": "collective(NAME, is_root($7, $8) ? bytes($1, size_of($8), $3) : 0, $7)",
+    "Allgather": "collective(NAME, $0 == MPI_IN_PLACE ? bytes($4, $5) : bytes($1, $2), ALL)",
+    "Allgatherv": "collective(NAME, "
+    "$0 == MPI_IN_PLACE ? own_part($4, $6, $7) : bytes($1, $2), ALL)",
     "Alltoall": "collective(NAME, $0 == MPI_IN_PLACE ? bytes(wide($4) * size_of($6), $5) "
-    ": bytes(wide($1) * size_of($6), $2))",
+    ": bytes(wide($1) * size_of($6), $2), ALL)",
     **dict.fromkeys(
         ("Alltoallv", "Alltoallw"),
         "collective(NAME, $0 == MPI_IN_PLACE ? bytes($5, size_of($8), $7) "
-        ": bytes($1, size_of($8), $3))",
+        ": bytes($1, size_of($8), $3), ALL)",
     ),
     **_FILES,
 }
@@ -62,8 +65,7 @@ _ONE_SIDED = {"Put", "Get", "Accumulate", "Get_accumulate"}
 _SHARED = {"Win_allocate_shared", "Win_shared_query"}
 """_SHARED give a rank other ranks' memory, which it then reads and writes without MPI."""
 _LOCAL = re.compile(r"Pack|Unpack|Reduce_local|Type_|(?!.*send).*recv", re.IGNORECASE)
-"""_LOCAL are functions with a buffer and a datatype that send nothing. What is received is counted
-where it is sent."""
+"""_LOCAL are functions with a buffer and a datatype that send nothing."""
 _STILL = re.compile(
     r"(Type|Group|Info|Op|Errhandler|Error|Add|Remove|Attr|Keyval|Status|T|Grequest|Session|Get|Aint|"
     r"Dims|Is|Query|Open|Close|Publish|Unpublish|Lookup|Alloc|Free|Register)_|"
@@ -76,8 +78,11 @@ _STILL = re.compile(
 none."""
 _BY_HAND = {"Start", "Startall", "Request_free", "Init", "Init_thread", "Finalize"}
 _BY_HAND |= {"Session_init", "Session_finalize", "Comm_spawn", "Comm_spawn_multiple"}
-_BY_HAND |= {"Comm_accept", "Comm_connect"}
+_BY_HAND |= {"Comm_accept", "Comm_connect", "Comm_set_name"}
+_BY_HAND |= {f"{verb}{which}" for verb in ("Wait", "Test") for which in ("", "all", "any", "some")}
 """_BY_HAND have wrappers in count_messages.cpp."""
+_NOT_CREATED = {"Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info"}
+"""_NOT_CREATED end a communicator, or make one that cannot be used yet."""
 _PROTOTYPE = re.compile(r"\bint\s+(MPIX?_\w+)\s*\(([^()]*)\)")
 
 
@@ -144,29 +149,35 @@ def _type(parameter: str) -> str:
 
 
 def code(preprocessed: str) -> str:
-    """The wrappers of all functions of a preprocessed mpi.h that move data."""
-    lines = []
-    for function in functions(preprocessed):
-        if not function.is_guarded:
-            continue
-        moves = function.moves
-        parameters = ", ".join(
-            f"{kind.partition('[')[0]} a{number}{''.join(kind.partition('[')[1:])}"
-            for number, kind in enumerate(function.parameters)
-        )
-        numbers = range(len(function.parameters))
-        arguments = ", ".join(f"a{number}" for number in numbers)
-        if moves is None:
-            lines.append(f"GUARDED({function.name}, ({parameters}), ({arguments}))\n")
-            continue
-        name = function.name if moves == UNCOUNTED else function.plain
-        said = re.sub(r"\$(\d+)", r"a\1", moves).replace("NAME", f'"{name}"')
-        macro, request = (
-            ("PREPARED", f"a{numbers[-1]}, ") if function.is_prepared else ("COUNTED", "")
-        )
-        if moves == UNCOUNTED:
-            macro, request = "COUNTED", ""
-        lines.append(
-            f"{macro}({function.name}, ({parameters}), ({arguments}), {request}({said}))\n"
-        )
-    return "".join(lines)
+    """The wrappers of all functions of a preprocessed mpi.h that move data or may wait."""
+    return "".join(_wrapper(one) for one in functions(preprocessed) if one.is_guarded)
+
+
+def _wrapper(function: Function) -> str:
+    kinds = function.parameters
+    parameters = ", ".join(
+        f"{kind.partition('[')[0]} a{number}{''.join(kind.partition('[')[1:])}"
+        for number, kind in enumerate(kinds)
+    )
+    arguments = ", ".join(f"a{number}" for number in range(len(kinds)))
+    name = function.plain if function.name.startswith("MPI_") else function.name
+    comm = f"a{kinds.index('MPI_Comm')}" if "MPI_Comm" in kinds else "MPI_COMM_NULL"
+    common = f'{function.name}, "{name}", ({parameters}), ({arguments}), {comm}'
+    moves = function.moves
+    if moves is None:
+        created = [number for number, kind in enumerate(kinds) if kind == "MPI_Comm *"]
+        if created and function.plain not in _NOT_CREATED:
+            return f"CREATES({common}, a{created[0]})\n"
+        return f"COUNTED({common}, Moves{{}})\n"
+    counted = function.name if moves == UNCOUNTED else function.plain
+    said = re.sub(r"\$(\d+)", r"a\1", moves).replace("NAME", f'"{counted}"')
+    if moves != UNCOUNTED and (request := _number(kinds, "MPI_Request *")) is not None:
+        macro = "PREPARED" if function.is_prepared else "BEGUN"
+        return f"{macro}({common}, ({said}), a{request})\n"
+    if "received(" in said and (status := _number(kinds, "MPI_Status *")) is not None:
+        return f"RECEIVED({common}, ({said}), a{status})\n"
+    return f"COUNTED({common}, ({said}))\n"
+
+
+def _number(kinds: Sequence[str], kind: str) -> int | None:
+    return kinds.index(kind) if kind in kinds else None
