@@ -55,7 +55,7 @@ def unknown_waits(data: WorldJson) -> Iterator[str]:
     ]
     if parts:
         why = f" ({'; '.join(known.reasons)})" if known.reasons else ""
-        yield f"waits are known for {' and '.join(parts)}{why}"
+        yield f"waits are lower bounds: known for {' and '.join(parts)}{why}"
 
 
 def write(profile: ProfileJson, directory: Path) -> Path:
