@@ -7,12 +7,15 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.profiling.document import ProfileJson, WorldJson
 from haloscope.profiling.waits import AT_COLLECTIVE, KINDS
 from haloscope.quantities import count, percent, seconds, size
 from haloscope.records.enclosure import require_enclosed
 from haloscope.report.document import Document, Section
 from haloscope.report.draw import html
+from haloscope.stats.estimates import Estimate
+from haloscope.topics import arranged
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 MOST_RANKS = 64
@@ -85,7 +88,7 @@ def document(profile: ProfileJson) -> Document:
         title=f"Profile: {shlex.join(profile.command)}",
         summary=f"{count(ranks, 'rank')} on {count(len(hosts), 'node')}. "
         f"{share} of the run time in MPI.",
-        findings=(),
+        findings=tuple(arranged([*_findings(profile, in_mpi)], 1)),
         sections=tuple(sections),
         left_out=tuple(lines),
         machine=(),
@@ -95,6 +98,25 @@ def document(profile: ProfileJson) -> Document:
             ("command", shlex.join(profile.command)),
             ("exit code", str(profile.exit_code)),
         ),
+    )
+
+
+def _findings(profile: ProfileJson, in_mpi: float) -> Iterator[Finding]:
+    """Time in MPI, with the function that takes most of it."""
+    functions: dict[str, float] = {}
+    for world in profile.worlds:
+        for one in world.time:
+            functions[one.function] = functions.get(one.function, 0.0) + one.seconds
+    if not functions:
+        return
+    longest = max(functions, key=lambda name: functions[name])
+    parts = tuple(
+        Claim({"name": name}, estimate=Estimate(value, None, None, 0, "none"))
+        for name, value in (("all functions", in_mpi), (longest, functions[longest]))
+    )
+    metric = Metric("time of all ranks")
+    yield Finding(
+        "Time in MPI", FindingShape.VALUE, parts, metric, f"world-{profile.worlds[0].world}"
     )
 
 
