@@ -35,7 +35,8 @@ from turns import in_turn, kept, taken, write_page
 
 from haloscope.predict.node_calibration import ARITHMETIC
 from haloscope.profiling import counter, traffic
-from haloscope.profiling.traffic import Sent, Traffic
+from haloscope.profiling.process import Sent
+from haloscope.profiling.traffic import Traffic
 from haloscope.run.runners.external import ExternalLaunch
 from haloscope.study.case import Launch, Layout
 from haloscope.toolchains import library
