@@ -14,12 +14,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "support"))  # as pytest does, for a run without it
+
 from cluster_files import emptied
 from kernel_programs import ROOT, SMPI, program, program_of
 from simulated_build import build_it

@@ -16,6 +16,7 @@ from programs_page import page
 from pydantic import ValidationError
 from recorded import Raw, cases, record, write_folder
 
+from haloscope.analysis import cases as analysed
 from haloscope.analysis.cases import Planned, group
 from haloscope.analysis.comparison import UNDECIDED, measures
 from haloscope.analysis.context import Context
@@ -297,6 +298,20 @@ def test_results_are_in_a_table_in_their_units() -> None:
     assert column(table, "speed")[0].text == "2.10 GFLOP/s"
 
 
+def test_a_kernel_that_no_table_names_has_its_results_in_their_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    declared = {"name": "round_s", "type": "real", "unit": "s", "minimum": 0, "maximum": None}
+    known = {"toy": {"parameters": [], "results": [declared | {"absent": None}]}}
+    monkeypatch.setattr(analysed, "declared", lambda: known)
+    raws = [record("toy", {}, [1.0], launch=k, result={"round_s": 2e-6}) for k in range(3)]
+
+    (table,) = build("results", raws)
+
+    assert column(table, "round_s")[0].text == "2.00 µs"
+    assert build("results", [record("empty", {}, [1.0], result={"step_s": 1.0})]) == []
+
+
 def test_a_size_is_in_bytes_only_where_its_unit_says_so() -> None:
     (told,) = cases([printed(size=4096, points=4096)])
     (other,) = cases([{**printed(size=4096), "program": {**USED, "units": {}}}])
@@ -340,7 +355,7 @@ def test_a_study_of_a_program_may_ask_for_what_sweeps_have() -> None:
     study = Study.model_validate({"title": "t", "runs": [{"kernel": "osu"}], "tables": asked})
 
     assert [*unsuited(study, "mine.toml", {"osu"})] == []
-    assert len([*unsuited(study, "mine.toml")]) == 3
+    assert len([*unsuited(study, "mine.toml")]) == 2  # results: of any kernel without a table
 
 
 def test_results_are_compared_folder_by_folder() -> None:

@@ -199,3 +199,28 @@ def test_a_program_that_cannot_answer_is_named(binary: Path) -> None:
     binary.write_text("#!/bin/sh\necho 'libmpi.so.40: not found' >&2\nexit 127\n")
     with pytest.raises(UserError, match=r"libmpi.so.40: not found\n.*built again"):
         halobench.Planner(binary).forecast("ring", {"n": 4})
+
+
+@pytest.mark.parametrize(
+    ("line", "named", "remedy"),
+    [
+        ("KERNEL(halo-sum)", "halo-sum", "lower-case"),
+        ("KERNEL(halo_sum)", "halo_sum", "halo_sum.cpp"),
+    ],
+)
+def test_a_line_that_names_no_kernel_is_refused_before_a_build(
+    line: str, named: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kernels" / "ring").mkdir(parents=True)
+    (tmp_path / "kernels" / "ring" / "ring.cpp").touch()
+    (tmp_path / "kernels.def").write_text(f"KERNEL(ring)\n{line}\n")
+    monkeypatch.setattr(halobench, "share", lambda _: tmp_path)
+
+    with pytest.raises(UserError) as caught:
+        halobench.names()
+
+    (problem,) = caught.value.problems
+    assert problem.where == str(tmp_path / "kernels.def")
+    assert named in problem.what and remedy in problem.remedy
+    (tmp_path / "kernels.def").write_text("KERNEL(ring)\n")
+    assert halobench.names() == ["ring"]

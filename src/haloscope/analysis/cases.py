@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from haloscope.analysis import bands
 from haloscope.analysis.bands import ErrorBand, Subject
 from haloscope.quantities import count
+from haloscope.records.kernels import declared
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
@@ -104,7 +105,10 @@ class MeasuredCase:
         return any(record.program for record in (*self.launches, *self.excluded))
 
     def unit(self, name: str) -> str:
-        """What a parameter or result of an external program is in; "" where it is not said."""
+        """The declared unit of a result, or of a parameter of an external program; "" for none."""
+        if self.kernel in declared() and not self.external:
+            results = declared()[self.kernel]["results"]
+            return next((one["unit"] or "" for one in results if one["name"] == name), "")
         told = [record.program or {} for record in (*self.launches, *self.excluded)]
         return next((str(one["units"][name]) for one in told if name in one.get("units", {})), "")
 

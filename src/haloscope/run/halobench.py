@@ -71,8 +71,16 @@ class Kernel:
 
 def names() -> list[str]:
     """The names of all kernels, from the list that its programs are built by."""
-    listed = (share("halobench") / "kernels.def").read_text(encoding="utf-8")
-    return re.findall(r"^KERNEL\((\w+)\)", listed, re.MULTILINE)
+    file = share("halobench") / "kernels.def"
+    found = re.findall(r"^KERNEL\((.*)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    for name in found:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            remedy = "use lower-case letters, digits, and _"
+            raise UserError(Problem(str(file), f"invalid name: KERNEL({name})", remedy))
+        source = file.parent / "kernels" / name / f"{name}.cpp"
+        if not source.is_file():
+            raise UserError(Problem(str(file), f"KERNEL({name}) has no source", f"write {source}"))
+    return found
 
 
 @cache

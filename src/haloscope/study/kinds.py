@@ -18,6 +18,7 @@ class Kind:
 
     kernels: the kernels whose cases it shows; all if none is named.
     programs: whether it shows external programs; without kernels, it shows nothing else.
+    rest:    whether it also shows kernels that no kind names.
     over:    settings of which at least one must vary among the cases of a kernel.
     having:  a setting that a case must have, or a parameter that must not be 0.
     """
@@ -28,19 +29,24 @@ class Kind:
     figure: bool = False
     kernels: tuple[str, ...] = ()
     programs: bool = False
+    rest: bool = False
     over: tuple[str, ...] = ()
     having: str | None = None
 
     def shows(self, kernel: str, programs: Container[str]) -> bool:
         """Whether it shows cases of a kernel. programs: those that are external programs."""
-        if self.programs and kernel in programs:
+        if (self.programs and kernel in programs) or (self.rest and without_kind(kernel)):
             return True
         return kernel in self.kernels or not (self.kernels or self.programs)
 
     @property
     def shown(self) -> list[str]:
         """The names of what it shows; [] for any kernel."""
-        return [*self.kernels, *(["external programs"] if self.programs else [])]
+        return [
+            *self.kernels,
+            *(["external programs"] if self.programs else []),
+            *(["kernels without a table of their own"] if self.rest else []),
+        ]
 
 
 _SOLVER = ("poisson_cg",)
@@ -105,7 +111,7 @@ KINDS = (
     Kind("variability", "variability", table=True, figure=True),
     Kind("tails", "tails", table=True),
     Kind("points", "programs", table=True, figure=True, programs=True),
-    Kind("results", "programs", table=True, programs=True),
+    Kind("results", "programs", table=True, programs=True, rest=True),
     Kind("summary", "summary", table=True),
 )
 
@@ -131,10 +137,19 @@ TOPICS = {
     "phases": "Time by phase",
     "variability": "Variability between launches",
     "tails": "Slow repetitions",
-    "programs": "Results of external programs",
+    "programs": "Results",
     "summary": "All cases",
 }
 """The sections of a report and their titles."""
+
+
+_TIMED = ("empty", "parallel_region")
+"""Kernels whose only result is the time of a step, which every report has."""
+
+
+def without_kind(kernel: str) -> bool:
+    """Whether no kind of table names a kernel: `results` then has what it declares."""
+    return kernel not in _TIMED and not any(kernel in kind.kernels for kind in KINDS)
 
 
 def named(name: str) -> Kind:

@@ -16,6 +16,7 @@ from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, secon
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.two_samples import Comparison, compare, holm
+from haloscope.study.kinds import without_kind
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
@@ -132,11 +133,11 @@ def scale(case: MeasuredCase, name: str) -> Scale:
 
 
 def results_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Results that external programs print, one row per case, in their declared units.
+    """Results of external programs and of kernels without a table, in their declared units.
 
-    One table a program.
+    One table per program or kernel, one row per case.
     """
-    own = [case for case in cases if case.external]
+    own = [case for case in cases if case.external or without_kind(case.kernel)]
     kernels = dict.fromkeys(case.kernel for case in own)
     parts = ([case for case in own if case.kernel == kernel] for kernel in kernels)
     return [_result_table(part, context) for part in parts if names(part)]

@@ -34,7 +34,7 @@ LINES, COLUMNS = 12, 80
 def summary(document: Document) -> RenderableType:
     """The answer, key figures and warnings in at most 12 lines of 80 columns; `show` has all."""
     answer, room = document.answer, LINES - 1
-    told = document.said(answer) if answer else "No finding: no launch that could answer."
+    told = document.said(answer) if answer else "No finding: see the tables."
     badge = [_Part(document.badge, "cyan", least=2)] if document.badge else []
     first = [_Part(document.title, "bold"), _Part(document.summary), *badge, _Part(told, least=3)]
     figures = []
