@@ -10,12 +10,14 @@ from pathlib import Path
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.profiling.document import ProfileJson, WorldJson
 from haloscope.profiling.waits import AT_COLLECTIVE, KINDS
-from haloscope.quantities import count, percent, seconds, size
+from haloscope.quantities import count, listed, percent, seconds, size
 from haloscope.records.enclosure import require_enclosed
 from haloscope.report.document import Document, Section
 from haloscope.report.draw import html
+from haloscope.report.draw.figures import draw_all
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
+from haloscope.topics.common.figure import Bars, Figure
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 MOST_RANKS = 64
@@ -64,20 +66,23 @@ def unknown_waits(data: WorldJson) -> Iterator[str]:
 def write(profile: ProfileJson, directory: Path) -> Path:
     """Write report.html; its path."""
     require_enclosed(directory)
-    return html.write(document(profile), {}, directory)
+    page = document(profile)
+    return html.write(page, draw_all(page.figures), directory)
 
 
 def document(profile: ProfileJson) -> Document:
     """The page as data."""
-    sections, first = [], 1
+    sections, first, drawn = [], 1, 0
     for world in profile.worlds:
         where = f" of world {world.world}" if len(profile.worlds) > 1 else ""
         tables = tuple(table for table in _tables(world) if table.rows)
         if tables:
             section = f"world-{world.world}"
             title = f"MPI{where}: {count(world.ranks, 'rank')}"
-            sections.append(Section(section, title, (), tables, first_table=first))
-            first += len(tables)
+            figures = tuple(filter(None, [_figure(world)]))
+            numbers = {"first_figure": drawn + 1, "first_table": first}
+            sections.append(Section(section, title, figures, tables, **numbers))
+            first, drawn = first + len(tables), drawn + len(figures)
     lines = [line for world in profile.worlds for line in _left_out(world)]
     ranks = sum(world.ranks for world in profile.worlds)
     hosts = {host for world in profile.worlds for host in world.hosts if host}
@@ -88,7 +93,7 @@ def document(profile: ProfileJson) -> Document:
         title=f"Profile: {shlex.join(profile.command)}",
         summary=f"{count(ranks, 'rank')} on {count(len(hosts), 'node')}. "
         f"{share} of the run time in MPI.",
-        findings=tuple(arranged([*_findings(profile, in_mpi)], 1)),
+        findings=tuple(arranged([*_findings(profile, run)], 1)),
         sections=tuple(sections),
         left_out=tuple(lines),
         machine=(),
@@ -101,23 +106,67 @@ def document(profile: ProfileJson) -> Document:
     )
 
 
-def _findings(profile: ProfileJson, in_mpi: float) -> Iterator[Finding]:
-    """Time in MPI, with the function that takes most of it."""
-    functions: dict[str, float] = {}
-    for world in profile.worlds:
-        for one in world.time:
-            functions[one.function] = functions.get(one.function, 0.0) + one.seconds
-    if not functions:
+def _findings(profile: ProfileJson, run: float) -> Iterator[Finding]:
+    """What takes the run time of all ranks: the program itself, and the longest functions."""
+    functions = _functions(profile.worlds)
+    if not functions or not run:
         return
-    longest = max(functions, key=lambda name: functions[name])
-    parts = tuple(
-        Claim({"name": name}, estimate=Estimate(value, None, None, 0, "none"))
-        for name, value in (("all functions", in_mpi), (longest, functions[longest]))
+    metric, topic = Metric("time of all ranks"), f"world-{profile.worlds[0].world}"
+    shares = {_OUTSIDE: 1 - sum(functions.values()) / run}
+    shares |= {name: value / run for name, value in [*functions.items()][:_SHOWN]}
+    whole = Claim(estimate=Estimate(run, None, None, 0, "none"))
+    parts = [Claim({"name": name}, share=share) for name, share in shares.items()]
+    shape = FindingShape.BREAKDOWN
+    yield Finding("Run time of all ranks", shape, (whole, *parts), metric, topic)
+    waited: dict[str, float] = {}
+    for one in (one for world in profile.worlds for one in world.waits):
+        waited[one.kind] = waited.get(one.kind, 0.0) + one.seconds
+    if waited:
+        whole = Claim(estimate=Estimate(sum(waited.values()), None, None, 0, "none"))
+        parts = [Claim({"name": kind}, share=time / run) for kind, time in waited.items()]
+        question = "Waits for other ranks, and their share of the run time"
+        yield Finding(question, shape, (whole, *parts), metric, topic)
+
+
+def _functions(worlds: Iterable[WorldJson]) -> dict[str, float]:
+    """The time of all ranks in each function, the longest first."""
+    found: dict[str, float] = {}
+    for one in (one for world in worlds for one in world.time):
+        found[one.function] = found.get(one.function, 0.0) + one.seconds
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _figure(world: WorldJson) -> Figure | None:
+    """The run time of each rank by function; None of ranks that are too many to be drawn."""
+    longest = [*_functions([world])][:_SHOWN]
+    run = [value or 0.0 for value in world.run_s]
+    if not longest or world.ranks > MOST_RANKS or 0.0 in run:
+        return None
+    names = [_OUTSIDE, *longest, _OTHERS]
+    times = {name: [0.0] * world.ranks for name in names}
+    for one in world.time:
+        times[one.function if one.function in longest else _OTHERS][one.rank] += one.seconds
+    for rank, whole in enumerate(run):
+        times[_OUTSIDE][rank] = max(0.0, whole - sum(own[rank] for own in times.values()))
+    if not any(times[_OTHERS]):
+        names.remove(_OTHERS)
+    panel = Bars(
+        "ranks",
+        "",
+        tuple(f"rank {rank}" for rank in range(world.ranks)),
+        tuple(
+            (name, tuple(part / whole for part, whole in zip(times[name], run, strict=True)))
+            for name in names
+        ),
+        tuple(map(seconds, run)),
     )
-    metric = Metric("time of all ranks")
-    yield Finding(
-        "Time in MPI", FindingShape.VALUE, parts, metric, f"world-{profile.worlds[0].world}"
-    )
+    alt = f"{count(world.ranks, 'rank')}: time outside MPI and in {listed(longest)}."
+    return Figure(f"ranks-{world.world}", "profile", "Run time by rank", (panel,), alt)
+
+
+_SHOWN = 4
+"""How many functions are named apart."""
+_OUTSIDE, _OTHERS = "outside MPI", "other MPI functions"
 
 
 def _left_out(world: WorldJson) -> Iterator[str]:

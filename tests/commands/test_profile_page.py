@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of `profile`: what takes the run time, as an answer and rank by rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from haloscope.commands.profile_page import MOST_RANKS, document
+from haloscope.findings.finding import FindingShape
+from haloscope.profiling.document import ProfileJson, WorldJson
+from haloscope.topics.common.figure import Bars
+
+
+def world(times: dict[str, list[float]], run_s: list[float | None]) -> dict[str, Any]:
+    """A world whose ranks spent these times in each function."""
+    rows = [
+        {**dict(phase="main", function=name, rank=rank, communicator=None), "calls": 2}
+        | {"seconds": seconds}
+        for name, own in times.items()
+        for rank, seconds in enumerate(own)
+    ]
+    empty = {
+        name: []
+        for name, field in WorldJson.model_fields.items()
+        if "tuple" in str(field.annotation)
+    }
+    known = {"messages": 4, "of_messages": 4, "collective_calls": 2, "of_collective_calls": 2}
+    return {
+        **empty,
+        **{"world": 1, "ranks": len(run_s), "hosts": ["a"] * len(run_s), "partial": False},
+        **{
+            "spawned_by": None,
+            "run_s": run_s,
+            "time": rows,
+            "waits_known": known | {"reasons": []},
+        },
+        "mpi_s": [sum(own[rank] for own in times.values()) for rank in range(len(run_s))],
+        "waits": [
+            {"kind": "late sender", "phase": "main", "function": "Recv", "rank": 0, "calls": 1}
+            | {"seconds": 0.5}
+        ],
+    }
+
+
+def page(*worlds: dict[str, Any]) -> Any:
+    """The page of these worlds, as data."""
+    command = ("mpirun", "-n", "2", "./program")
+    return document(ProfileJson.model_validate(GIVEN | {"command": command, "worlds": worlds}))
+
+
+GIVEN = {"exit_code": 0}
+FUNCTIONS = {name: [0.1 * k, 0.2 * k] for k, name in enumerate("abcdef", start=1)}
+
+
+def test_the_answer_is_what_takes_the_run_time_of_all_ranks() -> None:
+    made = page(world({"Recv": [1.0, 0.5], "Barrier": [0.25, 0.25]}, [2.0, 2.0]))
+
+    answer, waits = made.findings
+    whole, *parts = answer.parts
+    assert made.answer is answer and answer.shape is FindingShape.BREAKDOWN
+    assert whole.estimate.value == 4.0
+    assert [part.subject["name"] for part in parts] == ["outside MPI", "Recv", "Barrier"]
+    assert [part.share for part in parts] == pytest.approx([0.5, 0.375, 0.125])
+    assert [part.share for part in waits.parts[1:]] == pytest.approx([0.125])
+
+
+def test_each_rank_has_a_bar_of_the_longest_functions_and_of_the_others() -> None:
+    made = page(world(FUNCTIONS, [4.0, 8.0]))
+
+    (figure,) = made.figures
+    (panel,) = figure.panels
+    assert isinstance(panel, Bars) and panel.bars == ("rank 0", "rank 1")
+    assert [name for name, _ in panel.parts] == [
+        "outside MPI", "f", "e", "d", "c", "other MPI functions",
+    ]  # fmt: skip
+    for rank in range(2):
+        assert sum(shares[rank] for _, shares in panel.parts) == pytest.approx(1)
+    assert dict(panel.parts)["f"] == pytest.approx((0.15, 0.15))
+    assert made.first_figure is figure and made.sections[0].number(figure) == 1
+
+
+def test_ranks_without_a_run_time_and_too_many_ranks_have_no_bars() -> None:
+    many = MOST_RANKS + 1
+
+    assert page(world({"Recv": [1.0, 0.5]}, [2.0, None])).figures == []
+    assert page(world({"Recv": [1.0] * many}, [2.0] * many)).figures == []
+    assert len(page(world({"Recv": [1.0] * MOST_RANKS}, [2.0] * MOST_RANKS)).figures) == 1
