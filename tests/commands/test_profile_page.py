@@ -21,7 +21,7 @@ def world(times: dict[str, list[float]], run_s: list[float | None]) -> dict[str,
         for name, own in times.items()
         for rank, seconds in enumerate(own)
     ]
-    empty = {
+    empty: dict[str, Any] = {
         name: []
         for name, field in WorldJson.model_fields.items()
         if "tuple" in str(field.annotation)

@@ -46,6 +46,7 @@ def test_a_kind_of_other_kernels_is_a_problem_where_it_stands() -> None:
         (study("exchange"), [case(), case(exchange="sendrecv")], None),
         (study("scaling"), [case(), case("spmv", ppn=1)], "nodes, ppn and threads"),
         (study("scaling"), [case(), case(ppn=1)], None),
+        (study("scaling"), [case(n=0), case(n=0, ppn=1)], "no case has n"),
         (study("timeline", figure=True), [case()], "timeline"),
         (study("timeline", figure=True), [case(timeline=40)], None),
         (study("mapping"), [case()], "tasks"),

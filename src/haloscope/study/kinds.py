@@ -76,7 +76,7 @@ KINDS = (
     Kind("hybrid_grid", "walltime", table=True, kernels=_SOLVER, over=("ppn",)),
     Kind("bind", "walltime", table=True, kernels=_SOLVER, over=("bind",)),
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
-    Kind("scaling", "scaling", table=True, figure=True, over=_CORES),
+    Kind("scaling", "scaling", table=True, figure=True, over=_CORES, having="n"),
     Kind("scaling_law", "scaling", table=True, figure=True, over=(*_CORES, "n")),
     Kind(
         "exchange",
