@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from haloscope.commands.profile import MOST_PHASES, _phases
 from haloscope.commands.profile_page import MOST_RANKS, document
 from haloscope.findings.finding import FindingShape
 from haloscope.profiling.document import ProfileJson, WorldJson
+from haloscope.profiling.process import Sent
+from haloscope.profiling.traffic import Flow, Rank, Traffic
 from haloscope.topics.common.figure import Bars
 
 
@@ -87,3 +90,15 @@ def test_ranks_without_a_run_time_and_too_many_ranks_have_no_bars() -> None:
     assert page(world({"Recv": [1.0, 0.5]}, [2.0, None])).figures == []
     assert page(world({"Recv": [1.0] * many}, [2.0] * many)).figures == []
     assert len(page(world({"Recv": [1.0] * MOST_RANKS}, [2.0] * MOST_RANKS)).figures) == 1
+
+
+@pytest.mark.parametrize("number", [MOST_PHASES, MOST_PHASES + 3])
+def test_the_phases_with_the_most_bytes_are_printed_and_the_others_counted(number: int) -> None:
+    ends = Rank(1, 0), Rank(1, 1)
+    pairs = {Flow(f"p{k}", *ends): Sent(1, 8 * (number - k)) for k in range(number)}
+
+    names = [*_phases(Traffic(1, ("a", "a"), pairs)).columns[0].cells]
+
+    assert names[:MOST_PHASES] == [f"p{k}" for k in range(MOST_PHASES)]
+    assert len(names) == MOST_PHASES + (number > MOST_PHASES)
+    assert number == MOST_PHASES or str(names[-1]).startswith("3 more")

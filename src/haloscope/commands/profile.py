@@ -21,7 +21,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
 from haloscope.profiling import counter, document, launcher, sites, traffic, usage
 from haloscope.profiling.process import Sent
-from haloscope.profiling.traffic import Traffic, World
+from haloscope.profiling.traffic import Flow, Traffic, World
 from haloscope.profiling.usage import Usage
 from haloscope.quantities import percent, seconds, size
 from haloscope.report.draw import matrix
@@ -173,23 +173,26 @@ def _show(found: Traffic, used: Usage, data: document.WorldJson, worlds: int, ou
         out.print(f"too large to print ({found.ranks} ranks); see the picture and the CSV file")
 
 
+MOST_PHASES = 12
+"""MOST_PHASES is the number of phases that are printed, those with the most bytes first."""
+
+
 def _phases(found: Traffic) -> Table:
     table = Table("phase", "kind", box=None)
     table.columns[0].overflow = "fold"
     for title in ("messages", "bytes", "pairs", "mean message"):
         table.add_column(title, justify="right")
-    for phase, kind in product(found.phases, traffic.KINDS):
-        of_this = {
-            flow: sent
-            for flow, sent in found.pairs.items()
-            if (flow.phase, flow.kind) == (phase, kind)
-        }
-        if not of_this:
-            continue
+    pairs_of: dict[tuple[str, str], list[Flow]] = {}
+    for flow in found.pairs:
+        pairs_of.setdefault((flow.phase, flow.kind), []).append(flow)
+    rows = [key for key in product(found.phases, traffic.KINDS) if key in pairs_of]
+    for phase, kind in rows[:MOST_PHASES]:
         sent = found.total(phase, kind)
-        pairs = len({(flow.sender, flow.receiver) for flow in of_this})
+        pairs = len({(flow.sender, flow.receiver) for flow in pairs_of[phase, kind]})
         mean = size(round(sent.bytes / sent.messages))
         table.add_row(phase, kind, f"{sent.messages:,}", f"{sent.bytes:,}", str(pairs), mean)
+    if len(rows) > MOST_PHASES:
+        table.add_row(f"{len(rows) - MOST_PHASES} more in traffic.csv")
     return table
 
 

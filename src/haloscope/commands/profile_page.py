@@ -51,7 +51,7 @@ def unknown_waits(data: WorldJson) -> Iterator[str]:
     """Why waits of some messages or collective operations are not known."""
     known = data.waits_known
     parts = [
-        f"{covered:,} of {count(every, noun)}"
+        f"{f'{covered:,}' if covered else 'none'} of {count(every, noun)}"
         for covered, every, noun in (
             (known.messages, known.of_messages, "message"),
             (known.collective_calls, known.of_collective_calls, "collective call"),
