@@ -19,7 +19,7 @@ from fake_machine import FakeMachine, hybrid_laptop, two_sockets
 
 from haloscope import __version__
 from haloscope.commands import doctor as command
-from haloscope.host import machine, scratch
+from haloscope.host import gpus, machine, scratch
 from haloscope.run import doctor
 from haloscope.run.doctor import CheckResult, Patient
 from haloscope.toolchains import library, pypi
@@ -367,6 +367,14 @@ def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
     found = doctor.check_gpus(Patient(tmp_path))
     assert found.level == "ok"
     assert str(nvcc) in found.what and found.what.endswith("run STUDY --device cuda")
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_driver_of_nvidias_open_kernel_modules_is_read(machine: str, tmp_path: Path) -> None:
+    said = f"NVRM version: NVIDIA UNIX Open Kernel Module for {machine}  560.35.03  Release Build"
+    fake = FakeMachine(tmp_path).write(f"{NVIDIA}/version", said)
+
+    assert gpus.nvidia_driver(fake.root) == "560.35.03"
 
 
 def test_gpus_of_amd_are_those_of_its_nodes_that_compute(tmp_path: Path) -> None:

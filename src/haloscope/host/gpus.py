@@ -122,7 +122,7 @@ def driver(root: Path = ROOT) -> str | None:
 
 def nvidia_driver(root: Path = ROOT) -> str | None:
     """The version of NVIDIA's driver, such as 550.54; None where there is none."""
-    found = re.search(r"Kernel Module\D*([\d.]+)", _read(root / _NVIDIA / "version"))
+    found = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", _read(root / _NVIDIA / "version"))
     return found[1] if found else None
 
 

@@ -46,8 +46,9 @@ def _pattern(text: str) -> str:
 
 
 def _captures(text: str) -> str:
-    if re.compile(text).groups < 1:
-        why = "the pattern has no group ( ) for the value"
+    if (groups := re.compile(text).groups) != 1:
+        why = f"the pattern has {groups or 'no'} groups ( ); it needs one, for the value: "
+        why += "write others as (?: )"
         raise PydanticCustomError("pattern", "{why}", {"why": why})
     return text
 
