@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from haloscope.profiling import waits
@@ -133,11 +133,3 @@ def _order(key: tuple[str, int]) -> tuple[bool, int, str, int]:
 def bounds(size: int) -> tuple[int, int]:
     """The smallest and the largest number of bytes of a size."""
     return (0, 0) if size == 0 else (1 << (size - 1), (1 << size) - 1)
-
-
-def summed(found: Iterable[tuple[str, Spent]]) -> dict[str, Spent]:
-    """Time by name; the one with the most first."""
-    sums: dict[str, Spent] = {}
-    for name, spent in found:
-        sums[name] = sums.get(name, Spent()) + spent
-    return dict(sorted(sums.items(), key=lambda item: -item[1].seconds))

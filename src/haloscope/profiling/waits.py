@@ -61,14 +61,6 @@ class Waits:
     of_collectives: int
     reasons: tuple[str, ...]
 
-    def total(self, kind: str) -> float:
-        """The time of a kind of wait, of all ranks."""
-        return sum(value for wait, value in self.seconds.items() if wait.kind == kind)
-
-    def is_known(self, kind: str) -> bool:
-        """Whether any wait of a kind could be told."""
-        return bool(self.collectives if kind == AT_COLLECTIVE else self.messages)
-
 
 class _Sums:
     """Waits that are added up, each call once."""

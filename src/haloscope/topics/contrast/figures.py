@@ -75,11 +75,19 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
             alt=f"{number(min(points))} to {number(max(points))} times as fast as {reference}.",
             notes=(
                 f"A point per setting: time with {reference} over time with the other.",
-                *(f"Shaded: within the simulation's error ({within(one)})." for one in errors[:1]),
+                *_shaded(errors),
                 *bars(shown, [panel]),
             ),
         )
     ]
+
+
+def _shaded(errors: Sequence[float]) -> list[str]:
+    """What is shaded: the smallest error of the points, and how large others are."""
+    if not errors:
+        return []
+    up_to = f"; of some points it is up to {within(errors[-1])}" if errors[-1] > errors[0] else ""
+    return [f"Shaded: within the simulation's error, {within(errors[0])}{up_to}."]
 
 
 def _curves(found: Sequence[Contrast], ways: Ways) -> list[Curve]:
