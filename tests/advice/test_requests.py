@@ -50,6 +50,8 @@ def test_other_mappings_have_files_that_place_every_rank() -> None:
     order = [int(rank) for rank in found[requests.ORDER_FILE].split(",")]
     placed = {rank: place // 2 for place, rank in enumerate(order)}  # nodes are filled in order
     assert [placed[rank] for rank in range(6)] == nodes
+    # a machine file of Hydra would start ranks of one node that share no memory
+    assert requests.launchers(one)["MPICH"] == "mpiexec -n 6 -ppn 2"
 
 
 @pytest.mark.parametrize(("mapping", "seed"), [("block", None), ("random", 3), ("0,1,1,0", None)])

@@ -240,6 +240,7 @@ def test_ranks_are_shared_out_evenly_over_hosts() -> None:
     assert command("mpich", TWO)[3:9] == ["-hosts", "n1,n2", "-ppn", "2", "-bind-to", "none"]
     assert command("impi", TWO)[3:7] == ["-hosts", "n1,n2", "-ppn", "2"]
     assert environment("impi", TWO)["I_MPI_HYDRA_BOOTSTRAP"] == "slurm"
+    assert environment("impi", TWO)["I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"] == "0"
     assert "I_MPI_FABRICS" not in environment("impi", TWO)
     assert command("impi", TWO)[-3:] == ["0:1", "prog", "n=4"]
     assert not Job(8, cpus=FOUR, hosts=("n1", "n2")).oversubscribed

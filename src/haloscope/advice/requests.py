@@ -14,7 +14,8 @@ ORDER_FILE = "MPICH_RANK_ORDER"
 """ORDER_FILE is the name of the file that Cray MPICH reads the order of ranks from."""
 NODES_FILE = "nodes-of-ranks"
 """NODES_FILE is the name of the file with the node of every rank, counted from 0."""
-
+_PPN_HOLDS = "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=0"
+"""Without it Intel MPI deals ranks as the job asked for, whatever -ppn says."""
 
 LAYOUT_FILE = "layout.toml"
 """LAYOUT_FILE is the name of the file that haloscope run --layout reads."""
@@ -46,26 +47,33 @@ def sbatch(one: Candidate) -> list[str]:
 
 
 def launchers(one: Candidate) -> Mapping[str, str]:
-    """The command line of each launcher, up to the program."""
+    """The command line of each launcher, up to the program.
+
+    Hydra's fills nodes in order whatever the mapping, and the program orders the ranks: of a
+    machine file that names a node twice, not in a row, Hydra starts two groups of ranks that share
+    no memory (MPI_COMM_TYPE_SHARED; MPICH 4.0.2 and 5.0).
+    """
     cores = f" --cpus-per-task={one.threads}"
     within = "cyclic" if one.bind == "spread" else "block"
     if one.mapping in ("block", "round_robin"):
         across = {"block": "block", "round_robin": "cyclic"}[one.mapping]
+        dealt = one.ppn if across == "block" else 1
         by_node = " --map-by node:PE={0}" if across == "cyclic" else " --map-by ppr:{1}:node:PE={0}"
         return {
             "Slurm": f"srun --distribution={across}:{within}{cores} --cpu-bind=cores",
             "Open MPI": f"mpirun -n {one.tasks}"
             + by_node.format(one.threads, one.ppn)
             + " --bind-to core",
-            "MPICH, Intel MPI": f"mpiexec -n {one.tasks} "
-            + (f"-ppn {one.ppn}" if across == "block" else "-ppn 1"),
+            "MPICH": f"mpiexec -n {one.tasks} -ppn {dealt}",
+            "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} -ppn {dealt}",
             "Cray MPICH": f"MPICH_RANK_REORDER_METHOD={1 if across == 'block' else 0} "
             f"srun{cores} --cpu-bind=cores",
         }
     return {
         "Slurm": f"SLURM_HOSTFILE=hosts srun --distribution=arbitrary{cores} --cpu-bind=cores",
         "Open MPI": f"mpirun -n {one.tasks} --map-by rankfile:FILE=rankfile",
-        "MPICH, Intel MPI": f"mpiexec -n {one.tasks} -f machines",
+        "MPICH": f"mpiexec -n {one.tasks} -ppn {one.ppn}",
+        "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} -ppn {one.ppn}",
         "Cray MPICH": f"MPICH_RANK_REORDER_METHOD=3 srun{cores} --cpu-bind=cores",
     }
 
@@ -79,7 +87,6 @@ def script(one: Candidate) -> str:
         f"scontrol show hostnames > nodes\n"
         f"awk 'NR == FNR {{ host[FNR - 1] = $1; next }} {{ print host[$1] }}' "
         f"nodes {NODES_FILE} > hosts\n"
-        f"cp hosts machines\n"
         f'awk \'{{ print "rank " FNR - 1 "=" $1 " slot=" slot[$1]++ * {one.threads} "-" '
         f"slot[$1] * {one.threads} - 1 }}' hosts > rankfile\n"
     )

@@ -84,7 +84,11 @@ def _request(one: Candidate) -> Table:
         title="Request",
         columns=(Column("launcher", "launcher", align="left"), Column("line", "", align="left")),
         rows=tuple((label(where), plain(line)) for where, line in lines),
-        notes=("Files that these lines name: made in the job by request.script of advice.json.",)
+        notes=(
+            "Files that these lines name: made in the job by request.script of advice.json.",
+            "MPICH and Intel MPI fill nodes in order: order the ranks by MPI_Comm_split, with the "
+            f"keys in {requests.ORDER_FILE}.",
+        )
         if requests.script(one)
         else (),
     )

@@ -97,6 +97,7 @@ class IntelHydra(Launcher):
         if len(job.hosts) < 2:
             env["I_MPI_HYDRA_BOOTSTRAP"] = "fork"
         else:
+            env["I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"] = "0"  # -ppn, not what the job asked for
             if job.scheduler == "slurm":  # elsewhere it finds out by itself
                 env["I_MPI_HYDRA_BOOTSTRAP"] = "slurm"
             if job.transport is None:  # the usual one is that of a single host
