@@ -55,12 +55,15 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
         tables.append(_layouts(result, simulated, "simulated", "Layouts, simulated before"))
     figure = _figure(result, facts)
     drawn = (figure,) if figure.shows_enough else ()
-    tables.append(_request(result.advised.candidate))
+    request = _request(result.advised.candidate)
     return Document(
         title=f"Advice: {facts.what}",
         summary=f"{count(len(result.options), 'layout')}, {facts.how}. {facts.sureness}",
         findings=tuple(arranged([*_findings(result)], 1)),
-        sections=(Section("advice", "Time and node-hours", drawn, tuple(tables)),),
+        sections=(
+            Section("request", "Request", (), (request,), unfolded=True),
+            Section("advice", "Time and node-hours", drawn, tuple(tables), first_table=2),
+        ),
         left_out=tuple(f"Not compared: {line}." for line in facts.not_compared),
         machine=(),
         toolchains=(),
@@ -95,7 +98,7 @@ def _request(one: Candidate) -> Table:
 
 
 def _findings(result: Advice) -> list[Finding]:
-    """What to request, and the front."""
+    """What to request, and what else is on the front."""
     advised, usual = result.advised, result.default
     metric = Metric("time of a step" if result.goal is Goal.TIME else "node-hours of a step")
     gain = Ratio.of(Estimate(result.gain, None, None, 0, "none"))
@@ -114,12 +117,13 @@ def _findings(result: Advice) -> list[Finding]:
     )
     shape = FindingShape.BEST if by_time else FindingShape.VALUE
     found = [Finding("Layout to request", shape, (claim,), metric, "advice")]
-    if len(result.front) > 1:
-        parts = tuple(
-            Claim({"name": str(one.candidate)}, estimate=one.time, node_s=one.node_seconds)
-            for one in result.front
-        )
-        question = "Time against node-hours"
+    parts = tuple(
+        Claim({"name": str(one.candidate)}, estimate=one.time, node_s=one.node_seconds)
+        for one in result.front
+        if one is not advised
+    )
+    if parts:
+        question = "Also on the front"
         found.append(Finding(question, FindingShape.VALUE, parts, Metric("time"), "advice"))
     return found
 

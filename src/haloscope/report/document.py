@@ -39,7 +39,10 @@ NOTES = 3
 
 @dataclass(frozen=True)
 class Section:
-    """One topic: its figures and its tables, numbered from first_figure and first_table on."""
+    """One topic: its figures and its tables, numbered from first_figure and first_table on.
+
+    unfolded: the page shows it without a click.
+    """
 
     id: str
     title: str
@@ -47,6 +50,7 @@ class Section:
     tables: tuple[Table, ...]
     first_figure: int = 1
     first_table: int = 1
+    unfolded: bool = False
 
     @property
     def items(self) -> tuple[Figure | Table, ...]:
