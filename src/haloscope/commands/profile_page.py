@@ -80,8 +80,7 @@ def document(profile: ProfileJson) -> Document:
             section = f"world-{world.world}"
             title = f"MPI{where}: {count(world.ranks, 'rank')}"
             figures = tuple(filter(None, [_figure(world)]))
-            numbers = {"first_figure": drawn + 1, "first_table": first}
-            sections.append(Section(section, title, figures, tables, **numbers))
+            sections.append(Section(section, title, figures, tables, drawn + 1, first))
             first, drawn = first + len(tables), drawn + len(figures)
     lines = [line for world in profile.worlds for line in _left_out(world)]
     ranks = sum(world.ranks for world in profile.worlds)
