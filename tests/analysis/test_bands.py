@@ -51,6 +51,15 @@ def test_a_band_is_of_the_same_cluster_file_kernel_and_variant() -> None:
     assert (band.cells, band.basis, band.of) == (1, Basis.OWN, "")
 
 
+def test_few_odd_cells_are_no_band_of_other_clusters() -> None:
+    many = [cell(1.2, where="2b", n=n) for n in range(bands.FEWEST)]
+    odd = cell(9.0, where="3c")
+
+    assert factor([*many, odd]) == pytest.approx(1.2)
+    assert factor([*many[1:], odd]) == pytest.approx(9.0)  # no group has enough
+    assert Bands([*many, odd]).time(replace(SUBJECT, platform="3c")).factor == pytest.approx(9.0)
+
+
 @pytest.mark.parametrize(
     ("cells", "basis", "expected"),
     [

@@ -260,7 +260,7 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
         cell("XI", "all", 380.0),
         cell("section-5.4", "all", 360.0),
     ]
-    made = validating.of_paper("A", cells, [], [], {"X": "thin", "XI": "gpu"})
+    made = validating.of_paper("A", cells, [], [], {"X": ["thin"], "XI": ["gpu"]})
 
     assert made.title == "A, simulated on gpu and thin"
     assert [(found.question, found.parts[0].share) for found in made.findings] == [
@@ -286,7 +286,7 @@ def test_a_ratio_of_times_is_not_told_as_a_time() -> None:
     keys = {"ranks": 16, "nodes": 1, "over": 16}
     cell = PredictedCell("6", RELATIVE, keys, 3.0, (), "16 tasks", predicted=3.3)
 
-    made = validating.of_paper("A", [cell], [], [], {"6": "eagle"})
+    made = validating.of_paper("A", [cell], [], [], {"6": ["eagle"]})
 
     (one,) = made.findings
     assert one.question.endswith(", 16 tasks, the time over that on 16 nodes")

@@ -42,4 +42,4 @@ def test_a_table_without_speedups_has_none() -> None:
 def test_every_table_is_predicted_or_says_why_not() -> None:
     for paper in ("hpcf-2010-6", "hpcf-2018-10", "orfeo-mpi-report", "task-mapping-drop"):
         for table in load(paper).tables.values():
-            assert bool(table.facts.get("cluster_file")) != bool(table.not_predicted), table.id
+            assert bool(table.by_machine()) != bool(table.not_predicted), table.id

@@ -159,9 +159,30 @@ def test_tables_that_name_a_cluster_file() -> None:
     assert [table.id for table in tables_of("hpcf-2018-10", ["7.1"])] == ["7.1"]
     with pytest.raises(UserError, match=r"unknown table '9\.9'"):
         tables_of("hpcf-2018-10", ["9.9"])
-    with pytest.raises(UserError, match=r"nothing predicts the numbers of table 5\.1"):
-        tables_of("hpcf-2018-10", ["5.1"])
+    with pytest.raises(UserError, match=r"nothing predicts the numbers of table 4\.2"):
+        tables_of("hpcf-2010-6", ["4.2"])
     assert [table.id for table in tables_of("task-mapping-drop", [])] == ["6"]
+
+
+def test_a_table_of_several_machines_is_predicted_on_each() -> None:
+    parts = tables_of("hpcf-2018-10", ["5.1"])
+
+    assert {part.id for part in parts} == {"5.1"}
+    found = {
+        str(part.facts["cluster_file"]): [
+            (one.cell.row["case"], one.cell.published, one.cell.fitted)
+            for one in _unpredicted(part, simulated_place(part))
+        ]
+        for part in parts
+    }
+    assert found == {
+        "kali": [("serial", 7249, True), ("spread", 245, False), ("full", 289, True)],
+        "maya-2013": [
+            *(("serial", 746, True), ("node", 164, True)),
+            *(("spread", 15, False), ("full", 12, False)),
+        ],
+        "stampede2": [("spread", 16, False), ("full", 1, False)],
+    }
 
 
 def test_jobs_on_few_nodes_and_on_many_are_set_over_the_fastest() -> None:

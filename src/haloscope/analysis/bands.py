@@ -209,6 +209,8 @@ class Bands:
         for basis, fits in tiers.items():
             found = [(g, g.of(kind)) for g in self.groups if fits(g)]
             known = [(quantile(errors), g, errors) for g, errors in found if errors]
+            if basis in (Basis.NEAREST, Basis.WIDEST):  # of others: not by a few odd cells
+                known = [one for one in known if len(one[2]) >= FEWEST] or known
             if known:
                 most, group, errors = max(known, key=lambda one: one[0])
                 own = basis is Basis.OWN

@@ -166,8 +166,11 @@ def execute(arguments: argparse.Namespace) -> int:
         without += paper_validation.unreadable(table)
         kept += validated_cells.kept(table, cells_of_table)
         cells += cells_of_table
+        machine = _machine(table)
+        title = f"Published {', '.join([called(table.id), *machine])}"
         tables += [
-            replace(one, title=f"Published {called(table.id)}: {one.title}") for one in shown
+            replace(one, id="-".join([one.id, *machine]), title=f"{title}: {one.title}")
+            for one in shown
         ]
         if arguments.sensitivity:
             there = paper_validation.simulated_place(table).cluster
@@ -178,16 +181,25 @@ def execute(arguments: argparse.Namespace) -> int:
         without += paper_validation.not_predicted(arguments.paper)
     for what in without:
         out.print(f"{what}\n", markup=False)
-    clusters = {table.id: str(table.facts["cluster_file"]) for table in chosen}
+    clusters = {
+        table.id: [str(one.facts["cluster_file"]) for one in chosen if one.id == table.id]
+        for table in chosen
+    }
     _conclude(arguments, cells, tables, without, clusters, out)
     return 1 if any(cell.problem for cell in cells) else 0
+
+
+def _machine(table: PaperTable) -> list[str]:
+    """The cluster file of rows of a table that has several."""
+    return [str(table.facts["cluster_file"])] if table.machines else []
 
 
 def _show(
     table: PaperTable, cells: Sequence[PredictedCell], arguments: argparse.Namespace, out: Screen
 ) -> list[Table]:
     """A published table beside its predictions, their errors, and where these are."""
-    out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
+    caption = ", ".join([table.caption, *_machine(table)])
+    out.print(Text(f"{table.paper}, table {table.id}: {caption}", style="bold"))
     if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
         out.print(f"simulated on {own}", markup=False, soft_wrap=True)
     out.print("predicted; below it what was published, and the ratio of the two\n")
@@ -203,7 +215,7 @@ def _conclude(
     cells: Sequence[PredictedCell],
     tables: Sequence[Table],
     without: Sequence[str],
-    clusters: Mapping[str, str],
+    clusters: Mapping[str, Sequence[str]],
     out: Screen,
 ) -> None:
     """All tables summed up; the files that were asked for. clusters: by table."""

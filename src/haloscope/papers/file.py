@@ -74,6 +74,16 @@ class Speedups:
     tables: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class TableMachine:
+    """One machine of a table that has several: its cluster file, and the values of its rows."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    cluster_file: str
+    where: dict[str, StrictInt | StrictStr]
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -93,6 +103,7 @@ class TableFile(_File):
     omitted: tuple[str, ...] = ()
     speedups: Speedups | None = None
     not_predicted: str | None = None
+    machines: tuple[TableMachine, ...] = ()
     facts: dict[str, StrictInt | StrictFloat | StrictStr]
 
 
@@ -202,6 +213,8 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
         yield from _unknown(where, table.columns, paper.columns)
         yield from _unknown(where, table.keys, table.columns)
         yield from _unknown(where, _form_names(table.form), table.columns)
+        for machine in table.machines:
+            yield from _unknown(f"{where}: machines", machine.where, table.columns)
         for name in sorted(table.facts.keys() & set(table.columns)):
             yield Problem(where, f"'{name}' is a fact and a column", "one of them must go")
 

@@ -12,7 +12,7 @@ published, or not readable with certainty) is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from haloscope.errors import Problem, UserError, nearest
@@ -23,6 +23,7 @@ from haloscope.papers.file import (
     Scalar,
     Speedups,
     TableFile,
+    TableMachine,
     read_paper,
     read_rows,
 )
@@ -76,6 +77,7 @@ class PaperTable:
     notes, omitted: what a reader should know; which cells were left out, and why.
     speedups: the tables that determine its times with more digits; None for none.
     not_predicted: why no simulation predicts it, where none does.
+    machines: the cluster files of its rows, where it has several machines.
     rows: values by column; texts: the same rows as they stand in the CSV file.
     """
 
@@ -92,6 +94,7 @@ class PaperTable:
     omitted: tuple[str, ...]
     speedups: Speedups | None
     not_predicted: str | None
+    machines: tuple[TableMachine, ...]
     rows: tuple[Mapping[str, PublishedValue], ...]
     texts: tuple[Mapping[str, str], ...]
 
@@ -123,6 +126,21 @@ class PaperTable:
         """Whether facts, or some row, have every one of these values; not for unknown names."""
         known = self.facts.keys() | self.columns.keys()
         return where.keys() <= known and bool(self._select(where))
+
+    def by_machine(self) -> list[PaperTable]:
+        """Its rows of each machine that has a cluster file, with that file as a fact."""
+        if not self.machines:
+            return [self] if self.facts.get("cluster_file") else []
+        return [
+            replace(
+                self,
+                facts={**self.facts, "cluster_file": machine.cluster_file},
+                rows=tuple(self.rows[index] for index in chosen),
+                texts=tuple(self.texts[index] for index in chosen),
+            )
+            for machine in self.machines
+            if (chosen := self._select(machine.where))
+        ]
 
     def grids(self) -> list[Grid]:
         """The table as it was printed: a grid per sub-table, or a plain list headed by its keys."""
@@ -249,6 +267,7 @@ def _table(
         omitted=file.omitted,
         speedups=file.speedups,
         not_predicted=file.not_predicted,
+        machines=file.machines,
         rows=rows,
         texts=texts,
     )

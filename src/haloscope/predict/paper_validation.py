@@ -40,15 +40,18 @@ newest program."""
 
 
 def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
-    """The tables of a paper that name a cluster file, or those of them that are wanted."""
+    """The tables of a paper that name a cluster file, or those of them that are wanted.
+
+    One of several machines is several tables, with the same id.
+    """
     paper = papers.load(paper_id)
-    able = [table for table in paper.tables.values() if table.facts.get("cluster_file")]
+    able = [part for table in paper.tables.values() for part in table.by_machine()]
     unable = [name for name in wanted if name not in [table.id for table in able]]
     for name in (name for name in unable if name not in paper.tables):
         remedy = nearest(name, [table.id for table in able])
         raise UserError(Problem(f"validate {paper_id}", f"unknown table '{name}'", remedy))
     if unable or not able:
-        known = ", ".join(table.id for table in able) or "none"
+        known = ", ".join(dict.fromkeys(table.id for table in able)) or "none"
         which = f"table {', '.join(unable)}" if unable else "any of its tables"
         what = f"nothing predicts the numbers of {which}"
         remedy = f"tables that are predicted, each from the cluster file that it names: {known}"

@@ -34,7 +34,7 @@ def of_paper(
     cells: Sequence[PredictedCell],
     tables: Sequence[Table],
     provenance: Sequence[tuple[str, str]],
-    clusters: Mapping[str, str],
+    clusters: Mapping[str, Sequence[str]],
     left_out: Sequence[str] = (),
 ) -> Document:
     """Predictions of published cells: a figure for each unit and reading of the paper.
@@ -52,8 +52,9 @@ def of_paper(
         "Cells that set numbers of the cluster file show how well it was fitted, all "
         "others how well it predicts.",
     )
+    names = sorted({name for own in clusters.values() for name in own})
     return _document(
-        f"{title}, simulated on {listed(sorted(set(clusters.values())))}",
+        f"{title}, simulated on {listed(names)}",
         sum(one.predicted is not None for one in cells),
         [*_of_tables(cells, clusters), *_of_fitted(cells)],
         figures,
@@ -127,11 +128,13 @@ def marked(made: Document, disturbed: Sequence[str]) -> Document:
     return replace(made, findings=tuple(arranged([*found, *made.findings])))
 
 
-def _of_tables(cells: Sequence[PredictedCell], clusters: Mapping[str, str]) -> Iterator[Finding]:
+def _of_tables(
+    cells: Sequence[PredictedCell], clusters: Mapping[str, Sequence[str]]
+) -> Iterator[Finding]:
     """Of each table, how far its cells are off that set no number of the cluster file."""
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table and not cell.fitted]
-        where = f", simulated on {clusters[table]}" if table in clusters else ""
+        where = f", simulated on {listed(clusters[table])}" if table in clusters else ""
         yield from _by_reading(f"Prediction error, {called(table)}{where}", own)
 
 
