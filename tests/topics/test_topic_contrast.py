@@ -15,7 +15,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
 from haloscope.papers import tables as papers
 from haloscope.topics import figures
-from haloscope.topics.common.figure import Lines
+from haloscope.topics.common.figure import Lines, ratio_ticks
 from haloscope.topics.contrast import findings as contrast
 from haloscope.topics.contrast.printed import both
 
@@ -193,6 +193,53 @@ def test_a_figure_of_more_settings_than_colours_tells_the_ways_apart() -> None:
     assert len(labels) <= 8
     assert {label.split(",")[0] for label in labels} == {"sendrecv", "nonblocking"}
     assert sum(len(curve.marks) for curve in panel.curves[1:]) == 32
+
+
+def test_two_numbers_of_cores_make_a_figure_where_several_settings_do() -> None:
+    few = [
+        fft(ranks=ranks, launch=k, transpose=way)
+        for ranks in (2, 8)
+        for way in ("alltoallv", "pipelined")
+        for k in range(7)
+    ]
+    more = [
+        fft(ranks=ranks, launch=k, transpose=way, layout="strided")
+        for ranks in (2, 8)
+        for way in ("alltoallv", "pairwise")
+        for k in range(7)
+    ]
+
+    (of_two,) = figures.build("transpose", cases(few), Context(machine=MACHINE))
+    (of_four,) = figures.build("transpose", cases(few + more), Context(machine=MACHINE))
+
+    assert (of_two.shows_enough, of_four.shows_enough) == (False, True)
+
+
+def test_the_way_that_is_apart_in_most_settings_comes_first() -> None:
+    times = {"alltoallv": 0.12, "pairwise": 0.12, "pipelined": 0.08}
+    raws = [
+        fft(ranks=ranks, launch=k, transpose=way, time_s=0.12 if ranks == 8 else time)
+        for ranks in (2, 4, 8)
+        for way, time in times.items()
+        for k in range(7)
+    ]
+
+    transposes = [one for one in found(contrast.ways, raws) if one.topic == "fft"]
+
+    assert [one.parts[0].subject["transpose"] for one in transposes] == ["pipelined", "pairwise"]
+    assert (transposes[0].parts[0].verdict, transposes[0].parts[0].count) == (Verdict.FASTER, 2)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "ticks"),
+    [
+        ([0.8, 1.35], ["0.8", "1", "1.2", "1.4", "1.6"]),
+        ([1.0, 74.0], ["1", "2", "5", "10", "20", "50", "100"]),
+        ([0.99, 1.01], ["0.96", "0.98", "1", "1.02", "1.04"]),
+    ],
+)
+def test_ticks_of_ratios_have_1_among_them(ratios: list[float], ticks: list[str]) -> None:
+    assert [label for _, label in ratio_ticks(ratios)] == ticks
 
 
 def test_a_figure_of_simulations_shades_the_error_of_a_ratio_once() -> None:

@@ -278,6 +278,22 @@ _TICKS = 8
 """_TICKS is how many ticks with their units an axis has room for."""
 
 
+def ratio_ticks(ratios: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    """Ticks around ratios and 1: hundredths or tenths where they are close, else 1, 2, 5, 10."""
+    low, high = min(*ratios, 1.0), max(*ratios, 1.0)
+    if high < 2.5 * low:
+        parts = 10 if high > 1.15 * low else 50
+        every = [k / parts for k in range(1, 3 * parts)]
+        margin = 1 + 2 / parts
+    else:
+        margin = 2.0
+        every = [k * 10.0**power for power in range(-6, 7) for k in (1, 2, 5)]
+    around = [one for one in every if low / margin < one < high * margin]
+    step = -(-len(around) // 8)
+    from_one = around.index(1.0) % step
+    return tuple((one, f"{one:g}") for one in around[from_one::step])
+
+
 def size_ticks(bytes_: Sequence[float]) -> tuple[tuple[float, str], ...]:
     """Ticks on powers of two, at most six of them."""
     powers = [2.0**k for k in range(64) if min(bytes_) <= 2.0**k <= max(bytes_)]

@@ -22,6 +22,7 @@ from haloscope.topics.common.figure import (
     bars,
     counts,
     mark,
+    ratio_ticks,
 )
 from haloscope.topics.contrast.analysis import EXCHANGES, FACES, TRANSPOSES, Ways, groups
 
@@ -55,15 +56,15 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
     reference = ways.order[min(ways.position(contrast.first.case)[0] for contrast in found)]
     errors = sorted({one.ratio.band for one in found if one.ratio and one.ratio.band})
     level = tuple(Mark(at, 1.0) for at in sorted({*cores}))
+    every = [one.y for curve in curves for one in curve.marks]
     panel = Lines(
         "times_as_fast",
         "",
         Axis("cores", "log2", counts(cores)),
-        Axis(f"times as fast as {reference}", "log"),
+        Axis(f"times as fast as {reference}", "log", ratio_ticks(every)),
         (Curve(f"as fast as {reference}", level, bound=True), *curves),
         bands=tuple((1 / factor, factor) for factor in errors[:1]),
     )
-    points = [one.y for curve in curves for one in curve.marks]
     shown = [measure.case for one in found for measure in (one.first, one.second)]
     return [
         Figure(
@@ -71,8 +72,8 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
             kind=ways.setting,
             title=context.title(ways.title, common([case.settings for case in shown])),
             panels=(panel,),
-            fewest=OVER_PROCESSES,
-            alt=f"{number(min(points))} to {number(max(points))} times as fast as {reference}.",
+            fewest=1 if len(found) > OVER_PROCESSES else OVER_PROCESSES,
+            alt=f"{number(min(every))} to {number(max(every))} times as fast as {reference}.",
             notes=(
                 f"A point per setting: time with {reference} over time with the other.",
                 *_shaded(errors),

@@ -39,6 +39,8 @@ _TOPICS = {
     "variant": ("iterations", "Variant"),
 }
 """The section and the question of each setting that has several ways."""
+_APART = (Verdict.FASTER, Verdict.SLOWER)
+"""_APART are the verdicts that say which is faster."""
 
 
 def ways(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -107,18 +109,21 @@ def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Ways against their reference over all settings that have both, a finding for each way."""
+    """Ways against their reference over all settings that have both, a finding for each way.
+
+    First the one with most settings where it is faster or slower.
+    """
     by_pair: dict[tuple[tuple[tuple[str, Setting], ...], ...], list[Contrast]] = {}
     for _, found in groups(cases, context.seed, own):
         for contrast in (one for one in found if one.verdict != "not measured"):
             pair = (own.way(measure.case) for measure in (contrast.second, contrast.first))
             by_pair.setdefault(tuple(tuple(way.items()) for way in pair), []).append(contrast)
     topic, question = _TOPICS[own.setting]
-    for (other, reference), alike in by_pair.items():
+    for (other, reference), alike in sorted(by_pair.items(), key=lambda pair: -_decided(pair[1])):
         by_verdict: dict[Verdict | None, list[Contrast]] = {}
         for contrast in alike:
             by_verdict.setdefault(verdict_of(contrast), []).append(contrast)
-        ordered = sorted(by_verdict.items(), key=lambda item: len(item[1]), reverse=True)
+        ordered = sorted(by_verdict.items(), key=lambda it: (it[0] not in _APART, -len(it[1])))
         parts = [
             Claim(
                 dict(other),
@@ -143,6 +148,11 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
             but=own.parts,
             near=[most.first.case, most.second.case],
         )
+
+
+def _decided(alike: Sequence[Contrast]) -> int:
+    """In how many settings one way is faster."""
+    return sum(verdict_of(one) in _APART for one in alike)
 
 
 def _where(one: Contrast, alike: Sequence[Contrast], own: Ways) -> Settings:
