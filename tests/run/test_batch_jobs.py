@@ -127,7 +127,7 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     [[runs]]
     kernel = "poisson_cg"
     params = { n = 1024, iterations = 200, variant = ["textbook", "fused", "pipelined"] }
-    layout = { nodes = [1, 4, 16], ppn = [2, 16] }
+    layout = { nodes = [1, 2, 4], ppn = [2, 16] }
     """
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     nodes: set[str] = set()

@@ -32,7 +32,7 @@ params = { n = 128, exchange = ["blocking", "nonblocking"] }
 layout = { nodes = NODES, ppn = 1, bind = "spread" }
 [[runs]]
 kernel = "pingpong"
-params = { sizes = "64K,1M", repetitions = 3 }
+params = { sizes = "64K,1M", repetitions = 3, steps = 4 }
 layout = { ppn = 2 }
 [[runs]]
 kernel = "ring"
@@ -50,7 +50,7 @@ kind = "scaling"
 BETWEEN = """
 [[runs]]
 kernel = "pingpong"
-params = { sizes = "64K,1M", repetitions = 3 }
+params = { sizes = "64K,1M", repetitions = 3, steps = 4 }
 layout = { nodes = 2, ppn = 1 }
 """
 

@@ -60,9 +60,10 @@ def until(there: Callable[[], bool], what: str) -> None:
 
 
 def followed(jobs: Submission, between: Callable[[], None] = lambda: None) -> None:
-    """Follow a campaign to its end. between: what to do every now and then.
+    """Follow a campaign to its end, asking the batch system all the time.
 
-    The test fails, with how the jobs stand, where the end does not come.
+    between: what to do every now and then. The test fails, with how the jobs stand, where the end
+    does not come.
     """
     deadline = time.monotonic() + PATIENCE_S
 
@@ -73,7 +74,9 @@ def followed(jobs: Submission, between: Callable[[], None] = lambda: None) -> No
             pytest.fail(f"no end after {PATIENCE_S:g} s: {stand}; {nodes_in_words()}")
         between()
 
-    following.follow(jobs, QUIET, wait=wait)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following, "LAST_POLL_S", following.LOOK_S)
+        following.follow(jobs, QUIET, wait=wait, poll_s=following.LOOK_S)
 
 
 def nodes_in_words() -> str:
@@ -265,7 +268,19 @@ def node_cut_off(lab: RunningLab, jobs: Submission) -> bool:
         return False
     killed(lab.host(found[1]), DRIVER, "-STOP")
     _lost(lab, found[1])
+    _begun_at_once(found[0])
     return True
+
+
+def _begun_at_once(job: str) -> None:
+    """Spare a job that was put back into the queue the 41 s that Slurm has it wait.
+
+    They keep a node from taking its new credential for the one that was revoked: right for a job
+    that no longer has that node.
+    """
+    asked = ("squeue", "--noheader", f"--jobs={job}", "--format=%T")
+    until(lambda: slurm(*asked).split() == ["PENDING"], f"job {job} in the queue again")
+    slurm("scontrol", "update", f"jobid={job}", "starttime=now")
 
 
 def node_back(lab: RunningLab, jobs: Submission) -> bool:
