@@ -144,6 +144,32 @@ def test_tests_with_a_step_of_their_own_are_not_run_twice(
     assert all(python.tests.count(one) == 1 for one in own)
 
 
+def test_the_fast_check_takes_cheap_tests_and_those_of_changed_files(
+    check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = json.dumps([["src/haloscope/toml.py"], ["tests/test_toml.py"]])
+    done = subprocess.CompletedProcess([], 0, answer, "")
+    monkeypatch.setattr(check.subprocess, "run", lambda *_, **__: done)
+    steps = {step.name: step for step in check.fast(check.STEPS)}
+    assert steps["tests: Python"].tests[-2:] == ("--cheap", "--reached=tests/test_toml.py")
+    assert {"build: MPI", "documentation: site", "lint: Python"} & {*steps} == {
+        "documentation: site",
+        "lint: Python",
+    }
+
+
+def test_the_fast_check_builds_nothing_that_did_not_change(check: Any) -> None:
+    of_it = [step for step in check.STEPS if step.level == "fast"]
+    assert [one.name for one in of_it if "build" in one.name and not one.when_reached] == []
+    assert all(step.reached_from for step in check.STEPS if step.when_reached)
+
+
+def test_what_is_left_out_is_counted_by_reason(check: Any) -> None:
+    said = "printf 'LEFT OUT [%s\\n' '1200] start a program' '3] take long'"
+    why = check.run(shell(check, "some", said)).why
+    assert why == "left out: 1,200 tests that start a program, 3 tests that take long"
+
+
 def test_an_interrupted_check_ends_its_commands_and_begins_no_other(
     check: Any, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from reach import files_reached, rooms_above
+from reach import files_reached, importing_tests, rooms_above
 
 
 def test_a_room_reaches_those_that_know_it_directly_or_not() -> None:
@@ -42,3 +42,11 @@ def test_a_page_reaches_those_that_name_it_and_a_test_reaches_itself() -> None:
     assert "tests/records/test_records_page.py" in files_reached(["docs/records.md"])
     assert "tests/test_repository.py" in files_reached([f"docs/{'x' * 9}.md"])
     assert "tests/stats/test_tails.py" in files_reached(["tests/stats/test_tails.py"])
+
+
+def test_tests_of_a_change_are_those_that_changed_or_import_it_by_name() -> None:
+    found = {*importing_tests(["src/haloscope/analysis/bands.py", "tests/stats/test_tails.py"])}
+    assert {"tests/analysis/test_bands.py", "tests/stats/test_tails.py"} <= found
+    assert "tests/analysis/test_comparison.py" not in found
+    others = ["docs/records.md", "tests/support/fakes.py", "tests/test_gone.py"]
+    assert importing_tests(others) == []

@@ -35,6 +35,14 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
             yield node.module
 
 
+def names_imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports, and each name from one, which may be a module itself."""
+    yield from imported(path)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
 def rooms_known_to(path: Path) -> set[str]:
     """The rooms of ours that a file imports from, for types too."""
     names = (name.split(".") for name in imported(path))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tests a change can reach, by what modules import: python tests/support/reach.py COMMIT."""
+"""Which tests a change can reach, by what modules import: python tests/support/reach.py COMMIT.
+
+With --direct before the commit: the tests that changed, or that import a changed module by name.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 
-from imports import SOURCE, imported, rooms_known_to
+from imports import SOURCE, imported, names_imported, rooms_known_to
 
 TESTS = SOURCE.parents[1] / "tests"
 ALL_PAGES = "tests/test_repository.py"
@@ -95,6 +98,24 @@ def files_reached(changed: Iterable[str]) -> list[str]:
     return sorted(folders | beside | inside)
 
 
+def importing_tests(changed: Iterable[str]) -> list[str]:
+    """Return the test files among these files, and those that import one of these modules."""
+    tests, modules = set(), set()
+    for name in changed:
+        path = Path(name)
+        if path.parts[:1] == ("src",) and path.suffix == ".py":
+            modules.add(".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__"))
+        elif path.match("tests/**/test_*.py") and (TESTS.parent / name).exists():
+            tests.add(name)
+    if modules:
+        tests |= {
+            path.relative_to(TESTS.parent).as_posix()
+            for path in TESTS.rglob("test_*.py")
+            if not modules.isdisjoint(names_imported(path))
+        }
+    return sorted(tests)
+
+
 @cache
 def _rooms_of(test: Path) -> set[str]:
     """The rooms that a test knows: by itself, and by the support and the tests that it imports."""
@@ -118,8 +139,9 @@ def _naming(name: str) -> set[str]:
 
 
 if __name__ == "__main__":
+    *direct, since = sys.argv[1:]
     try:
-        found = changed_since(sys.argv[1])
+        found = changed_since(since)
     except subprocess.CalledProcessError:
         sys.exit("git knows no such commit")
-    print(json.dumps([found, files_reached(found)]))
+    print(json.dumps([found, importing_tests(found) if direct else files_reached(found)]))
