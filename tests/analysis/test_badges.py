@@ -65,6 +65,15 @@ def test_a_badge_has_the_band_and_what_it_is_from() -> None:
     assert alone and f"(as {other.band.of})" in badge(alone)
 
 
+def test_a_badge_has_an_error_of_several_kernels_once() -> None:
+    kernels = [{**star_forest(name), **SIMULATED} for name in ("sf_scatter", "sf_unpack")]
+    found = trust(cases([ring(2, **SIMULATED), *kernels]))
+
+    assert found and len(found.others) == 3
+    assert len({within(one.band.factor) for one in found.others}) == 1
+    assert badge(found).count("likely") == 1 and "and 1 more likely" in badge(found)
+
+
 @pytest.mark.parametrize(
     ("nodes", "ppn", "beyond", "told"),
     [

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from found import found, ratio, value, verdicts
-from recorded import Raw, bad, of_case, on_device, star_forest
+from recorded import MACHINE, Raw, bad, cases, of_case, on_device, star_forest
 from recorded_devices import launches
 
+from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
-from haloscope.findings.finding import Finding, Verdict
+from haloscope.findings.finding import Finding, Prominence, Verdict
+from haloscope.topics import findings
 from haloscope.topics.star_forests import findings as topic
 
 SMALL, LARGE = (8, 64), (512, 4096, 32768)
@@ -132,6 +134,11 @@ def test_what_a_forest_adds_to_plain_messages_is_tested_size_by_size() -> None:
 
     assert verdicts(one) == [(Verdict.SLOWER, SMALL), (Verdict.NO_DIFFERENCE, LARGE)]
     assert 1 / ratio(one.parts[0]) == pytest.approx(1.5)
+    asked = Context(machine=MACHINE, question="sf_latency")
+    (answer,) = (
+        each for each in findings(cases(raws), asked) if each.severity is Prominence.ANSWER
+    )
+    assert answer.question == one.question, "not the latency of plain messages"
 
 
 def synchronised(factors: dict[str, float], number: int = 7, mpi: str = "gpu_aware") -> list[Raw]:

@@ -118,7 +118,8 @@ def within(factor: float) -> str:
 
 _DOUBLE = 2.0
 _GRADES = 2
-"""_GRADES is how many kernels a badge names of those that are validated, and of the others."""
+"""_GRADES is how many kernels a badge names of those that are validated, and how many errors of the
+others, with as many kernels each."""
 
 
 def badge(trust: Trust) -> str:
@@ -132,17 +133,24 @@ def badge(trust: Trust) -> str:
         ]
         told.append(f"validated: {listed([*each, *_more(trust.own)])}")
     if trust.others:
-        each = [
-            f"{one.name} likely {within(one.band.factor)}{'' if trust.own else _from(one)}"
-            for one in trust.others[:_GRADES]
-        ]
-        told.append(f"not validated: {listed([*each, *_more(trust.others)])}")
+        alike: dict[str, list[Grade]] = {}
+        for one in trust.others:
+            error = f"likely {within(one.band.factor)}{'' if trust.own else _from(one)}"
+            alike.setdefault(error, []).append(one)
+        each = [f"{_names(these)} {error}" for error, these in [*alike.items()][:_GRADES]]
+        rest = [one for these in [*alike.values()][_GRADES:] for one in these]
+        told.append(f"not validated: {listed([*each, *_more(rest, 0)])}")
     copied = f" Cluster file: a copy of {trust.copied}, sources unchanged." if trust.copied else ""
     return f"Simulated on {listed(trust.clusters)}, {'; '.join(told)}.{copied}"
 
 
-def _more(grades: Sequence[Grade]) -> list[str]:
-    rest = len(grades) - _GRADES
+def _names(grades: Sequence[Grade]) -> str:
+    """ "pingpong, ring and 3 more"."""
+    return listed([*(one.name for one in grades[:_GRADES]), *_more(grades)])
+
+
+def _more(grades: Sequence[Grade], shown: int = _GRADES) -> list[str]:
+    rest = len(grades) - shown
     return [f"{rest} more"] if rest > 0 else []
 
 
