@@ -341,6 +341,10 @@ def _derived(good: Sequence[Raw]) -> Iterator[float]:
                 yield from (ratio := _ratio(other, own), ratio / more)
                 shared = [at for at in _points(first) if at in _points(other[0])]
                 yield from (_ratio(other, own, at) for at in shared)
+        memory = first["memory"] or {}
+        if "rss_bytes" in memory:  # beyond the vectors, per process
+            used = max(raw["memory"]["rss_bytes"] or 0 for raw in own)
+            yield (used - memory["predicted_bytes"]) / first["layout"]["ranks"]
         yield from _of_sweeps(first)
         yield from _of_products(first)
         yield from _of_grids(own, by_case.values())

@@ -14,6 +14,7 @@ from noted import noted
 from recorded import bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.context import Context
+from haloscope.papers.validated import validated_cells
 from haloscope.report.draw.figures import canvas_of, plain
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.series_styles import series_styles
@@ -273,6 +274,53 @@ def test_surfaces_name_their_mesh_once() -> None:
         (figure,) = figures.build("surfaces", both, context)
 
         assert (figure.title + figure.notes[0]).count("N = 32") == 1
+
+
+def test_each_mesh_has_its_surfaces_once() -> None:
+    raws = [poisson(n, surface=surface) for n, surface in ((32, 33), (64, 33), (32, 33))]
+
+    assert [figure.title.count(f"N = {n}") for figure, n in
+            zip(draw("surfaces", raws), (32, 64), strict=True)] == [1, 1]  # fmt: skip
+
+
+def test_the_same_program_here_simulated_and_published_is_in_one_figure() -> None:
+    times = {1: 9.0, 2: 5.0}
+    raws = [poisson(1024, ranks=p, variant="textbook", time_s=t) for p, t in times.items()]
+    raws.append(poisson(1024, ranks=4, variant="fused"))  # another program
+
+    (figure,) = draw("overlay", raws)
+
+    curves = {curve.label: curve for curve in lines(figure).curves}
+    assert [(one.x, one.y) for one in curves["this machine"].marks] == [(1, 9.0), (2, 5.0)]
+    tara = [
+        cell
+        for cell in validated_cells()
+        if (cell.cluster, cell.settings.get("n")) == ("tara", 1024)
+        if cell.settings.get("exchange") == "nonblocking"
+    ]
+    for label, value in (("simulated", "predicted"), ("published", "published")):
+        curve = curves[f"tara, {label}"]
+        (last,) = [getattr(one, value) for one in tara
+                   if (one.settings["nodes"], one.settings["ppn"]) == (64, 8)]  # fmt: skip
+        assert (curve.marks[-1].x, curve.marks[-1].y) == (512, last)
+    assert curves["tara, published"].published
+    assert curves["tara, published"].like == "tara, simulated"
+    assert all(one.band for one in curves["tara, simulated"].marks)
+
+
+def test_a_mesh_that_no_paper_has_is_not_overlaid() -> None:
+    assert draw("overlay", [poisson(64, ranks=p, variant="textbook") for p in (1, 2, 4)]) == []
+    assert draw("overlay", [poisson(1024, ranks=p, variant="fused") for p in (1, 2, 4)]) == []
+
+
+def test_a_simulated_cluster_is_not_drawn_twice() -> None:
+    raw = poisson(1024, variant="textbook")
+    raw |= {"clock": "simulated", "simulation": {"cluster": "tara", "verified": False}}
+
+    (figure,) = draw("overlay", [raw])
+
+    labels = [curve.label for curve in lines(figure).curves]
+    assert labels.count("tara, simulated") == labels.count("tara, published") == 1
 
 
 def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from made import build, launches, texts
+from made import build, column, launches, texts
 from noted import noted
 from recorded import bad, cases, changed, poisson
 
@@ -230,7 +230,7 @@ def test_hybrid_grids_share_out_the_same_cores_in_several_ways() -> None:
 
     (table,) = build("hybrid_grid", raws)
 
-    assert table.title == "Wall time, 4 cores a node, N × N = 4096 × 4096"
+    assert table.title == "Wall time, 4 cores per node, N × N = 4096 × 4096"
     assert texts(table) == [
         ["1 MPI process", "4 threads", "3.00 s"],
         ["2 MPI processes", "2 threads", "2.00 s"],
@@ -526,3 +526,23 @@ def test_a_solve_that_was_cut_short_stands_beside_no_published_one() -> None:
         for tables in (whole, cut)
     ]
     assert published[0] and not published[1]
+
+
+def test_memory_in_use_by_processes_beside_the_vectors() -> None:
+    raws = [poisson(1024, ranks=p) for p in (1, 2)]
+    for raw in raws:
+        raw["memory"] = {
+            "predicted_bytes": 2**25,
+            "rss_bytes": 2**25 + raw["layout"]["ppn"] * 2**22,
+        }
+
+    (table,) = build("memory_by_ranks", raws)
+
+    assert [one.value for one in column(table, "memory_beyond_bytes")] == [2**22, 2**22]
+    assert [one.value for one in column(table, "memory_observed_bytes")] == [
+        2**25 + 2**22,
+        2**25 + 2**23,
+    ]
+    for raw in raws:
+        raw |= {"clock": "simulated", "simulation": {"cluster": "tara", "verified": False}}
+    assert build("memory_by_ranks", raws) == []

@@ -217,6 +217,7 @@ def test_every_ready_study_is_valid() -> None:
         "poisson-convergence",
         "poisson-exchange",
         "poisson-hybrid",
+        "poisson-overlay",
         "poisson-scaling",
         "quick",
         "ring",

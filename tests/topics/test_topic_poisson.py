@@ -209,6 +209,20 @@ def test_published_times_stand_beside_threads_that_were_bound_alike(
     assert (known is not None) is beside
 
 
+@pytest.mark.parametrize(("places", "value"), [("threads", 147.0), ("cores", None)])
+def test_times_of_two_threads_per_core_stand_beside_threads_that_share_cores(
+    places: str, value: float | None
+) -> None:
+    """64 threads on 48 cores: the table's OMP_PLACES=cores does not say which share one."""
+    bound = {"bind": "spread", "thread_bind": "spread", "places": places}
+    raw = poisson(8192, variant="textbook", nodes=4, ranks=8, threads=32, layout=bound, **SIMULATED)
+    (case,) = cases([of_case(raw)])
+
+    known = Library([papers.load("hpcf-2018-10")]).find(case, "time_s", ("hybrid_grid",))
+
+    assert (known and known.value) == value
+
+
 def test_simulated_layouts_within_the_error_of_their_ratio_are_alike() -> None:
     raws = [
         poisson(8192, nodes=32, ranks=32 * ppn, threads=32 // ppn, variant="textbook",
@@ -307,6 +321,64 @@ def test_one_number_of_nodes_or_of_processes_on_each_asks_no_such_question() -> 
     assert fastest([run(64, 1, ppn, 1.0) for ppn in (1, 2, 4)]) == {}
     assert fastest([run(64, nodes, 4, 1.0) for nodes in (1, 2, 4)]) == {}
     assert fastest([run(64, k, p, 1.0, threads=2) for k in (1, 2) for p in (1, 2)]) == {}
+
+
+def tara(exchange: str) -> list[Raw]:
+    """Solves with the times of tara's tables, on many nodes."""
+    table = papers.load("hpcf-2010-6").table("5.1" if exchange == "blocking" else "4.1")
+    return [
+        run(n, nodes, ppn, float(cell.value), exchange=exchange, variant="textbook", **SIMULATED)
+        for n in (2048, 4096)
+        for nodes in (16, 32, 64)
+        for ppn in (1, 4, 8)
+        if (cell := table.cell(n=n, nodes=nodes, ppn=ppn))
+    ]
+
+
+def winners_of(one: Finding, name: str) -> dict[tuple[Any, ...], list[Any]]:
+    return {
+        part.at: sorted(each[name] for each in (part.subject, *part.also)) for part in one.parts
+    }
+
+
+@pytest.mark.usefixtures("exact")
+def test_each_exchange_has_its_fastest_number_of_processes_per_node() -> None:
+    raws = [*tara("blocking"), *tara("nonblocking")]
+    for raw in raws:
+        raw["simulation"] = {"cluster": "tara", "verified": False}
+
+    every_one = found(topic.per_node, raws, paper=papers.load("hpcf-2010-6"))
+
+    blocking = [one for one in every_one if one.common["exchange"] == "blocking"]
+    assert [one.common["n"] for one in every_one] == [4096] * 4
+    assert [winners_of(one, "per node") for one in blocking] == [
+        {(16,): [8], (32,): [4], (64,): [1]}
+    ] * 2
+    assert "hpcf-2010-6, table 5.1" in blocking[1].question
+
+
+@pytest.mark.usefixtures("exact")
+def test_the_number_of_processes_beyond_which_a_mesh_is_slower() -> None:
+    raws = tara("blocking")
+    for raw in raws:
+        raw["simulation"] = {"cluster": "tara", "verified": False}
+
+    ours, theirs = found(topic.turns, raws, paper=papers.load("hpcf-2010-6"))
+
+    assert ours.axis == "n" and ours.points == (2048, 4096)
+    assert (
+        winners_of(ours, "ranks") == winners_of(theirs, "ranks") == {(2048,): [64], (4096,): [128]}
+    )
+    assert "hpcf-2010-6, table 5.1" in theirs.question
+
+
+@pytest.mark.usefixtures("exact")
+def test_where_the_most_processes_are_fastest_nothing_turns() -> None:
+    raws = [run(64, nodes, ppn, 1 / nodes / ppn, **SIMULATED) for nodes in (1, 2) for ppn in (1, 2)]
+
+    assert found(topic.turns, raws) == []
+    (one,) = found(topic.turns, [*raws, *(run(64, 4, ppn, 0.9, **SIMULATED) for ppn in (1, 2))])
+    assert winners_of(one, "ranks") == {(64,): [4]}
 
 
 def by_ranks(**changes: Any) -> list[Raw]:

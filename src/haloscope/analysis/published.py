@@ -135,10 +135,15 @@ def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
         return False
     if _packed(case) and "bind" not in table.facts:
         return False
+    names = [name for name in _SETTINGS if name in table.facts and name != but]
     bound = thread_bind_of(case.settings)
+    if table.facts.get("threads_per_core", 1) != 1:  # more threads than places: they share cores
+        names.remove("places")
+        bound = None
+        if case.settings.get("places") != "threads":
+            return False
     if bound is not None and table.facts.get("omp_proc_bind", bound) != bound:
         return False
-    names = [name for name in _SETTINGS if name in table.facts and name != but]
     return all(case.settings.get(name) == table.facts[name] for name in names)
 
 

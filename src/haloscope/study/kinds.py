@@ -76,6 +76,8 @@ KINDS = (
     Kind("hybrid_grid", "walltime", table=True, kernels=_SOLVER, over=("ppn",)),
     Kind("bind", "walltime", table=True, kernels=_SOLVER, over=("bind",)),
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
+    Kind("overlay", "walltime", figure=True, kernels=_SOLVER),
+    Kind("memory_by_ranks", "walltime", table=True, kernels=_SOLVER, over=_CORES),
     Kind("scaling", "scaling", table=True, figure=True, over=_CORES, having="n"),
     Kind("scaling_law", "scaling", table=True, figure=True, over=(*_CORES, "n")),
     Kind(

@@ -61,6 +61,7 @@ TOPICS = (
     Topic(poisson.variants_by_ranks, ("iterations",)),
     Topic(poisson.per_node, ("walltime_grid",)),
     Topic(poisson.speedup, ("walltime_grid", "scaling")),
+    Topic(poisson.turns, ("scaling",)),
     Topic(spmv.products, ("spmv",)),
     Topic(jacobi.model, ("jacobi",)),
     Topic(jacobi.memory_bound, ("jacobi",)),

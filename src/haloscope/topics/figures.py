@@ -23,6 +23,7 @@ from haloscope.topics.memory import figures as memory
 from haloscope.topics.messages import figures as messages
 from haloscope.topics.phases import figures as phases
 from haloscope.topics.poisson import figures as poisson
+from haloscope.topics.poisson import overlay
 from haloscope.topics.scaling import figures as scaling
 from haloscope.topics.star_forests import split_phase
 
@@ -35,6 +36,7 @@ FIGURES: Mapping[str, FigureBuilder] = MappingProxyType({
     "ring": ring.ring_figures,
     "collectives": collectives.collectives_figures,
     "surfaces": poisson.surfaces_figures,
+    "overlay": overlay.overlay_figures,
     "scaling": scaling.scaling_figures,
     "scaling_law": scaling.scaling_law_figures,
     "exchange": contrast.exchange_figures,

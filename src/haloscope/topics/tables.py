@@ -45,6 +45,7 @@ TABLES: Mapping[str, TableBuilder] = MappingProxyType({
     "hybrid_grid": poisson.hybrid_grid_tables,
     "bind": contrast.bind_tables,
     "clusters": clusters.clusters_tables,
+    "memory_by_ranks": poisson.memory_by_ranks_tables,
     "scaling": scaling.scaling_tables,
     "scaling_law": scaling.scaling_law_tables,
     "exchange": contrast.exchange_tables,

@@ -66,14 +66,14 @@ def _figure(found: Paces, context: Context) -> Figure:
 def surfaces_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """Numerical solution and error over the unit square (figure 3.1 of the HPCF papers).
 
-    Solution and error over the unit square, as figure 3.1 of the HPCF papers.
+    One figure a mesh.
     """
-    found = []
+    found: dict[int, Figure] = {}
     for case in cases:
         surface = case.result("surface")
-        if isinstance(surface, Mapping):
-            found.append(_surface_figure(case, surface, context))
-    return found[:1]
+        if isinstance(surface, Mapping) and case.number("n") not in found:
+            found[case.number("n")] = _surface_figure(case, surface, context)
+    return [*found.values()]
 
 
 def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Context) -> Figure:

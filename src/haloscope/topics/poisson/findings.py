@@ -35,6 +35,10 @@ COMMUNICATION = ("reduce", "halo")
 """COMMUNICATION are the phases of a solve in which ranks wait for messages of others."""
 FEWEST = 4
 """FEWEST is how many meshes, each twice as fine as the one before, show an order: three ratios."""
+SEVERAL = 2
+"""SEVERAL is how many numbers of nodes or of processes have a fastest one."""
+GRIDS = WALL_TIMES[:2]
+"""GRIDS are the kinds of published tables with all layouts of a mesh."""
 SOLVE, ITERATION = Metric("time of a solve"), Metric("time of an iteration")
 
 
@@ -197,17 +201,22 @@ def _differ(group: Sequence[MeasuredCase]) -> bool:
 def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """The fastest number of processes per node, mesh by mesh, on few nodes and on many.
 
-    Of processes without threads and of several numbers of nodes; of several settings the one that
-    solves the largest mesh on the most nodes in the least time.
+    Of processes without threads and of several numbers of nodes, for each exchange. Of several
+    other settings the one that solves the largest mesh on the most nodes in the least time; of
+    several exchanges the largest mesh. What was published of the largest mesh is beside it.
     """
-    solved = [
-        case for case in preferred(_solves(cases)) if case.time and case.number("threads") == 1
-    ]
-    fields_of = [(part, _fields(part)) for part in facets(solved, ("n", "nodes", "ppn"))]
-    several = [(part, own) for part, own in fields_of if len({nodes for _, nodes in own}) > 1]
-    if not several:
-        return
-    _, fields = min(several, key=lambda pair: _rank(pair[1]))
+    chosen = _by_exchange(cases)
+    for fields in chosen:
+        top = max(n for n, _ in fields)
+        yield from _best_per_node(fields, top if len(chosen) > 1 else 0, context)
+        at_top = {nodes: [*field.items()] for (n, nodes), field in fields.items() if n == top}
+        yield from _published_best(
+            "Fastest number of processes per node", "per node", "nodes", at_top, context
+        )
+
+
+def _best_per_node(fields: _Fields, least: int, context: Context) -> Iterator[Finding]:
+    """By nodes, of meshes from the least on."""
     keys = list(fields)
     measured = {
         float(index): {ppn: step(case) for ppn, case in fields[key].items()}
@@ -216,7 +225,7 @@ def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     found = {keys[int(race.at)]: race for race in races(measured, context.seed)}
     every = [case for field in fields.values() for case in field.values()]
     top = max(found)
-    for n in sorted({n for n, _ in found}):
+    for n in sorted({n for n, _ in found if n >= least}):
         own = {nodes: race for (edge, nodes), race in found.items() if edge == n}
         parts = winners(
             list(own.values()),
@@ -238,6 +247,101 @@ def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         )
 
 
+def turns(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The fastest number of processes of each mesh, if more processes are slower for some mesh.
+
+    The cases of `per_node`; of each number of processes the fastest layout.
+    """
+    for fields in _by_exchange(cases):
+        every: dict[int, list[tuple[int, MeasuredCase]]] = {}
+        for (n, _), field in fields.items():
+            every.setdefault(n, []).extend((case.ranks, case) for case in field.values())
+        best = {
+            n: {p: step(case) for p, case in sorted(own, key=lambda pair: -pair[1].time_s)}
+            for n, own in every.items()
+        }
+        found = races({float(n): field for n, field in best.items()}, context.seed)
+        if all(max(best[int(race.at)]) in race.first for race in found):
+            continue
+        yield made(
+            context,
+            [case for own in every.values() for _, case in own],
+            "Fastest number of processes",
+            FindingShape.BEST,
+            winners(found, lambda p: {"ranks": p}, lambda race: int(race.at)),
+            topic="scaling",
+            metric=SOLVE,
+            axis="n",
+            points=sorted(every),
+            but=("n", "nodes", "ppn"),
+            near=[],
+        )
+        yield from _published_best("Fastest number of processes", "ranks", "n", every, context)
+
+
+def _published_best(
+    question: str,
+    name: str,
+    axis: str,
+    fields: Mapping[int, Sequence[tuple[int, MeasuredCase]]],
+    context: Context,
+) -> Iterator[Finding]:
+    """The numbers with the least published time at each point of an axis, as a finding.
+
+    fields: by point, the numbers and a case of each; its published time counts.
+    """
+    groups: dict[tuple[int, ...], list[int]] = {}
+    known, sources = [], set()
+    for at, field in fields.items():
+        pairs = [(number, case, context.library.find(case, "time_s", GRIDS))
+                 for number, case in field]  # fmt: skip
+        there = [(number, case, one) for number, case, one in pairs if one]
+        if len({number for number, _, _ in there}) < SEVERAL:
+            continue
+        least = min(one.value for _, _, one in there)
+        first = sorted({number for number, _, one in there if one.value == least})
+        groups.setdefault(tuple(first), []).append(at)
+        known += [case for _, case, _ in there]
+        sources |= {one.source for _, _, one in there}
+    if not groups:
+        return
+    parts = [
+        Claim(
+            {name: first[0]},
+            also=tuple({name: other} for other in first[1:]),
+            at=tuple(at),
+            verdict=Verdict.EQUAL if first[1:] else Verdict.FASTER,
+        )
+        for first, at in groups.items()
+    ]
+    but = ("n", "nodes", "ppn") if axis == "n" else ("nodes", "ppn")
+    finding = made(
+        context, known, f"{question}, published: {'; '.join(sorted(sources))}", FindingShape.BEST,
+        parts, topic="walltime" if axis == "nodes" else "scaling", metric=SOLVE, axis=axis,
+        points=sorted(fields), but=but, near=[],
+    )  # fmt: skip
+    yield replace(finding, caveats=())  # those are of simulated or measured cases
+
+
+_Fields = Mapping[tuple[int, int], Mapping[int, MeasuredCase]]
+"""By mesh and nodes, the cases by processes per node."""
+
+
+def _by_exchange(cases: Sequence[MeasuredCase]) -> list[_Fields]:
+    """For each exchange, the cases of one of several other settings, over several nodes."""
+    solved = [
+        case for case in preferred(_solves(cases)) if case.time and case.number("threads") == 1
+    ]
+    chosen: dict[object, _Fields] = {}
+    for part in facets(solved, ("n", "nodes", "ppn")):
+        fields, exchange = _fields(part), part.cases[0].settings.get("exchange")
+        if len({nodes for _, nodes in fields}) < SEVERAL:
+            continue
+        if exchange not in chosen or _rank(fields) < _rank(chosen[exchange]):
+            chosen[exchange] = fields
+    return [*chosen.values()]
+
+
 def _fields(part: Facet) -> dict[tuple[int, int], dict[int, MeasuredCase]]:
     """By mesh and nodes: where several numbers of processes per node were timed."""
     found: dict[tuple[int, int], dict[int, MeasuredCase]] = {}
@@ -247,7 +351,7 @@ def _fields(part: Facet) -> dict[tuple[int, int], dict[int, MeasuredCase]]:
     return {key: field for key, field in sorted(found.items()) if len(field) > 1}
 
 
-def _rank(fields: Mapping[tuple[int, int], Mapping[int, MeasuredCase]]) -> tuple[int, int, float]:
+def _rank(fields: _Fields) -> tuple[int, int, float]:
     """Settings by the largest mesh, the most nodes, and the least time: the first is chosen."""
     n, nodes = max(fields)
     return -n, -nodes, min(case.time_s for case in fields[n, nodes].values())

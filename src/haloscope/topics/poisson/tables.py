@@ -153,6 +153,49 @@ def _observed(
     return cell
 
 
+def memory_by_ranks_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Memory in use by processes, compared with the memory of the vectors alone.
+
+    One table for every combination of the other settings. Simulated processes have no memory of
+    their own.
+    """
+    solved = [case for case in cases if case.kernel == "poisson_cg" and not case.simulated]
+    parts = facets([case for case in solved if case.launches], ("n", "nodes", "ppn", "threads"))
+    return [_memory_table(part, context) for part in parts]
+
+
+def _memory_table(part: Facet, context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    rows = []
+    for case in sorted(part.cases, key=lambda case: (case.number("n"), case.cores)):
+        vectors = (case.launches[0].memory or {}).get("predicted_bytes")
+        used = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
+        beyond = (used - vectors) / case.ranks if used and vectors else None
+        n = case.number("n")
+        shown = [notebook.derived(_bytes(value), case) for value in (vectors, beyond)]
+        head = label(str(n), n), label(case.processes, case.ranks)
+        observed = _observed(case, None, notebook, context.library)
+        rows.append((*head, shown[0], observed, shown[1]))
+    notebook.note(
+        "in use: VmRSS of all processes together. beyond, per process: in use, less the vectors, "
+        "over the processes: what the program and its MPI library take in each."
+    )
+    return Table(
+        id="memory_by_ranks",
+        kind="memory_by_ranks",
+        title=context.title("Memory by processes", part.label),
+        columns=(
+            *(Column("n", "N", align="left"), Column("ranks", "", align="left")),
+            Column("memory_predicted_bytes", "vectors"),
+            Column("memory_observed_bytes", "in use"),
+            Column("memory_beyond_bytes", "beyond, per process"),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
 def iterations_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Iterations per second of the variants of poisson_cg by ranks, with the fastest marked.
 
@@ -306,7 +349,7 @@ def _hybrid_grid(
         )
         for ppn in values(own, "ppn")
     ]
-    heading = f"Wall time, {count(cores, 'core')} a node, N × N = {n} × {n}"
+    heading = f"Wall time, {cores} {own[0].counted} per node, N × N = {n} × {n}"
     return Table(
         id="hybrid_grid",
         kind="hybrid_grid",

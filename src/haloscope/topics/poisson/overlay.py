@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same program here, simulated, and published: times of one mesh by processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from haloscope.analysis.bands import Subject, known
+from haloscope.analysis.cases import MeasuredCase, values
+from haloscope.analysis.context import Context
+from haloscope.papers.validated import ValidatedCell, validated_cells
+from haloscope.quantities import listed
+from haloscope.topics.common.figure import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    counts,
+    mark,
+)
+from haloscope.topics.poisson.analysis import converged
+
+KERNEL = "poisson_cg"
+
+
+def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Time of the same program and mesh by processes: here, simulated, and published.
+
+    A figure for each mesh, variant, and exchange that published cells have been predicted of, on
+    some cluster for at least three numbers of processes. The fastest layout of each.
+    """
+    own = [
+        case
+        for case in cases
+        if case.kernel == KERNEL and converged(case) and case.time and case.number("threads") == 1
+    ]
+    programs = dict.fromkeys((case.settings["variant"], case.settings["exchange"]) for case in own)
+    found: list[Figure] = []
+    for variant, exchange in programs:
+        alike = [
+            case
+            for case in own
+            if (case.settings["variant"], case.settings["exchange"]) == (variant, exchange)
+        ]
+        for n in values(alike, "n"):
+            mine = [case for case in alike if case.number("n") == n]
+            cells = [*_cells(n, str(variant), str(exchange))]
+            found += _figure(n, f"{variant}, {exchange}", mine, cells, context)
+    return found
+
+
+def _cells(n: int, variant: str, exchange: str) -> Iterator[ValidatedCell]:
+    """Published cells of a program's solves of a mesh, each simulated, without threads."""
+    asked = {"n": n, "variant": variant, "threads": 1}
+    for cell in validated_cells():
+        own = cell.settings
+        alike = cell.kernel == KERNEL and all(own.get(key) == asked[key] for key in asked)
+        if alike and (own.get("exchange") == exchange or _ranks(cell) == 1):
+            yield cell
+
+
+def _ranks(cell: ValidatedCell) -> int:
+    return int(cell.settings["nodes"]) * int(cell.settings["ppn"])
+
+
+def _figure(
+    n: int,
+    program: str,
+    own: Sequence[MeasuredCase],
+    cells: Sequence[ValidatedCell],
+    context: Context,
+) -> Iterator[Figure]:
+    here = {case.cluster for case in own}
+    several = [
+        cluster
+        for cluster in dict.fromkeys(cell.cluster for cell in cells)
+        if len({_ranks(cell) for cell in cells if cell.cluster == cluster}) >= OVER_PROCESSES
+    ]
+    if not several:
+        return
+    curves = []
+    for cluster in dict.fromkeys(case.cluster for case in own):
+        name = f"{cluster}, simulated" if cluster else "this machine"
+        curves.append(Curve(name, _fastest(case for case in own if case.cluster == cluster)))
+    for cluster in several:
+        there = [cell for cell in cells if cell.cluster == cluster]
+        name = f"{cluster}, simulated"
+        if cluster not in here:
+            curves.append(Curve(name, tuple(_marks(there, predicted=True))))
+        published = tuple(_marks(there, predicted=False))
+        label = f"{cluster}, published"
+        curves.append(Curve(label, published, joined=False, published=True, like=name))
+    p = sorted({int(one.x) for curve in curves for one in curve.marks})
+    tables = dict.fromkeys(f"{c.paper}, table {c.table}" for c in cells if c.cluster in several)
+    yield Figure(
+        id="overlay",
+        kind="overlay",
+        title=context.title("The same program here, simulated, and published", f"N = {n}"),
+        panels=(
+            Lines(
+                "overlay",
+                "",
+                Axis("processes", "log2", counts(p)),
+                Axis("time of a solve (s)", "log"),
+                tuple(curves),
+            ),
+        ),
+        fewest=OVER_PROCESSES,
+        alt=f"Time of a solve with N = {n} ({program}) on {p[0]} to {p[-1]} processes: "
+        f"{listed([curve.label for curve in curves])}.",
+        notes=(
+            f"Variant and exchange of all: {program}. Of each number of processes the fastest "
+            "layout.",
+            f"Hollow: published ({'; '.join(tables)}). Simulated values are those of haloscope "
+            "validate; shaded: their error.",
+        ),
+    )
+
+
+def _fastest(cases: Iterable[MeasuredCase]) -> tuple[Mark, ...]:
+    by_ranks: dict[int, MeasuredCase] = {}
+    for case in sorted(cases, key=lambda case: case.time_s):
+        by_ranks.setdefault(case.ranks, case)
+    return tuple(mark(p, case.time) for p, case in sorted(by_ranks.items()) if case.time)
+
+
+def _marks(cells: Sequence[ValidatedCell], *, predicted: bool) -> Iterator[Mark]:
+    """The least time of each number of processes, simulated ones with their error."""
+    for p in sorted({_ranks(cell) for cell in cells}):
+        there = [cell for cell in cells if _ranks(cell) == p]
+        if not predicted:
+            yield Mark(p, min(cell.published for cell in there))
+            continue
+        best = min(there, key=lambda cell: cell.predicted)
+        subject = Subject(best.cluster, best.platform, best.kernel, best.settings)
+        yield Mark(p, best.predicted, band=known().time(subject).factor)
