@@ -198,6 +198,27 @@ def test_a_file_is_known_by_its_content(tmp_path: Path, cache: Path) -> None:
     assert matrices.prepared({"matrix": str(path)}, "matrix", 1)["matrix"] != name["matrix"]
 
 
+@pytest.mark.parametrize(
+    ("text", "row_length"),
+    [
+        (f"{BANNER} coordinate real symmetric\n3 3 3\n1 1 1\n2 2 1\n3 3 1\n", 1),
+        (f"{BANNER} coordinate pattern symmetric\n2 2 3\n1 1\n2 1\n2 2\n", 2),
+        (f"{BANNER} array real symmetric\n3 3\n" + "1\n" * 6, 3),
+        (f"{BANNER} array real skew-symmetric\n3 3\n" + "1\n" * 3, 2),
+        (f"{BANNER} array real general\n3 3\n" + "1\n0\n0\n" * 3, 1),
+        (f"{BANNER} coordinate real general\n2 2 4\n1 1 1\n1 1 1\n2 2 1\n2 2 1\n", 1),
+    ],
+)
+def test_the_length_of_rows_counts_each_place_once(
+    tmp_path: Path, text: str, row_length: int
+) -> None:
+    given = {"matrix": str(written(tmp_path, text))}
+
+    made, again = (matrices.prepared(given, "matrix", 1) for _ in range(2))
+
+    assert made["row_length"] == again["row_length"] == row_length
+
+
 def cut_to(length: int) -> Callable[[bytes], bytes]:
     return lambda whole: whole[:length]
 
@@ -353,9 +374,15 @@ def test_a_folder_is_no_matrix(tmp_path: Path, name: str) -> None:
     assert str(folder / "small.mtx") in problem.remedy
 
 
-@pytest.mark.parametrize("value", ["", "{folder}/small.txt"])
-def test_what_names_no_matrix_file_is_refused(tmp_path: Path, value: str) -> None:
+@pytest.mark.parametrize(
+    "value", ["", "{folder}/small.txt", "small.txt", "small", "lacking.mm", "lacking/small"]
+)
+def test_what_names_no_matrix_file_is_refused(
+    tmp_path: Path, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     written(tmp_path, SMALL, "small.txt")
+    written(tmp_path, SMALL, "small")
     with pytest.raises(UserError) as caught:
         matrices.prepared({"matrix": value.format(folder=tmp_path)}, "matrix", 1)
 

@@ -88,6 +88,12 @@ def written(folder: Path, text: str | bytes, name: str = "small.mtx") -> Path:
         (REAL + "%a\n" * 400_000 + "1 1 1\n1 1 1\n", "more than 1,048,576 bytes"),
         (f"{REAL}1 1 1\n1 1 {'1' * 2000}", "line 3 has more than 1024 characters"),
         (f"{REAL}1 1 1\n1 1 1\n" + "\n" * 2**21, "more than 1024 bytes per entry"),
+        (f"{REAL}2 2 1\n1 1 1\n".replace("\n", "\r"), r"carriage return .CR. alone"),
+        ((REAL + "% of ours\n" * 200 + "2 2 1\n1 1 1\n").replace("\n", "\r"), "CR. alone"),
+        (f"{REAL}2 2 2\n1 1 1\r2 2 1\r", r"CR. alone"),
+        (f"{REAL}99 99 99\n" + "1 1 1\r" * 999, r"CR. alone"),
+        (f"{REAL}2 2 2\n2 1 1e308\n2 1 1e308\n", "row 2, column 1 add up"),
+        (f"{SYMMETRIC}2 2 3\n2 1 1e308\n2 1 1e308\n2 1 -1e308\n", "row 1, column 2 add up"),
     ],
 )
 def test_what_the_format_does_not_allow_is_refused(tmp_path: Path, text: str, reason: str) -> None:

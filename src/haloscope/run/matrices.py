@@ -45,6 +45,8 @@ GENERATED: Mapping[str, tuple[str, ...]] = {
 }
 """GENERATED has the generated matrices, with those of these parameters that they depend on."""
 GRAPH = "graph"
+_MADE = re.compile(r"-[0-9a-f]{12}$")
+"""_MADE is the end of the names that files in the cache have."""
 _MAGIC = int.from_bytes(b"HALOCSR2", "little")
 _HEADER_WORDS = 6
 _CHECKSUM = 5  #: its place in the header
@@ -99,7 +101,7 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
             for target in wanted:
                 ordered, begins = partitioned(matrix, ranks) if target == parts else (matrix, None)
                 write(target, ordered, begins)
-    mean = round(said.filled / said.rows)
+    mean = round(_nonzeros(whole) / said.rows)
     return {**given, key: name, "n": said.rows, "row_length": max(1, mean)}
 
 
@@ -114,9 +116,13 @@ def _refuse_others(value: str) -> None:
         found = sorted(one.name for one in path.iterdir() if is_matrix_market(one.name))
         remedy = f"give a file in it, such as {path / found[0]}" if found else f"give {others}"
         raise UserError(Problem(value, "is a folder", remedy))
-    if path.is_file() and not is_matrix_market(value) and os.sep in value:
+    if is_matrix_market(value) or _MADE.search(value):
+        return
+    if path.is_file():
         what = f"is a file, but its name does not end in one of {', '.join(ENDINGS)}"
         raise UserError(Problem(value, what, "rename it if it is a Matrix Market file"))
+    if path.suffix or os.sep in value:
+        raise UserError(Problem(value, f"no such file in {Path.cwd()}", f"give {others}"))
 
 
 def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:
@@ -282,6 +288,12 @@ def _whole(path: Path) -> bool:
             checksum += _weighted(np.fromfile(file, dtype="<u8", count=_AT_ONCE), at)
     stored = int(header.view(np.uint64)[_CHECKSUM])
     return (checksum - stored * (2 * _CHECKSUM + 1) - stored) % 2**64 == 0
+
+
+def _nonzeros(path: Path) -> int:
+    """The entries of a matrix that write() wrote, each place once."""
+    with path.open("rb") as file:
+        return int.from_bytes(file.read(24)[16:], "little")
 
 
 def _stem(path: Path) -> str:

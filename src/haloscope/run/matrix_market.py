@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from haloscope.errors import Problem, UserError
-from haloscope.paths import opened, require_utf8
+from haloscope.paths import in_a_shell, opened, require_utf8
 from haloscope.quantities import count
 from haloscope.run import matrix_archive
 
@@ -124,9 +124,18 @@ class _Text:
         line = self._file.readline(LINE_BYTES + 2)
         self.line += 1
         self.bytes += len(line)
+        if self.line == 1 or len(line) > LINE_BYTES + 1:
+            self.refuse_returns(line)
         if len(line) > LINE_BYTES + 1:
             self.refuse(f"line {self.line} has more than {LINE_BYTES} characters", WHOLE)
         return line
+
+    def refuse_returns(self, line: bytes) -> None:
+        """Refuse a line in which only carriage returns end lines, as on Mac OS until 2001."""
+        if b"\r" in line.rstrip(b"\r\n"):
+            what = "lines end in a carriage return (CR) alone, expected LF or CR LF"
+            remedy = f"convert it: tr '\\r' '\\n' < {in_a_shell(self.path)} > converted.mtx"
+            self.refuse(what, remedy)
 
     def piece(self) -> bytes:
         """Whole lines, each with its end; empty at the end of the file."""
@@ -135,6 +144,7 @@ class _Text:
             end = text.rfind(b"\n") + 1
             self.bytes += len(read)
             if len(text) - end > LINE_BYTES:
+                self.refuse_returns(text[end:])
                 number = self.line + text.count(b"\n") + 1
                 self.refuse(f"line {number} has more than {LINE_BYTES} characters", WHOLE)
             self._rest = text[end:]
@@ -313,6 +323,7 @@ def _entries(
         entries.append(lines[at:end])
         at = _end(_EMPTY_LINES, lines, end)
         if at == end < len(lines):
+            text.refuse_returns(lines[at : lines.index(b"\n", at)])
             number = lines_before + lines.count(b"\n", 0, at) + 1
             wrong = _shown(lines[at : lines.index(b"\n", at)])
             text.refuse(f"line {number} is not an entry: {wrong}", f"expected {said.expected}")
@@ -346,7 +357,23 @@ def _matrix(text: _Text, said: Header) -> csr_matrix:
         values[begin:end] = values[other] if said.symmetry == "symmetric" else -values[other]
         del other
     places = (rows[:end], columns[:end])
-    return coo_matrix((values[:end], places), shape=(said.rows, said.rows)).tocsr()
+    matrix = coo_matrix((values[:end], places), shape=(said.rows, said.rows)).tocsr()
+    _refuse_infinite_sums(text, matrix)
+    return matrix
+
+
+def _refuse_infinite_sums(text: _Text, matrix: csr_matrix) -> None:
+    """Refuse entries that are given several times and whose sum has no finite value."""
+    import numpy as np
+
+    finite = np.isfinite(matrix.data)
+    if not finite.all():
+        first = int(np.argmin(finite))
+        row = int(np.searchsorted(matrix.indptr, first, side="right"))
+        column = int(matrix.indices[first]) + 1
+        what = f"the entries of row {row}, column {column} add up to a value too large for double "
+        what += "precision"
+        text.refuse(what, "give each place once, or values below 1.8e308")
 
 
 def _from_lines(piece: _Piece, said: Header) -> coo_matrix:
