@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import pytest
 from made import build
-from recorded import Raw, cases, poisson
+from recorded import Raw, cases, pingpong, poisson
 
-from haloscope.analysis.comparison import UNDECIDED
+from haloscope.analysis.comparison import FEW_ALLOCATIONS, UNDECIDED, Contrast, contrasts, step
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Verdict
+from haloscope.report import comparing
 from haloscope.report.compared import compare_cases
 from haloscope.report.method import method
 from haloscope.topics.scaling.analysis import times_as_fast
@@ -88,6 +93,13 @@ def test_launches_without_a_batch_system_are_as_ever() -> None:
     assert not any("allocation" in note for note in table.notes)
 
 
+def of_one_folder(first: list[Raw], second: list[Raw]) -> Contrast:
+    """Two settings whose launches are in one folder, so that a job's number is that of one job."""
+    ((one,), (other,)) = cases(first), cases(second)
+    (found,) = contrasts([(step(one), step(other))])
+    return found
+
+
 def test_settings_that_every_job_measured_are_compared_within_jobs() -> None:
     """In each job the second is 2 % faster, which launches of all jobs together can't show."""
     second = {
@@ -95,11 +107,11 @@ def test_settings_that_every_job_measured_are_compared_within_jobs() -> None:
         for (job, times), share in zip(NODES.items(), (-0.001, 0.0, 0.001), strict=True)
     }
 
-    (within,) = compare_cases(cases(of_jobs(NODES)), cases(of_jobs(second))).contrasts
+    within = of_one_folder(of_jobs(NODES), of_jobs(second))
     first, other = (
         [{**raw, "allocation": None} for raw in of_jobs(one)] for one in (NODES, second)
     )
-    (together,) = compare_cases(cases(first), cases(other)).contrasts
+    together = of_one_folder(first, other)
 
     assert (within.verdict, together.verdict) == ("faster", "no difference shown")
     assert within.ratio is not None and within.ratio.value == pytest.approx(1.02, rel=1e-4)
@@ -111,9 +123,7 @@ def test_the_verdict_is_that_within_jobs_where_all_launches_together_say_the_con
     first = {1: [1.0, 1.01, 1.0, 1.01, 1.0], 2: [2.0], 3: [2.02]}
     second = {1: [0.97], 2: [1.94, 1.94, 1.94], 3: [1.96, 1.96]}
 
-    (one,) = compare_cases(cases(of_jobs(first)), cases(of_jobs(second))).contrasts
-
-    assert one.verdict == "faster"
+    assert of_one_folder(of_jobs(first), of_jobs(second)).verdict == "faster"
 
 
 def test_speedups_are_of_jobs_too() -> None:
@@ -176,13 +186,70 @@ def test_one_allocation_against_launches_of_this_machine_decides_nothing() -> No
     assert local.verdict == "no difference shown" and local.comparison is not None
 
 
-def test_several_allocations_on_each_side_decide() -> None:
-    fast = {10 + job: [time / 3 for time in times] for job, times in NODES.items()}
+@pytest.mark.parametrize(
+    ("slow", "fast", "verdict"),
+    [
+        (1, 2, FEW_ALLOCATIONS),
+        (9, 1, FEW_ALLOCATIONS),
+        (2, 2, FEW_ALLOCATIONS),
+        (3, 3, FEW_ALLOCATIONS),
+        (3, 5, "faster"),
+        (4, 4, "faster"),
+    ],
+)
+@pytest.mark.parametrize("first_job", [1, 50])
+def test_an_allocation_decides_by_ranks_whatever_its_number(
+    slow: int, fast: int, verdict: str, first_job: int
+) -> None:
+    """No p is below 2 / C(m + n, m), and jobs of two folders are no pairs."""
+    one = of_jobs({1 + k: [3.0 + k / 10] * 3 for k in range(slow)})
+    other = of_jobs({first_job + k: [1.0 + k / 10] * 3 for k in range(fast)})
 
-    (one,) = compare_cases(cases(of_jobs(NODES)), cases(of_jobs(fast))).contrasts
+    (found,) = compare_cases(cases(one), cases(other)).contrasts
 
-    assert one.verdict == "faster"
-    assert one.ratio is not None and one.ratio.allocations == 3
+    assert found.comparison is not None
+    assert found.comparison.test == "two-sided Mann-Whitney over allocations"
+    assert found.comparison.p_value == pytest.approx(2 / comb(slow + fast, slow))
+    assert found.verdict == verdict
+    assert found.ratio is not None and found.ratio.allocations == min(slow, fast)
+
+
+def test_several_allocations_against_launches_of_this_machine_decide_nothing() -> None:
+    alone = [{**raw, "allocation": None} for raw in of_jobs({1: [1.0 + k / 100 for k in range(9)]})]
+    jobs = of_jobs({k: [2.0 + k / 100] for k in range(9)})
+
+    (one,) = compare_cases(cases(jobs), cases(alone)).contrasts
+
+    assert one.verdict == FEW_ALLOCATIONS
+
+
+def test_too_few_allocations_are_told_with_how_many_decide() -> None:
+    one, other = (of_jobs({k: [time] * 3 for k in range(3)}) for time in (1.0, 2.0))
+
+    found = compare_cases(cases(one), cases(other))
+
+    (finding,) = comparing.findings(found)
+    assert {*finding.caveats} == {Caveat.FEW_ALLOCATIONS}
+    assert [(part.verdict, part.count) for part in finding.parts] == [(Verdict.UNDECIDED, 1)]
+    assert any("--allocations 4" in note for note in found.notes)
+    assert any("4 allocations on each side" in note for note in found.tables[0].notes)
+
+
+def test_a_point_that_some_launches_lack_stays_with_its_allocations() -> None:
+    first, second = (
+        [
+            {**one, "points": one["points"][: 2 if k % 3 else 1], "allocation": raw["allocation"]}
+            for k, raw in enumerate(of_jobs({job: [1.0] * 3 for job in range(2)}))
+            if (one := pingpong(launch=k, sizes=[8, 64]))
+        ]
+        for _ in range(2)
+    )
+
+    found = compare_cases(cases(first), cases(second)).contrasts
+
+    assert [one.first.what for one in found] == ["8 B", "64 B"]
+    assert {one.verdict for one in found} == {FEW_ALLOCATIONS}
+    assert [one.ratio.allocations for one in found if one.ratio] == [2, 2]
 
 
 def on_nodes(nodes: int, ranks: int, messages: float, n: int = 64) -> list[Raw]:

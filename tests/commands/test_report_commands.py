@@ -178,6 +178,20 @@ def test_what_is_measured_in_neither_folder_is_not_held_against_the_second(tmp_p
     assert main(["compare", str(there), str(both[1])]) == 1
 
 
+@pytest.mark.parametrize("more_in", [0, 1])
+def test_a_case_that_one_folder_lacks_is_no_agreement(tmp_path: Path, more_in: int) -> None:
+    folders = [
+        write_folder(tmp_path / str(k), [*launches(FAST), *[poisson(128)] * (k == more_in)])
+        for k in range(2)
+    ]
+    xml = tmp_path / "compared.xml"
+
+    assert main(["compare", *map(str, folders), "--junit", str(xml)]) == 1
+
+    suite = ElementTree.parse(xml).getroot()[0]
+    assert (suite.get("tests"), suite.get("errors")) == ("2", "1")
+
+
 def test_compare_refuses_folders_with_nothing_in_common(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,7 @@ from recorded import Raw, cases, record, write_folder
 
 from haloscope.analysis import cases as analysed
 from haloscope.analysis.cases import Planned, group
-from haloscope.analysis.comparison import UNDECIDED, measures
+from haloscope.analysis.comparison import FEW_ALLOCATIONS, UNDECIDED, measures
 from haloscope.analysis.context import Context
 from haloscope.analysis.fits import message_models, unfitted
 from haloscope.analysis.sweeps import sweep
@@ -32,6 +32,7 @@ from haloscope.report.compared import compare_cases
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
 from haloscope.study.suited import unsuited
+from haloscope.topics.contrast.tables import ALONE
 from haloscope.topics.quality import scattered, untimed
 from programs import USED, swept
 
@@ -364,11 +365,57 @@ def test_results_are_compared_folder_by_folder() -> None:
     results = [table for table in compare_cases(first, second).tables if table.id == "results"]
     backwards = compare_cases(second, first).tables[-1]
 
-    assert [[cell.value for cell in column(one, "verdict")] for one in results] == [["higher"]]
+    verdicts = [[cell.value for cell in column(one, "verdict")] for one in results]
+    assert verdicts == [["higher", "the same", "the same"]]
     assert column(results[0], "result")[0].value == "speed"
     assert column(results[0], "second")[0].value == pytest.approx(3.2e9)
     assert column(results[0], "p_adjusted")[0].value == pytest.approx(2 / 252)
     assert column(backwards, "verdict")[0].value == "lower"
+
+
+@pytest.mark.parametrize(
+    ("result", "verdicts"),
+    [
+        ({"note": "fine", "norms": [1.0, 0.5]}, ["the same", "the same"]),
+        ({"note": "bad", "norms": [1.0, 0.5]}, ["different", "the same"]),
+        ({"note": "fine", "norms": [1.0, 0.5 + 1e-15]}, ["the same", "different"]),
+        ({"note": "fine", "norms": [1.0]}, ["the same", "different"]),
+        ({"note": "fine", "norms": []}, ["the same", "absent"]),
+        ({"note": None, "norms": [1.0, 0.5], "more": 3}, ["absent", "the same", "new"]),
+        ({"note": 4, "norms": [1.0, 0.5]}, ["different", "the same"]),
+    ],
+)
+def test_texts_and_lists_are_the_same_or_different(
+    result: Raw, verdicts: list[str], tmp_path: Path
+) -> None:
+    whole = {"note": "fine", "norms": [1.0, 0.5]}
+    first, second = (
+        [{**printed(launch), "result": one} for launch in range(6)] for one in (whole, result)
+    )
+    folders = [write_folder(tmp_path / "a", first), write_folder(tmp_path / "b", second)]
+
+    found = compare_cases(cases(first), cases(second))
+
+    assert [one.verdict for one in found.results] == verdicts
+    table = found.tables[-1]
+    shown = [
+        (one.value, other.value)
+        for one, other in zip(column(table, "first"), column(table, "second"), strict=True)
+    ]
+    assert [one == other for one, other in shown] == [word == "the same" for word in verdicts]
+    unpaired = {"absent", "new"} & {*verdicts}
+    assert len([note for note in found.notes if note.startswith("Only in ")]) == len(unpaired)
+    assert main(["compare", *map(str, folders)]) == (1 if unpaired else 0)
+
+
+def test_a_text_that_one_launch_prints_otherwise_is_different() -> None:
+    first = [{**printed(k), "result": {"note": "fine"}} for k in range(3)]
+    second = [{**one, "result": {"note": note}} for one, note in zip(first, ("fine", "bad", "fine"),
+              strict=True)]  # fmt: skip
+
+    (found,) = compare_cases(cases(first), cases(second)).results
+
+    assert (found.verdict, found.adjusted) == ("different", None)
 
 
 @pytest.mark.parametrize(
@@ -381,6 +428,31 @@ def test_results_that_do_not_differ_are_told_so(launches: list[int], verdict: st
     found = compare_cases(first, second).tables[-1]
 
     assert column(found, "verdict")[0].value == verdict
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_size_that_one_folder_lacks_is_named_and_no_agreement(
+    backwards: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    less = [{**one, "points": one["points"][:10]} for one in map(swept, range(8))]
+    sides = [("all", [swept(k) for k in range(8)]), ("less", less)]
+    names, raws = zip(*(reversed(sides) if backwards else sides), strict=True)
+    folders = [write_folder(tmp_path / name, raw) for name, raw in zip(names, raws, strict=True)]
+    table, xml = tmp_path / "compared.csv", tmp_path / "compared.xml"
+
+    code = main(["compare", *map(str, folders), "--csv", str(table), "--junit", str(xml)])
+
+    assert code == 1
+    found = compare_cases(cases(raws[0]), cases(raws[1]), names=(names[0], names[1]))
+    lacking = [one for one in found.contrasts if one.verdict == "not measured"]
+    assert [one.first.what for one in lacking] == ["1 KiB", "2 KiB"]
+    assert "Only in all: osu at 1 KiB and 2 KiB." in found.notes
+    assert column(found.tables[0], "lacking")[0].value == 2
+    assert column(found.tables[0], "open")[0].value == 10
+    rows = [*csv.DictReader(table.read_text(encoding="utf-8").splitlines())]
+    assert len(rows) == 12
+    assert [row["verdict"] for row in rows[10:]] == [ALONE if backwards else "not measured"] * 2
+    assert ElementTree.parse(xml).getroot()[0].get("errors") == "2"
 
 
 def test_results_and_points_are_in_the_files_of_a_comparison(
@@ -398,12 +470,14 @@ def test_results_and_points_are_in_the_files_of_a_comparison(
     main(["compare", str(before), str(after), "--csv", str(table), "--junit", str(xml)])
 
     rows = [*csv.DictReader(table.read_text(encoding="utf-8").splitlines())]
-    (speed,) = [row for row in rows if row["result"]]
+    speed, note, norms = [row for row in rows if row["result"]]
+    assert (note["result"], note["first"], note["verdict"]) == ("note", "fine", "the same")
+    assert (norms["second"], norms["verdict"]) == ("1 0.5", "the same")
     assert (speed["result"], speed["verdict"], speed["unit"]) == ("speed", "higher", "FLOP/s")
     assert (float(speed["first"]), float(speed["second"])) == (2.2e9, 3.2e9)
     assert len([row for row in rows if row["point"]]) == 12
     cases = ElementTree.parse(xml).getroot()[0]
-    assert [one.get("name") for one in cases][-1] == "speed"
+    assert [one.get("name") for one in cases][-3:] == ["speed", "note", "norms"]
     assert len(cases) == len(rows)
 
 
@@ -413,7 +487,7 @@ def given(job: str) -> Raw:
     return {"site": "lab", "scheduler": "slurm", "job": job, **nodes}
 
 
-@pytest.mark.parametrize(("jobs", "verdict"), [(1, UNDECIDED), (4, "higher")])
+@pytest.mark.parametrize(("jobs", "verdict"), [(1, UNDECIDED), (2, FEW_ALLOCATIONS), (4, "higher")])
 def test_the_allocation_is_the_unit_of_results_too(jobs: int, verdict: str) -> None:
     first, second = (
         cases([{**printed(k + more), "allocation": given(str(k % jobs))} for k in range(8)])
@@ -422,4 +496,4 @@ def test_the_allocation_is_the_unit_of_results_too(jobs: int, verdict: str) -> N
 
     found = compare_cases(first, second)
 
-    assert [one.verdict for one in found.results] == [verdict]
+    assert [one.verdict for one in found.results if one.name == "speed"] == [verdict]

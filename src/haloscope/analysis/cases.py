@@ -209,7 +209,10 @@ class MeasuredCase:
         return self.time.value if self.time else inf
 
     def estimate(
-        self, sample: Sequence[float], repetitions: Sequence[float] = ()
+        self,
+        sample: Sequence[float],
+        repetitions: Sequence[float] = (),
+        of: Sequence[int] | None = None,
     ) -> Estimate | None:
         """The median of a sample of launches with its spread; None for an empty sample.
 
@@ -217,11 +220,15 @@ class MeasuredCase:
         single launch has the range of its repetitions, where they are given: method "repetitions",
         and nothing is claimed from it. Launches in allocations of a batch system are nested in
         them: the interval is one over allocations.
+
+        of: as of `by_allocation`.
         """
-        found = self._estimate(sample, repetitions)
+        found = self._estimate(sample, repetitions, of)
         return replace(found, band=self.band.factor) if found and self.band else found
 
-    def _estimate(self, sample: Sequence[float], repetitions: Sequence[float]) -> Estimate | None:
+    def _estimate(
+        self, sample: Sequence[float], repetitions: Sequence[float], of: Sequence[int] | None
+    ) -> Estimate | None:
         if not sample:
             return None
         if self.alike:
@@ -231,7 +238,8 @@ class MeasuredCase:
             return Estimate(sample[0], inner.low, inner.high, 1, "repetitions")
         if self.allocations is None:
             return typical(sample)
-        if (nested := self.by_allocation(sample)) is None:  # of which job each number is, is lost
+        nested = self.by_allocation(sample, of)
+        if nested is None or min(sample) <= 0:  # which has no logarithm
             return median_range(sample)
         return typical_over(nested)
 
@@ -249,17 +257,20 @@ class MeasuredCase:
             f"{one['site']} {one['job']} {one['restarts']}" if one else "" for one in given
         )
 
-    def by_allocation(self, sample: Sequence[float]) -> dict[str, list[float]] | None:
-        """A sample of all launches, allocation by allocation.
+    def by_allocation(
+        self, sample: Sequence[float], of: Sequence[int] | None = None
+    ) -> dict[str, list[float]] | None:
+        """A sample of launches, allocation by allocation.
 
-        None where no batch system gave the nodes, where a launch has no number in the sample, and
-        where a number is not above 0.
+        of: the places of these launches; None of all. None where no batch system gave the nodes,
+        and where of which launch each number is, is not known.
         """
-        if self.allocations is None or len(sample) != len(self.launches) or min(sample) <= 0:
+        places = range(len(self.launches)) if of is None else of
+        if self.allocations is None or len(sample) != len(places):
             return None
         nested: dict[str, list[float]] = {}
-        for name, value in zip(self.allocations, sample, strict=True):
-            nested.setdefault(name, []).append(value)
+        for place, value in zip(places, sample, strict=True):
+            nested.setdefault(self.allocations[place], []).append(value)
         return nested
 
     def result(self, name: str) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import comb, log
@@ -32,6 +32,13 @@ UNDECIDED: Final = "undecided: one allocation each"
 """The verdict on two folders of a batch system where a test has no more than one allocation on each
 side: the allocation is the unit, and one says nothing of how the next would differ."""
 
+FEW_ALLOCATIONS: Final = "undecided: too few allocations"
+"""The verdict where even the smallest p that so few allocations could give would show nothing; one
+on one side and several on the other are always too few."""
+
+OPEN: Final = (UNTESTABLE, UNDECIDED, FEW_ALLOCATIONS)
+"""The verdicts on what too little was measured of."""
+
 NO_DIFFERENCE: Final = "no difference shown"
 _SHOWN = ("faster", "slower")
 
@@ -42,6 +49,7 @@ TestVerdict = Literal[
     "no difference shown",
     "too few launches to tell",
     "undecided: one allocation each",
+    "undecided: too few allocations",
     "not measured",
 ]
 
@@ -52,6 +60,7 @@ class Measure:
 
     what: "" for the step, else the point. sample: one number a launch, seconds by the scale.
     group: the sweep that the point is one of, as "allreduce" or "sizes"; "" for the step.
+    of: the places of these launches among the good ones of the case; None for all of them.
     """
 
     case: MeasuredCase
@@ -60,6 +69,16 @@ class Measure:
     time: Estimate | None
     group: str = ""
     scale: Scale = SECONDS
+    of: tuple[int, ...] | None = None
+
+    @property
+    def by_allocation(self) -> Mapping[str, Sequence[float]] | None:
+        """Its sample by allocation of a batch system; None without one.
+
+        Numbers whose launches are not known may be of one allocation.
+        """
+        nested = self.case.by_allocation(self.sample, self.of)
+        return {"": self.sample} if nested is None and self.case.allocations else nested
 
 
 @dataclass(frozen=True)
@@ -107,7 +126,7 @@ def _point(case: MeasuredCase, point: Swept) -> Measure:
     sample = tuple(factor * time for time in point.sample)
     group = point.operation or "sizes"
     what = f"{point.operation or ''} {size(point.size_bytes)}".strip()
-    return Measure(case, what, sample, point.time.times(factor), group)
+    return Measure(case, what, sample, point.time.times(factor), group, of=point.of)
 
 
 def _parameter(case: MeasuredCase, name: str) -> Measure:
@@ -120,7 +139,7 @@ def _parameter(case: MeasuredCase, name: str) -> Measure:
 
 
 def launches_needed(tests: int) -> int:
-    """Launches on each side with which a difference can be shown among so many comparisons."""
+    """Launches, or allocations, on each side that can show a difference among so many tests."""
     return next(n for n in count(2) if 2 / comb(2 * n, n) * tests <= ALPHA)
 
 
@@ -133,7 +152,7 @@ def contrasts(
     other, whatever their numbers: one allocation on each side is then tested no further.
     """
     tested = [
-        None if apart and _undecidable(first, second) else _tested(first, second, seed)
+        None if apart and _undecidable(first, second) else _tested(first, second, seed, apart)
         for first, second in pairs
     ]
     adjusted = holm([one.p_value if one else None for one in tested])
@@ -164,16 +183,12 @@ def _beyond_band(one: Contrast) -> Contrast:
     return replace(one, ratio=replace(one.ratio, band=band), verdict=verdict)
 
 
-def one_allocation_each(first: MeasuredCase, second: MeasuredCase) -> bool:
-    """Whether a batch system gave nodes to either side, and to neither more than once."""
-    given = [set(side.allocations or ()) for side in (first, second)]
-    return any(given) and all(len(one) <= 1 for one in given)
-
-
 def _undecidable(first: Measure, second: Measure) -> bool:
-    """Whether both sides have a time, each of one allocation."""
-    both = first.time is not None and second.time is not None
-    return both and one_allocation_each(first.case, second.case)
+    """Whether both sides were measured, and a batch system gave neither nodes more than once."""
+    if not first.sample or not second.sample:
+        return False
+    given = [side.by_allocation for side in (first, second)]
+    return any(given) and all(one is None or len(one) == 1 for one in given)
 
 
 def _undecided_by_jobs(first: Measure, second: Measure) -> Contrast:
@@ -186,14 +201,18 @@ def _undecided_by_jobs(first: Measure, second: Measure) -> Contrast:
     return Contrast(first, second, ratio, None, None, UNDECIDED)
 
 
-def _tested(first: Measure, second: Measure, seed: int) -> Comparison | None:
-    """No test without launches, and none of simulated times that are the same in every launch."""
+def _tested(first: Measure, second: Measure, seed: int, apart: bool) -> Comparison | None:
+    """No test without launches, and none of simulated times that are the same in every launch.
+
+    Launches outside a batch system have nodes of their own, as those of one allocation have.
+    """
     if not first.sample or not second.sample or first.case.alike or second.case.alike:
         return None
-    one, other = (each.case.by_allocation(each.sample) for each in (first, second))
-    if one is not None and other is not None:
-        return compare_over(one, other, seed=seed)
-    return compare(first.sample, second.sample, seed=seed)
+    one, other = (each.by_allocation for each in (first, second))
+    if one is None and other is None:
+        return compare(first.sample, second.sample, seed=seed)
+    nested = one or {"here": first.sample}, other or {"here": second.sample}
+    return compare_over(*nested, apart=apart, seed=seed)
 
 
 def _contrast(
@@ -219,10 +238,10 @@ def _contrast(
 
 
 def _undecided(comparison: Comparison, tests: int) -> TestVerdict:
-    """Too few launches: even the smallest p that they could give would not survive correction."""
-    if comparison.attainable * tests > ALPHA:
-        return UNTESTABLE
-    return NO_DIFFERENCE
+    """Too few: even the smallest p that they could give would not survive the correction."""
+    if comparison.attainable * tests <= ALPHA:
+        return NO_DIFFERENCE
+    return UNTESTABLE if comparison.test.endswith("launches") else FEW_ALLOCATIONS
 
 
 def _sign_over(ratio: Estimate | None) -> TestVerdict | None:

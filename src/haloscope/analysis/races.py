@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.comparison import OPEN, Contrast, Measure, contrasts
 
 Name = TypeVar("Name")
 
@@ -38,7 +38,7 @@ class Race(Generic[Name]):
     @property
     def too_few(self) -> bool:
         """Whether launches are too few to tell the fastest from some other."""
-        return any(c.verdict == "too few launches to tell" for c in self.against.values())
+        return any(c.verdict in OPEN for c in self.against.values())
 
     def over(self, name: Name) -> float:
         """How many times as long as the fastest another takes, by their medians."""

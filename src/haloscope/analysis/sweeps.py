@@ -27,6 +27,7 @@ class Swept:
     """One point of a sweep over all good launches of a case.
 
     sample: seconds of one step, one number a launch; time: their median with its spread.
+    of: the places of these launches among the good ones of the case, of which some may lack it.
     bytes: moved in a step, over all ranks.
     result: what the kernel says of this point in the first launch.
     warmup: what was found in the repetitions; None where they are too few to find any.
@@ -39,6 +40,7 @@ class Swept:
     bytes: float
     result: Mapping[str, float]
     warmup: Warmup | None = None
+    of: tuple[int, ...] = ()
 
     @property
     def rate(self) -> Estimate:
@@ -59,22 +61,26 @@ class Swept:
 @lru_cache(maxsize=256)
 def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
     """The points of a case, by operation and size; those of launches that lack one count less."""
-    found: dict[tuple[str | None, int], list[SweepPoint]] = {}
-    for record in case.launches:
+    found: dict[tuple[str | None, int], list[tuple[int, SweepPoint]]] = {}
+    for place, record in enumerate(case.launches):
         for point in record.points:
             if point["times_s"]:
                 key = (point.get("operation"), point["size_bytes"])
-                found.setdefault(key, []).append(point)
+                found.setdefault(key, []).append((place, point))
     points = [_swept(case, *key, own) for key, own in found.items()]
     return tuple(sorted(points, key=lambda point: (point.operation or "", point.size_bytes)))
 
 
 def _swept(
-    case: MeasuredCase, operation: str | None, size_bytes: int, points: Sequence[SweepPoint]
+    case: MeasuredCase,
+    operation: str | None,
+    size_bytes: int,
+    own: Sequence[tuple[int, SweepPoint]],
 ) -> Swept:
+    places, points = zip(*own, strict=True)
     launches = [point["times_s"] for point in points]
     sample = steady_medians(launches)
-    time = case.estimate(sample, [t for point in points for t in point["times_s"]])
+    time = case.estimate(sample, [t for times_s in launches for t in times_s], places)
     if time is None:
         raise ValueError("a point without a launch")
     first = points[0]
@@ -86,6 +92,7 @@ def _swept(
         first["bytes"],
         first.get("result") or {},
         warmup_if_any(launches),
+        places,
     )
 
 

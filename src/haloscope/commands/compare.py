@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
+from haloscope.analysis.comparison import OPEN, Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
@@ -24,7 +24,7 @@ from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, json_document, junit, markdown, terminal
 from haloscope.study.settings import OUTPUT, PROTOCOL, SIZES
 from haloscope.toolchains.tuning import in_words
-from haloscope.topics.programs import ResultContrast, number_of, scale
+from haloscope.topics.programs import UNPAIRED, ResultContrast, number_of, scale, texts_of
 
 _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, or two MPI libraries.
@@ -37,10 +37,12 @@ operation, and each parameter of loggp; of stream's operations, triad alone. The
 per sweep; --details and --csv contain all points. With 5 launches on each side, 6 comparisons can
 be decided; with 8 launches, 300; with 3, none.
 
-On a batch system the allocation is the unit: with one allocation on each side the verdict is
-"undecided: one allocation each". run --allocations N measures in N jobs, and run --resume DIR
---allocations N submits the missing ones. If some cases run on several nodes, the output names the
-cases that a change of the network cannot affect.
+On a batch system the allocation is the unit: medians over its launches are compared, by the same
+test. With one allocation on each side the verdict is "undecided: one allocation each". Two against
+two, or one against any number, decide nothing either: the smallest exact p is 2 / C(m + n, m), so
+that one comparison needs 4 allocations on each side. run --allocations N measures in N jobs, and
+run --resume DIR --allocations N submits the missing ones. If some cases run on several nodes, the
+output names the cases that a change of the network cannot affect.
 
 The machine may drift between two folders. To exclude that, alternate the launches of both: run
 --resume DIR --launches N. docs/bench/aa_real.md has the rate of false differences.
@@ -54,9 +56,9 @@ examples:
   haloscope compare before after --fail-above 3% --junit compared.xml --markdown summary.md
   haloscope compare before after --out results/compared           a report like that of run
 
-exit codes: 0 nothing is slower; 1 a case is slower (with --fail-above: by more than SHARE) or is in
-one folder only; 2 usage error; 3 nothing is slower, but some comparison is undecided: too few
-launches, or one allocation of a batch system on each side
+exit codes: 0 nothing is slower; 1 a case is slower (with --fail-above: by more than SHARE), or a
+case, a point of a sweep, or a result is in one folder only; 2 usage error; 3 nothing is slower, but
+some comparison is undecided: too few launches, or too few allocations of a batch system
 """
 
 
@@ -111,7 +113,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json_document.text(report))
         _write(arguments, compared, report)
-        return _exit_code(compared.contrasts, arguments.fail_above)
+        return _exit_code(compared, arguments.fail_above)
     console.print(terminal.tables(shown))
     console.print(terminal.found(report))
     for line in (*report.legend, *compared.notes):
@@ -120,7 +122,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.out:
         written = writing.write_apart(report, Path(arguments.out))
         console.print(f"report: {written}", soft_wrap=True)
-    return _exit_code(compared.contrasts, arguments.fail_above)
+    return _exit_code(compared, arguments.fail_above)
 
 
 def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
@@ -147,6 +149,10 @@ def _write(arguments: argparse.Namespace, compared: Compared, report: Document) 
             _verdict(one, cases, arguments.fail_above, second) for one in compared.contrasts
         ]
         verdicts += [_verdict_on_result(one, cases, second) for one in compared.results]
+        verdicts += [
+            junit.TestedCase(name, "step", "error", f"only in {which}")
+            for name, which in compared.alone
+        ]
         junit.write("haloscope compare", verdicts, Path(arguments.junit))
     if arguments.markdown:
         lines = [*map(report.said, report.findings), *report.legend, *compared.notes]
@@ -193,11 +199,13 @@ def _share(text: str) -> float:
     return share
 
 
-def _exit_code(contrasts: Sequence[Contrast], above: float) -> int:
+def _exit_code(compared: Compared, above: float) -> int:
     """1 for what is slower or lacks a time; 3 where too little was measured to say that none is."""
-    if any(_is_slower(one, above) or _is_lost(one) for one in contrasts):
+    contrasts = compared.contrasts
+    unpaired = compared.alone or any(one.verdict in UNPAIRED for one in compared.results)
+    if unpaired or any(_is_slower(one, above) or _is_lost(one) for one in contrasts):
         return 1
-    return 3 if any(one.verdict in (UNTESTABLE, UNDECIDED) for one in contrasts) else 0
+    return 3 if any(one.verdict in OPEN for one in contrasts) else 0
 
 
 def _is_slower(one: Contrast, above: float) -> bool:
@@ -219,7 +227,7 @@ def _verdict(
         outcome = "failure"
     elif _is_lost(one):
         outcome = "error"
-    elif one.verdict in (UNTESTABLE, UNDECIDED, "not measured"):
+    elif one.verdict in (*OPEN, "not measured"):
         outcome = "skipped"
     name = one.first.what or "step"
     return junit.TestedCase(
@@ -231,15 +239,22 @@ def _verdict_on_result(
     one: ResultContrast, among: Sequence[MeasuredCase], second: str
 ) -> junit.TestedCase:
     """A result as continuous integration has it: which way is better, nobody has said."""
-    open_ = one.verdict in ("too few launches", UNDECIDED)
-    outcome: junit.Outcome = "skipped" if open_ else "passed"
-    theirs, own = (
-        quantity(median(number_of(case, one.name)), scale(case, one.name))
-        for case in (one.second, one.first)
-    )
+    outcome: junit.Outcome = "passed"
+    if one.verdict in UNPAIRED:
+        outcome = "error"
+    elif one.verdict in ("too few launches", *OPEN):
+        outcome = "skipped"
+    theirs, own = (_printed(case, one.name) for case in (one.second, one.first))
     verdict = f"{second} is {one.verdict}" if one.verdict in ("higher", "lower") else one.verdict
     message = f"{verdict}: {theirs} against {own}"
     return junit.TestedCase(name_of(one.first, among), one.name, outcome, message)
+
+
+def _printed(case: MeasuredCase, name: str) -> str:
+    """A result in words: the median of a number, else what was printed."""
+    if sample := number_of(case, name):
+        return quantity(median(sample), scale(case, name))
+    return "; ".join(texts_of(case, name)) or "nothing"
 
 
 def _names(first: Path, second: Path) -> tuple[str, str]:

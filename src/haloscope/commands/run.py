@@ -45,7 +45,7 @@ examples:
   haloscope run poisson-scaling --dry-run           show the cases and their memory, run nothing
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run network --on lab                    submit to the batch system of a site
-  haloscope run network --on lab --allocations 5    ... as five jobs, so that compare can decide
+  haloscope run network --on lab --allocations 8    ... as eight jobs, so that compare can decide
   haloscope run poisson-scaling --on stampede2      simulate the study on a cluster
   haloscope run my-study.toml --on eagle --execute  ... and verify every result
   haloscope run quick --on stampede2 --replicates 7  ... with seven random sets of nodes

@@ -43,6 +43,7 @@ class Caveat(StrEnum):
     FEW_LAUNCHES = "few_launches"
     TOO_FEW = "too_few_to_decide"
     ONE_ALLOCATION = "one_allocation"
+    FEW_ALLOCATIONS = "too_few_allocations"
     OTHER_LEVEL = "other_cache_level"
     PARTLY_CACHED = "partly_cached"
     SUPERLINEAR = "superlinear"
@@ -66,6 +67,7 @@ class Explanation:
 
 
 _RERUN = "Rerun with more --launches."
+_ALLOCATE = "Submit further jobs: haloscope run --resume DIR --allocations N."
 EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.INCOMPLETE: Explanation(
         "Launches are missing from the tables.", "Retry: haloscope run --resume DIR."
@@ -133,7 +135,10 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.TOO_FEW: Explanation("Too few launches for a test to show a difference.", _RERUN),
     Caveat.ONE_ALLOCATION: Explanation(
         "All launches ran in one allocation of the batch system; other nodes may differ.",
-        "Submit another job: haloscope run --resume DIR --launches N.",
+        _ALLOCATE,
+    ),
+    Caveat.FEW_ALLOCATIONS: Explanation(
+        "Too few allocations of the batch system for a test to show a difference.", _ALLOCATE
     ),
     Caveat.OTHER_LEVEL: Explanation("The working sets are in different levels of memory."),
     Caveat.PARTLY_CACHED: Explanation("Caches hold a part of this working set."),

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import (
     ALPHA,
+    FEW_ALLOCATIONS,
     UNDECIDED,
     Contrast,
     Measure,
     contrasts,
+    launches_needed,
     measures,
     step,
 )
@@ -22,9 +25,17 @@ from haloscope.quantities import count, listed, percent, probability
 from haloscope.study.settings import Setting
 from haloscope.topics.common.notebook import Notebook, left_out
 from haloscope.topics.common.table import Cell, Column, Table, joined, label, missing, plain
+from haloscope.topics.common.words import tests_of
 from haloscope.topics.contrast.tables import COLUMNS, cells, explain
 from haloscope.topics.phases.analysis import REST, shares
-from haloscope.topics.programs import ResultContrast, number_of, results_compared, scale
+from haloscope.topics.programs import (
+    UNPAIRED,
+    ResultContrast,
+    number_of,
+    results_compared,
+    scale,
+    texts_of,
+)
 
 _COLUMNS = (
     Column("case", "case", align="left"),
@@ -49,6 +60,7 @@ class Compared:
     names:     of the two folders, as columns carry them.
     untouched: cases that a change of the network can't touch, each with the reason; nothing where
                no case is on several nodes.
+    alone:     names of cases that were measured in one folder only, and of that folder.
     """
 
     tables: tuple[Table, ...]
@@ -59,6 +71,7 @@ class Compared:
     names: tuple[str, str] = _NAMES
     untouched: tuple[tuple[str, str], ...] = ()
     results: tuple[ResultContrast, ...] = ()
+    alone: tuple[tuple[str, str], ...] = ()
 
     @property
     def every(self) -> Table | None:
@@ -77,35 +90,41 @@ def compare_cases(
 
     names: of the two sets, as their columns carry them.
     Where the two sets were each measured with one toolchain, and not with the same one, toolchains
-    are what is compared: they need not be the same. Cases without a counterpart are named. An
-    emulated device's times are not set against those of a real one.
+    are what is compared: they need not be the same. Cases, points of sweeps, and results without a
+    counterpart are named. An emulated device's times are not set against those of a real one.
     """
     ignored = _ELSEWHERE + (("toolchain",) if _toolchain_differs(first, second) else ())
-    counterparts = {_key(case, ignored): case for case in second}
-    alike = [
-        (case, counterparts[key]) for case in first if (key := _key(case, ignored)) in counterparts
-    ]
+    sides = _by_settings(first, ignored), _by_settings(second, ignored)
+    every = [(own, sides[1][key]) for key, own in sides[0].items() if key in sides[1]]
+    alike = [pair for own, others in every for pair in product(own, others)]
     pairs = [pair for pair in alike if not _one_is_emulated(*pair)]
     paired = {id(case) for pair in alike for case in pair}
-    notes = [
-        f"Only in {which}: {name_of(case, [*first, *second])}."
+    unpaired = [
+        (name_of(case, [*first, *second]), which, bool(case.launches))
         for which, cases in zip(names, (first, second), strict=True)
         for case in cases
         if id(case) not in paired
     ]
+    notes = [f"Only in {which}: {name}." for name, which, _ in unpaired]
     notes += [line for cases in (first, second) for line in left_out(cases, cases)]
     if ignored != _ELSEWHERE:
-        told = [
+        used = [
             f"{cases[0].settings.get('toolchain')} ({which})"
             for which, cases in zip(names, (first, second), strict=True)
         ]
-        notes.insert(0, f"Toolchains compared: {listed(told)}.")
+        notes.insert(0, f"Toolchains compared: {listed(used)}.")
     refused = ""
     if emulated := len(alike) - len(pairs):
         refused = f"{count(emulated, 'case')} worked on an emulated device in one folder alone"
         notes.insert(0, f"Not compared: {refused}, whose times say nothing of a real one's.")
-    measured = [pair for one, other in pairs for pair in _measures(one, other)]
+    measured = [
+        pair
+        for own, others in every
+        if not any(_one_is_emulated(*pair) for pair in product(own, others))
+        for pair in _measures(own, others)
+    ]
     found = contrasts(measured, seed, apart=True)
+    notes += _lacking(found, [*first, *second], names)
     sweeps, alone = _groups(found)
     tables = []
     if sweeps:
@@ -115,23 +134,43 @@ def compare_cases(
     printed = results_compared(pairs, seed)
     if printed:
         tables.append(_results(printed, first, names))
+        notes += [
+            f"Only in {which}: {name_of(one.first, first)}: result {one.name}."
+            for which, verdict in zip(names, UNPAIRED, strict=True)
+            for one in printed
+            if one.verdict == verdict
+        ]
     details = _details(_EVERY, "Every comparison", found, first, names) if found else None
     apart = _untouched(pairs)
     if apart:
-        every = "; ".join(f"{name} ({why})" for name, why in apart)
-        notes.append(f"A change of the network between nodes can't touch: {every}.")
-    if UNDECIDED in {*(one.verdict for one in found), *(one.verdict for one in printed)}:
-        notes.append(_MORE_ALLOCATIONS)
+        told = "; ".join(f"{name} ({why})" for name, why in apart)
+        notes.append(f"A change of the network between nodes can't touch: {told}.")
+    verdicts = {*(one.verdict for one in found), *(one.verdict for one in printed)}
+    if {UNDECIDED, FEW_ALLOCATIONS} & verdicts:
+        notes.append(_more_allocations(max(len(found), len(printed))))
     notes = list(dict.fromkeys(notes))
     return Compared(
-        tuple(tables), details, tuple(found), tuple(notes), refused, names, apart, tuple(printed)
+        tuple(tables),
+        details,
+        tuple(found),
+        tuple(notes),
+        refused,
+        names,
+        apart,
+        tuple(printed),
+        tuple((name, which) for name, which, measured in unpaired if measured),
     )
 
 
-_MORE_ALLOCATIONS = (
-    "The allocation is the unit: nodes of one job say nothing of how those of the next would "
-    "differ. Measure each side in several: run --resume DIR --allocations 5 submits further jobs."
-)
+def _more_allocations(tests: int) -> str:
+    """Why allocations are too few, and how many decide so many comparisons."""
+    needed = launches_needed(tests)
+    return (
+        "The allocation is the unit: nodes of one job say nothing of how those of the next would "
+        f"differ. {count(tests, 'comparison')} {'needs' if tests == 1 else 'need'} {needed} "
+        "allocations on each side, because fewer have no exact p that is small enough: run "
+        f"--resume DIR --allocations {needed} submits further jobs."
+    )
 
 
 def _compared(names: tuple[str, str]) -> str:
@@ -163,15 +202,74 @@ def _toolchain_differs(first: Sequence[MeasuredCase], second: Sequence[MeasuredC
     return all(len(one) == 1 for one in names) and names[0] != names[1]
 
 
-def _key(case: MeasuredCase, ignored: Sequence[str]) -> frozenset[tuple[str, Setting]]:
-    return frozenset((name, v) for name, v in case.settings.items() if name not in ignored)
+def _by_settings(
+    cases: Sequence[MeasuredCase], ignored: Sequence[str]
+) -> Mapping[frozenset[tuple[str, Setting]], Sequence[MeasuredCase]]:
+    """Cases by their settings: imported ones may have the same, with other operations."""
+    found: dict[frozenset[tuple[str, Setting]], list[MeasuredCase]] = {}
+    for case in cases:
+        key = frozenset((name, v) for name, v in case.settings.items() if name not in ignored)
+        found.setdefault(key, []).append(case)
+    return found
 
 
-def _measures(first: MeasuredCase, second: MeasuredCase) -> list[tuple[Measure, Measure]]:
-    """Their steps, or the points of a sweep that both have; without a good launch, the step."""
-    theirs: Mapping[str, Measure] = {measure.what: measure for measure in measures(second)}
-    common = [(own, theirs[own.what]) for own in measures(first) if own.what in theirs]
-    return common or [(step(first), step(second))]
+def _measures(
+    first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]
+) -> list[tuple[Measure, Measure]]:
+    """Their steps, or every point of their sweeps; without a good launch on one side, the step.
+
+    A point that one side lacks has no time there.
+    """
+    mine, theirs = ([one for case in side for one in measures(case)] for side in (first, second))
+    if not all(any(one.sample for one in side) for side in (mine, theirs)):
+        return [(step(first[0]), step(second[0]))]
+    return [
+        pair
+        for what in dict.fromkeys(one.what for one in (*mine, *theirs))
+        for pair in product(_at(what, mine, theirs, first[0]), _at(what, theirs, mine, second[0]))
+    ]
+
+
+def _at(
+    what: str, own: Sequence[Measure], others: Sequence[Measure], case: MeasuredCase
+) -> list[Measure]:
+    """What one side measured at a point; without a time where it lacks it."""
+    found = [one for one in own if one.what == what]
+    return (
+        found
+        or [
+            replace(one, case=case, sample=(), time=None, of=None)
+            for one in others
+            if one.what == what
+        ][:1]
+    )
+
+
+def _lacking(
+    found: Sequence[Contrast], among: Sequence[MeasuredCase], names: tuple[str, str]
+) -> list[str]:
+    """The points that one side alone has, by case and side."""
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        sides = one.first, one.second
+        if is_lacking(one):
+            which, side = next(pair for pair in zip(names, sides, strict=True) if pair[1].sample)
+            lacking.setdefault((which, name_of(side.case, among)), []).append(one.first.what)
+    return [
+        f"Only in {which}: {name} at {listed(points[:_NAMED])}"
+        f"{f' and {len(points) - _NAMED} more (--details lists all)' * (len(points) > _NAMED)}."
+        for (which, name), points in lacking.items()
+    ]
+
+
+_NAMED = 12
+"""_NAMED is the largest number of points that a note names."""
+
+
+def is_lacking(one: Contrast) -> bool:
+    """Whether both sides measured the case, and one of them not this point of it."""
+    both = all(side.case.launches for side in (one.first, one.second))
+    return both and bool(one.first.sample) != bool(one.second.sample)
 
 
 def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contrast]]:
@@ -193,6 +291,9 @@ def _sweeps(
     rows = tuple(_sweep(own, among, notebook) for own in sweeps)
     explain(every, notebook)
     notebook.note("open: no difference shown, or none could be. least, most: over all points.")
+    lacking = any(map(is_lacking, every))
+    if lacking:
+        notebook.note("in one: points that one folder alone has.")
     pingpongs = [one.first.case for one in every if one.first.case.kernel == "pingpong"]
     if any(exchanges(case) for case in pingpongs):
         notebook.note("pingpong: by the time of a message one way.")
@@ -210,6 +311,7 @@ def _sweeps(
         Column("least_at", "at", "times as fast", "left"),
         Column("most", "most", "times as fast"),
         Column("most_at", "at", "times as fast", "left"),
+        Column("lacking", "in one", only_csv=not lacking),
     )
     return Table("sweeps", "compare", title, columns, rows, notebook.notes())
 
@@ -219,6 +321,7 @@ def _sweep(
 ) -> tuple[Cell, ...]:
     verdicts = Counter(one.verdict for one in own)
     faster, slower = verdicts["faster"], verdicts["slower"]
+    lacking = sum(map(is_lacking, own))
     measure = own[0].first
     group = "" if measure.group == "sizes" else f", {measure.group}"
     rated = sorted((one for one in own if one.ratio), key=_ratio)
@@ -230,8 +333,9 @@ def _sweep(
         plain(len(own)),
         Cell(faster, str(faster), tone="good" if faster else ""),
         Cell(slower, str(slower), tone="bad" if slower else ""),
-        plain(len(own) - faster - slower),
+        plain(len(own) - faster - slower - lacking),
         *(ends or [missing()] * 4),
+        Cell(lacking, str(lacking), tone="warning" if lacking else ""),
     )
 
 
@@ -280,25 +384,22 @@ def _results(
         (
             label(name_of(one.first, among), case=one.first.id),
             label(one.name),
-            *(
-                notebook.estimate(
-                    case.estimate(number_of(case, one.name)), case, scale(case, one.name)
-                )
-                for case in (one.first, one.second)
-            ),
+            *_values(one, notebook),
             plain(one.first.unit(one.name)),
             plain(one.adjusted, probability(one.adjusted)),
-            plain(one.verdict),
+            Cell(one.verdict, one.verdict, tone="warning" if one.verdict in UNPAIRED else ""),
         )
         for one in found
     )
-    tested = [one for one in found if one.adjusted is not None]
+    tested = [one.contrast for one in found if one.contrast and one.contrast.comparison]
     if tested:
-        over = "allocations" if any(one.first.allocations for one in tested) else "launches"
-        test = "Student's" if over == "allocations" else "Mann-Whitney"
         notebook.note(
-            f"p: {test} test over {over}, Holm's correction for {count(len(tested), 'result')}; "
+            f"p: {tests_of(tested)}, Holm's correction for {count(len(tested), 'result')}; "
             f"a difference is shown at p ≤ {ALPHA}."
+        )
+    if any(one.contrast is None and one.verdict == "different" for one in found):
+        notebook.note(
+            "Texts and lists of numbers are compared as printed: different, if one launch differs."
         )
     columns = (
         *(Column("case", "case", align="left"), Column("result", "result", align="left")),
@@ -308,6 +409,26 @@ def _results(
     )
     title = f"Results of {' and '.join(names)} compared"
     return Table(_RESULTS, "compare", title, columns, rows, notebook.notes(), 2)
+
+
+def _values(one: ResultContrast, notebook: Notebook) -> Iterator[Cell]:
+    """A result on both sides: medians of numbers, else what was printed, short for people."""
+    sides = one.first, one.second
+    for case in sides:
+        if sample := number_of(case, one.name):
+            found = one.contrast and (one.contrast.first, one.contrast.second)[sides.index(case)]
+            time = found.time if found else case.estimate(sample)
+            yield notebook.estimate(time, case, scale(case, one.name))
+            continue
+        whole = "; ".join(texts_of(case, one.name, _DIGITS))
+        short = whole if len(whole) <= _SHORT else f"{whole[: _SHORT - 1]}…"
+        yield Cell(whole, short) if whole else missing()
+
+
+_DIGITS = 17
+"""_DIGITS tell any two numbers apart."""
+_SHORT = 40
+"""_SHORT is the largest number of characters of a text in a table."""
 
 
 def _notebook(found: Sequence[Contrast]) -> Notebook:

@@ -8,7 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import name_of
-from haloscope.analysis.comparison import UNDECIDED, UNTESTABLE, Contrast
+from haloscope.analysis.comparison import (
+    FEW_ALLOCATIONS,
+    OPEN,
+    UNDECIDED,
+    UNTESTABLE,
+    Contrast,
+)
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, listed, number, percent
@@ -31,7 +37,7 @@ from haloscope.topics.common.words import tests_of
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
 
-_STYLES = {"faster": 2, "slower": 1, UNTESTABLE: 3, UNDECIDED: 3, "equal": 4}
+_STYLES = {"faster": 2, "slower": 1, "equal": 4, **dict.fromkeys(OPEN, 3)}
 """The colours of a page's good and bad, and of two more; where no difference is shown the first."""
 
 
@@ -97,6 +103,7 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
         for caveat, verdict in (
             (Caveat.TOO_FEW, UNTESTABLE),
             (Caveat.ONE_ALLOCATION, UNDECIDED),
+            (Caveat.FEW_ALLOCATIONS, FEW_ALLOCATIONS),
         )
         if verdict in by_verdict
     ]

@@ -100,7 +100,8 @@ def method(
             "below that the smallest and largest launch are shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",
             "Launches of a batch system are nested in its allocations: where there are several, "
-            "intervals and comparisons are Student's, over allocations."
+            "intervals and comparisons are Student's, over allocations. Settings measured in "
+            "different allocations are compared by the Mann-Whitney test."
             if any(case.allocations for case in cases)
             else "",
         )

@@ -103,62 +103,77 @@ def wanted(allocations: Grouped, half_width: float) -> Literal["allocation", "la
     return "launch" if of_launches > scatter.between**2 else "allocation"
 
 
-def compare_over(first: Grouped, second: Grouped, *, seed: int = 0) -> Comparison:
+def compare_over(
+    first: Grouped, second: Grouped, *, apart: bool = False, seed: int = 0
+) -> Comparison:
     """How two settings differ over allocations: within those that measured both, else between them.
 
     Within: Student's test of the mean of log(median of the first / median of the second), a number
-    an allocation, which takes out what allocations differ in. Where no two measured both: Welch's
-    test of the medians' logarithms. Where one side has one allocation alone, Student's test by the
-    other's variance. Where each has one, the launches are compared, which holds for these only.
+    an allocation, which takes out what allocations differ in. Where both ran in one allocation
+    alone, their launches are compared, which holds for its nodes only.
+
+    apart: whether the allocations of the two are others, whatever their names.
     """
-    both = [key for key in first if key in second]
-    if len(both) > 1:
+    both = [] if apart else [key for key in first if key in second]
+    least = min(value for side in (first, second) for one in side.values() for value in one)
+    if len(both) > 1 and least > 0:
         logs = [log(median(first[key]) / median(second[key])) for key in both]
         launches = sum(min(len(first[key]), len(second[key])) for key in both)
-        found = _student_test(fmean(logs), stdev(logs) / sqrt(len(logs)), len(logs) - 1, launches)
-        return _over(len(logs), found)
-    one, other = ([log(value) for value in _medians(side)] for side in (first, second))
-    if len(one) > 1 and len(other) > 1:
-        shares = [variance(side) / len(side) for side in (one, other)]
-        weights = [
-            share**2 / (len(side) - 1) for share, side in zip(shares, (one, other), strict=True)
-        ]
-        freedom = sum(shares) ** 2 / sum(weights) if any(weights) else 1.0  # or all are alike
+        return _student_test(fmean(logs), stdev(logs) / sqrt(len(logs)), len(logs), launches)
+    if both and len(first) == len(second) == 1:
+        return compare(first[both[0]], second[both[0]], seed=seed)
+    return _between(first, second, seed)
+
+
+def _between(first: Grouped, second: Grouped, seed: int) -> Comparison:
+    """The Mann-Whitney test of the allocations' medians: exact, and without any distribution.
+
+    Nodes near each other and nodes far apart make allocations of two kinds. Two of one kind on one
+    side and two of the other on the other are no rarity, and Welch's test takes them for a
+    difference. Here no p is below 2 / C(m + n, m), with which few allocations decide nothing. The
+    ratio is of geometric means, with Welch's interval where each side has several.
+    """
+    medians = [[median(sample) for sample in side.values()] for side in (first, second)]
+    found = compare(*medians, seed=seed)
+    ratio = None
+    if found.ratio is not None:
         launches = min(sum(map(len, side.values())) for side in (first, second))
-        found = _student_test(fmean(one) - fmean(other), sqrt(sum(shares)), freedom, launches)
-        return _over(min(len(one), len(other)), found)
-    if len(one) > 1 or len(other) > 1:
-        several = one if len(one) > 1 else other
-        error = stdev(several) * sqrt(1 + 1 / len(several))
-        launches = min(sum(map(len, side.values())) for side in (first, second))
-        found = _student_test(fmean(one) - fmean(other), error, len(several) - 1, launches)
-        return _over(1, found)
-    samples = ([value for sample in side.values() for value in sample] for side in (first, second))
-    return compare(*samples, seed=seed)
+        ratio = replace(_ratio_between(*medians), n=launches, allocations=min(map(len, medians)))
+    return replace(found, ratio=ratio, test="two-sided Mann-Whitney over allocations")
 
 
-def _over(allocations: int, found: Comparison) -> Comparison:
-    ratio = found.ratio and replace(found.ratio, allocations=allocations)
-    return replace(found, ratio=ratio)
+def _ratio_between(first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """The ratio of two geometric means with Welch's interval; without one of a sample of one."""
+    logs = [[log(value) for value in side] for side in (first, second)]
+    middle = fmean(logs[0]) - fmean(logs[1])
+    shares = [variance(side) / len(side) for side in logs if len(side) > 1]
+    if len(shares) < 2 or not any(shares):
+        return Estimate(exp(middle), None, None, 0, "none")
+    weights = [share**2 / (len(side) - 1) for share, side in zip(shares, logs, strict=True)]
+    half = factor(0.95, sum(shares) ** 2 / sum(weights)) * sqrt(sum(shares))
+    ends = exp(middle - half), exp(middle + half)
+    return Estimate(exp(middle), *ends, 0, "interval over allocations", 0.95)
 
 
-def _student_test(middle: float, error: float, freedom: float, launches: int) -> Comparison:
+def _student_test(middle: float, error: float, allocations: int, launches: int) -> Comparison:
     """The ratio whose logarithm is a mean with a standard error, and whether it is 1.
 
-    Numbers that are equal on each side, and not on both, were printed too coarsely to show how
+    Ratios that are equal in all allocations, and not 1, were printed too coarsely to show how
     allocations differ: they give a ratio without an interval, and no test can tell it from 1.
     """
     if error == 0 and middle != 0:
-        return Comparison(Estimate(exp(middle), None, None, launches, "none"), 1.0, 1.0)
+        ratio = Estimate(exp(middle), None, None, launches, "none", allocations=allocations)
+        return Comparison(ratio, 1.0, 1.0, "Student's over allocations")
     half, p_value = 0.0, 1.0
     if error > 0:
         from scipy.special import stdtr
 
-        half = factor(0.95, freedom) * error
-        p_value = float(2 * stdtr(freedom, -abs(middle) / error))
+        half = factor(0.95, allocations - 1) * error
+        p_value = float(2 * stdtr(allocations - 1, -abs(middle) / error))
     ends = exp(middle - half), exp(middle + half)
     ratio = Estimate(exp(middle), *ends, launches, "interval over allocations", 0.95)
-    return Comparison(ratio, p_value, 0.0)
+    ratio = replace(ratio, allocations=allocations)
+    return Comparison(ratio, p_value, 0.0, "Student's over allocations")
 
 
 def _medians(allocations: Grouped) -> list[float]:

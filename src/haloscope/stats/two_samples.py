@@ -10,25 +10,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import Literal
 
 import numpy as np
 
 from haloscope.stats.estimates import Array, Estimate, finite, ratio_of_medians
 
+Test = Literal[
+    "two-sided Mann-Whitney over launches",
+    "two-sided Mann-Whitney over allocations",
+    "Student's over allocations",
+]
+"""The tests that are made: of launches, of allocations, and of differences within allocations."""
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two samples of launches set against each other.
+    """Two samples set against each other.
 
     ratio:      median of the first over median of the second: how many times as fast the second is
                 when the samples are times; None unless all of them are above 0.
-    p_value:    two-sided Mann-Whitney (on ranks, so no distribution is assumed).
+    p_value:    by the test, two-sided.
     attainable: the smallest p that samples of these sizes can give at all.
     """
 
     ratio: Estimate | None
     p_value: float
     attainable: float
+    test: Test = "two-sided Mann-Whitney over launches"
 
 
 EXACT = 10_000

@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from statistics import mean
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels, label_of
-from haloscope.analysis.comparison import ALPHA, UNDECIDED, one_allocation_each
+from haloscope.analysis.comparison import (
+    FEW_ALLOCATIONS,
+    UNDECIDED,
+    UNTESTABLE,
+    Contrast,
+    Measure,
+    TestVerdict,
+    contrasts,
+)
 from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds, size
-from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate
-from haloscope.stats.two_samples import Comparison, compare, holm
 from haloscope.study.kinds import without_kind
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 from haloscope.topics.common.notebook import Notebook
@@ -26,81 +31,110 @@ ResultVerdict = Literal[
     "higher",
     "lower",
     "the same",
+    "different",
     "no difference shown",
     "too few launches",
     "undecided: one allocation each",
+    "undecided: too few allocations",
+    "absent",
+    "new",
 ]
+_NAMES: Mapping[TestVerdict, ResultVerdict] = {
+    "faster": "lower",
+    "slower": "higher",
+    "equal": "the same",
+    "no difference shown": "no difference shown",
+    UNTESTABLE: "too few launches",
+    UNDECIDED: UNDECIDED,
+    FEW_ALLOCATIONS: FEW_ALLOCATIONS,
+}
+"""What verdicts on times are called for numbers of which it is not known what is better."""
+UNPAIRED = ("absent", "new")
+"""UNPAIRED are the verdicts on a result that the second side, or the first, did not print."""
 
 
 @dataclass(frozen=True)
 class ResultContrast:
     """A result of a case in a second folder against the first.
 
-    adjusted: the p-value after Holm's correction; None where both have one and the same value, and
-    where each side has one allocation of a batch system.
+    contrast: the test of numbers; None for texts and lists, for numbers that are one and the same,
+              and where one side did not print the result.
     """
 
     name: str
     first: MeasuredCase
     second: MeasuredCase
-    adjusted: float | None
     verdict: ResultVerdict
+    contrast: Contrast | None = None
+
+    @property
+    def adjusted(self) -> float | None:
+        """The p-value after Holm's correction; None without a test."""
+        return self.contrast.adjusted if self.contrast else None
 
 
 def results_compared(
     pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int = 0
 ) -> list[ResultContrast]:
-    """Every result that is a number in both cases of a pair, corrected for as many as there are."""
-    both = [
-        (name, one, other, number_of(one, name), number_of(other, name))
+    """Every result of external programs: numbers by a test, corrected for as many as there are.
+
+    Texts and lists of numbers are the same where each side printed the same in all of its launches.
+    """
+    own = [
+        ResultContrast(name, one, other, _equality(one, other, name))
         for one, other in pairs
-        if one.external
-        for name in names([one])
+        if one.external and one.launches and other.launches
+        for name in names([one, other])
+        if printed(one, name) or printed(other, name)
     ]
-    both = [each for each in both if each[3] and each[4]]
-    tests = [
-        None
-        if len({*mine, *theirs}) == 1 or one_allocation_each(one, other)
-        else _tested(one, other, mine, theirs, seed)
-        for _, one, other, mine, theirs in both
+    tested = [
+        one
+        for one in own
+        if one.verdict == "different"
+        and _are_numbers([*printed(one.first, one.name), *printed(one.second, one.name)])
     ]
-    adjusted = holm([test.p_value if test else None for test in tests])
+    made = contrasts(
+        [(_measure(one.first, one.name), _measure(one.second, one.name)) for one in tested],
+        seed,
+        apart=True,
+    )
+    found = {id(one): contrast for one, contrast in zip(tested, made, strict=True)}
     return [
-        ResultContrast(
-            name,
-            one,
-            other,
-            p,
-            UNDECIDED
-            if len({*mine, *theirs}) > 1 and one_allocation_each(one, other)
-            else _verdict(test, p, mine, theirs, len(both)),
-        )
-        for (name, one, other, mine, theirs), test, p in zip(both, tests, adjusted, strict=True)
+        replace(one, verdict=_NAMES[contrast.verdict], contrast=contrast)
+        if (contrast := found.get(id(one)))
+        else one
+        for one in own
     ]
 
 
-def _tested(
-    one: MeasuredCase, other: MeasuredCase, mine: list[float], theirs: list[float], seed: int
-) -> Comparison:
-    """Over allocations where a batch system gave them, else over launches."""
-    first, second = one.by_allocation(mine), other.by_allocation(theirs)
-    if first is None or second is None:
-        return compare(mine, theirs, seed=seed)
-    return compare_over(first, second, seed=seed)
+def _equality(first: MeasuredCase, second: MeasuredCase, name: str) -> ResultVerdict:
+    """Whether two sides printed the same: one number, or the same texts or lists."""
+    mine, theirs = (
+        [tuple(value) if isinstance(value, list) else value for value in printed(case, name)]
+        for case in (first, second)
+    )
+    if not mine or not theirs:
+        return "absent" if mine else "new"
+    if _are_numbers((*mine, *theirs)):
+        return "the same" if len({*mine, *theirs}) == 1 else "different"
+    everywhere = len(mine) == len(first.launches), len(theirs) == len(second.launches)
+    alike = {*mine} == {*theirs} and everywhere[0] == everywhere[1]
+    return "the same" if alike else "different"
 
 
-def _verdict(
-    test: Comparison | None,
-    adjusted: float | None,
-    first: Sequence[float],
-    second: Sequence[float],
-    family: int,
-) -> ResultVerdict:
-    if test is None or adjusted is None:
-        return "the same"
-    if adjusted <= ALPHA:
-        return "higher" if mean(second) > mean(first) else "lower"
-    return "too few launches" if test.attainable * family > ALPHA else "no difference shown"
+def _are_numbers(values: Sequence[object]) -> bool:
+    return all(isinstance(value, int | float) for value in values)
+
+
+def _measure(case: MeasuredCase, name: str) -> Measure:
+    """A result as what a test takes: a number of each launch that printed it."""
+    of = tuple(
+        place
+        for place, record in enumerate(case.launches)
+        if isinstance(record.result.get(name), int | float)
+    )
+    sample = tuple(number_of(case, name))
+    return Measure(case, name, sample, case.estimate(sample, of=of), of=of)
 
 
 def names(cases: Sequence[MeasuredCase]) -> list[str]:
@@ -116,14 +150,21 @@ def number_of(case: MeasuredCase, name: str) -> list[float]:
     return [float(value) for value in found if isinstance(value, int | float)]
 
 
-def texts_of(case: MeasuredCase, name: str) -> list[str]:
-    """A result that is no number, or several, in words: each that launches printed, once."""
+def printed(case: MeasuredCase, name: str) -> list[Any]:
+    """A result as the good launches that printed it did."""
     found = (record.result.get(name) for record in case.launches)
-    return list(dict.fromkeys(_in_words(value) for value in found if value not in (None, [])))
+    return [value for value in found if value not in (None, [])]
 
 
-def _in_words(value: object) -> str:
-    return " ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
+def texts_of(case: MeasuredCase, name: str, digits: int = 6) -> list[str]:
+    """A result that is no number, or several, in words: each that launches printed, once."""
+    return list(dict.fromkeys(_in_words(value, digits) for value in printed(case, name)))
+
+
+def _in_words(value: object, digits: int) -> str:
+    if isinstance(value, list):
+        return " ".join(f"{one:.{digits}g}" for one in value)
+    return str(value)
 
 
 def scale(case: MeasuredCase, name: str) -> Scale:

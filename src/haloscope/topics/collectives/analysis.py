@@ -26,7 +26,7 @@ from math import log, log2
 from typing import TYPE_CHECKING, Literal
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
-from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.comparison import OPEN, Contrast, Measure, contrasts
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.stats.estimates import Estimate
 
@@ -282,7 +282,7 @@ class Followed:
     @property
     def too_few(self) -> bool:
         """Whether launches are too few to tell, at some size."""
-        return any(one.verdict == "too few launches to tell" for one in self.at.values())
+        return any(one.verdict in OPEN for one in self.at.values())
 
     @property
     def worst(self) -> tuple[int, Contrast] | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.comparison import OPEN
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
@@ -239,7 +240,7 @@ def halos(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         p_value=max((c.adjusted for c in broken if c.adjusted is not None), default=None),
         needed=needed_of(found),
     )
-    few = any(one.verdict == "too few launches to tell" for one in found)
+    few = any(one.verdict in OPEN for one in found)
     yield made(
         context,
         [measure.case for one in found for measure in (one.first, one.second)],

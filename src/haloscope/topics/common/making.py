@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import (
     NO_DIFFERENCE,
-    UNDECIDED,
+    OPEN,
     UNTESTABLE,
     Contrast,
     launches_needed,
@@ -40,8 +40,7 @@ VERDICTS: Mapping[str, Verdict] = {
     "slower": Verdict.SLOWER,
     "equal": Verdict.EQUAL,
     NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
-    UNTESTABLE: Verdict.UNDECIDED,
-    UNDECIDED: Verdict.UNDECIDED,
+    **dict.fromkeys(OPEN, Verdict.UNDECIDED),
 }
 """Verdicts of comparisons; none of what was not measured."""
 _UNNAMED = ("clock", "runner", "threads", "places", "kernel")

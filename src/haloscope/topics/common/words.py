@@ -22,10 +22,8 @@ def ratio_between(value: float, low: float, high: float, digits: int = 2) -> str
 
 def tests_of(contrasts: Sequence[Contrast]) -> str:
     """Which tests were made: of launches, or of the allocations that these are nested in."""
-    made = [contrast.comparison for contrast in contrasts if contrast.comparison]
-    nested = [one.ratio is not None and one.ratio.allocations is not None for one in made]
-    named = [] if nested and all(nested) else ["two-sided Mann-Whitney over launches"]
-    return listed([*named, *(["Student's over allocations"] if any(nested) else [])])
+    made = [contrast.comparison.test for contrast in contrasts if contrast.comparison]
+    return listed([*dict.fromkeys(made)] or ["two-sided Mann-Whitney over launches"])
 
 
 def shares_between(shares: Sequence[float]) -> str:

@@ -13,7 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import ALPHA, UNTESTABLE, Contrast, launches_needed
+from haloscope.analysis.comparison import (
+    ALPHA,
+    FEW_ALLOCATIONS,
+    OPEN,
+    UNTESTABLE,
+    Contrast,
+    launches_needed,
+)
 from haloscope.analysis.context import Context
 from haloscope.analysis.published import WALL_TIMES, source
 from haloscope.quantities import count, number, printed_seconds, probability
@@ -54,7 +61,7 @@ def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
     told = ALONE if alone else contrast.verdict
     verdict = Cell(told, told, tone=_TONES.get(contrast.verdict, ""))
     p = plain(contrast.adjusted, probability(contrast.adjusted))
-    if contrast.adjusted is None or contrast.verdict == UNTESTABLE:
+    if contrast.adjusted is None or contrast.verdict in OPEN:
         p = missing()
     if contrast.ratio is None:
         return missing(), p, verdict
@@ -75,9 +82,13 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
             "Intervals are for single comparisons; p is corrected for all of them. An interval may "
             "exclude 1 although the test shows no difference."
         )
-    if any(contrast.verdict == UNTESTABLE for contrast in shown):
-        needed = launches_needed(tests[0].family)
-        notebook.note(f"A decision needs {needed} launches on each side (--launches {needed}).")
+    for verdict, noun in ((UNTESTABLE, "launches"), (FEW_ALLOCATIONS, "allocations")):
+        if any(contrast.verdict == verdict for contrast in shown):
+            needed = launches_needed(tests[0].family)
+            notebook.note(
+                f"A decision needs {needed} {noun} on each side (--{noun} {needed}): fewer cannot "
+                f"give p ≤ {ALPHA}."
+            )
 
 
 def _apart_alone(contrast: Contrast) -> bool:
