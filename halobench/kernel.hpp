@@ -66,6 +66,12 @@ struct Times {
   double deviation() const;  ///< standard, of the sample; not a number for a single repetition
 };
 
+/// A part of a step that can run by itself.
+struct StepPart {
+  std::string name;
+  bool goes_on = false;  ///< what it gives a device is no time of it, and need not be done
+};
+
 /// A kernel set up on a communicator. A kernel that sweeps sizes inside one launch has several
 /// points; all others have one.
 class Instance {
@@ -93,9 +99,8 @@ class Instance {
   virtual Verdict verify() = 0;
   /// One step of the selected point, on this rank; called after it ran.
   virtual Work work() const = 0;
-  /// Parts of a step that can run by themselves, at the selected point: their names. A model of the
-  /// step is made from their times.
-  virtual std::vector<std::string> parts() const { return {}; }
+  /// Parts of a step at the selected point. A model of the step is made from their times.
+  virtual std::vector<StepPart> parts() const { return {}; }
   /// Runs one of them, after a step; what it leaves is not checked.
   virtual void run_part(std::size_t /*part*/) {}
   /// The device in whose memory it works, as a record names it; empty for the host's memory.

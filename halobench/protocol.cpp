@@ -186,9 +186,12 @@ class Measuring {
 
   Round one_round(std::int64_t steps) {
     if (protocol_.synchronisation == Synchronisation::barrier) {
-      return {run_after_barrier(comm_, meter_, steps, steps_of(instance_)), 0};
+      const double seconds = run_after_barrier(comm_, meter_, steps, steps_of(instance_));
+      meter_.require_no_work_left();
+      return {seconds, 0};
     }
     const auto round = round_time_.run_at_common_time(instance_, meter_, steps);
+    meter_.require_no_work_left();
     auto& error_s = measured_.rounds.clock_error_s;
     error_s = std::max(error_s, round_time_.clock_error_s());
     return round;
@@ -216,9 +219,13 @@ Measurement measure(const Communicator& comm, Instance& instance, Meter& meter,
 std::vector<PartTimes> measure_parts(const Communicator& comm, Instance& instance, Meter& meter,
                                      const Protocol& protocol) {
   std::vector<PartTimes> measured;
+  std::vector<bool> goes_on;
   for (std::size_t point = 0; protocol.parts && point < instance.points(); ++point) {
     instance.select(point);
-    for (auto& name : instance.parts()) measured.push_back({point, std::move(name), {}});
+    for (auto& part : instance.parts()) {
+      measured.push_back({point, std::move(part.name), {}});
+      goes_on.push_back(part.goes_on);
+    }
   }
   meter.count(false);
   for (std::int64_t repetition = 0; repetition < protocol.repetitions; ++repetition) {
@@ -235,7 +242,8 @@ std::vector<PartTimes> measure_parts(const Communicator& comm, Instance& instanc
         const double seconds = run_after_barrier(comm, meter, steps, [&](std::int64_t many) {
           for (std::int64_t step = 0; step < many; ++step) instance.run_part(number);
         });
-        instance.complete();  // what a part has left to go on is no time of it
+        if (!goes_on[i]) meter.require_no_work_left();
+        instance.complete();
         return seconds;
       };
       if (repetition == 0) times.steps = simulated() ? 1 : enough_steps(run_s);

@@ -40,6 +40,7 @@ Json trace(const Communicator& comm, Instance& instance, Meter& meter, SharedClo
   instance.step();
   instance.complete();
   meter.settle();
+  meter.require_no_work_left();
   const auto traced = meter.trace_end();
   const auto own = comm.rank() < most_ranks ? rank_record(traced, clock, start_s) : std::string();
   Json ranks = Json::array();

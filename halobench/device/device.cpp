@@ -3,9 +3,9 @@
 
 namespace halobench {
 
-void Device::trace_by(Meter& meter) {
+void Device::report_to(Meter& meter) {
   meter_ = &meter;
-  meter.trace_streams([this] { return traced(); });
+  meter.follow({[this] { return traced(); }, [this] { return is_waited_for(); }});
 }
 
 }  // namespace halobench

@@ -64,8 +64,9 @@ class Device {
   virtual Event new_event() = 0;
 
   /// What its streams do while `meter` traces calls is traced, too, each work by the name of the
-  /// call that it was given in: on devices that are emulated or simulated.
-  void trace_by(Meter& meter);
+  /// call that it was given in: on devices that are emulated or simulated. And who stops a clock
+  /// finds what was not waited for: Meter::require_no_work_left().
+  void report_to(Meter& meter);
 
   /// What a GPU's own compiler launches on; null where the host's processors do the work.
   virtual void* gpu_stream(Stream /*stream*/) const { return nullptr; }
@@ -91,6 +92,11 @@ class Device {
   virtual void synchronise(Stream stream) = 0;
   /// ... or all streams.
   virtual void synchronise() = 0;
+
+  /// Has the host waited for all that streams were given, by a stream, an event or another stream
+  /// that waits for it? On an emulated device also where all of it happens to be done; a GPU knows
+  /// no more than whether it is; a simulated one does not look.
+  virtual bool is_waited_for() const { return true; }
 
  protected:
   /// The call that a work is given in; null where it is not to be traced.

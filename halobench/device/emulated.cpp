@@ -48,6 +48,11 @@ class EmulatedDevice::Worker {
 
   void give(Given given) {
     ++works_;
+    if (given.awaited.worker != nullptr) {
+      awaited_.emplace_back(works_, given.awaited);
+    } else {
+      last_work_ = works_;
+    }
     add(std::move(given));
   }
 
@@ -56,6 +61,18 @@ class EmulatedDevice::Worker {
 
   /// Returns when so many have been done.
   virtual void wait_for(std::int64_t works) = 0;
+
+  /// The host has waited for so many: so it has for all that these have waited for.
+  void set_waited_for(std::int64_t works) {
+    waited_for_ = std::max(waited_for_, works);
+    while (!awaited_.empty() && awaited_.front().first <= waited_for_) {
+      const auto [worker, theirs] = awaited_.front().second;
+      awaited_.pop_front();
+      worker->set_waited_for(theirs);
+    }
+  }
+  bool is_waited_for() const { return waited_for_ >= last_work_; }
+
   /// It does no more, and nobody waits for it.
   virtual void close() {}
   virtual void join() {}
@@ -79,7 +96,12 @@ class EmulatedDevice::Worker {
   }
 
  private:
+  // Of the host's thread alone.
   std::int64_t works_ = 0;
+  std::int64_t last_work_ = 0;   ///< of these, that is no wait for another stream
+  std::int64_t waited_for_ = 0;  ///< by the host
+  std::deque<std::pair<std::int64_t, Moment>> awaited_;  ///< by which work, unless that is done
+
   std::vector<Span> spans_;
 };
 
@@ -307,16 +329,25 @@ void EmulatedDevice::go_on() {
 
 void EmulatedDevice::synchronise(Event event) {
   const auto then = moment(event);
-  if (then.worker != nullptr) then.worker->wait_for(then.works);
+  if (then.worker != nullptr) wait_for(*then.worker, then.works);
 }
 
 void EmulatedDevice::synchronise(Stream stream) {
   auto& worker = this->worker(stream);
-  worker.wait_for(worker.works());
+  wait_for(worker, worker.works());
 }
 
 void EmulatedDevice::synchronise() {
-  for (const auto& worker : workers_) worker->wait_for(worker->works());
+  for (const auto& worker : workers_) wait_for(*worker, worker->works());
+}
+
+void EmulatedDevice::wait_for(Worker& worker, std::int64_t works) {
+  worker.wait_for(works);
+  worker.set_waited_for(works);
+}
+
+bool EmulatedDevice::is_waited_for() const {
+  return std::ranges::all_of(workers_, [](const auto& worker) { return worker->is_waited_for(); });
 }
 
 std::vector<Span> EmulatedDevice::traced() {

@@ -46,6 +46,7 @@ class EmulatedDevice : public Device {
   void synchronise(Event event) override;
   void synchronise(Stream stream) override;
   void synchronise() override;
+  bool is_waited_for() const override;
 
  protected:
   std::vector<Span> traced() override;
@@ -63,6 +64,8 @@ class EmulatedDevice : public Device {
   Worker& worker(Stream stream) const;
   Moment& moment(Event event);
   void give(Stream stream, std::function<void()> work, const char* name = nullptr);
+  /// The host does, for so many works of a stream.
+  static void wait_for(Worker& worker, std::int64_t works);
   /// What streams do in a call of the host's.
   void go_on();
   /// One work of any stream; false where none can go on, or the schedule is another.

@@ -225,4 +225,13 @@ void Gpu::synchronise(Stream stream) {
 
 void Gpu::synchronise() { require(GPU_RUNTIME(DeviceSynchronize)(), "synchronising a GPU"); }
 
+bool Gpu::is_waited_for() const {
+  for (void* stream : streams_) {
+    const auto answer = GPU_RUNTIME(StreamQuery)(static_cast<GPU_RUNTIME(Stream_t)>(stream));
+    if (answer == GPU_RUNTIME(ErrorNotReady)) return false;
+    require(answer, "querying a stream");
+  }
+  return true;
+}
+
 }  // namespace halobench

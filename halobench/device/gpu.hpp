@@ -54,6 +54,7 @@ class Gpu : public Device {
   void synchronise(Event event) override;
   void synchronise(Stream stream) override;
   void synchronise() override;
+  bool is_waited_for() const override;
 
  private:
   int number_;

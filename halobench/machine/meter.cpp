@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -48,12 +49,19 @@ void Meter::trace_begin(std::size_t most) {
 std::vector<Span> Meter::trace_end() {
   tracing_ = false;
   auto all = std::exchange(spans_, {});
-  if (!streams_) return all;
-  auto streams = streams_();
+  if (!streams_.traced) return all;
+  auto streams = streams_.traced();
   std::ranges::stable_sort(streams, {}, &Span::begin_s);
   if (streams.size() > most_spans_) streams.resize(most_spans_);
   all.insert(all.end(), streams.begin(), streams.end());
   return all;
+}
+
+void Meter::require_no_work_left() const {
+  if (!streams_.waited_for || streams_.waited_for()) return;
+  throw std::logic_error(
+      "the clock stopped before the device was done: time ends in Instance::complete(), which "
+      "must wait for every stream that a step has given work to");
 }
 
 Meter::Mark Meter::mark() {

@@ -120,9 +120,17 @@ class Meter {
 
   /// The call of a phase or a part that this rank is in; null where none is traced.
   const char* traced_call() const { return tracing_ ? call_ : nullptr; }
-  /// `streams` gives all that streams of this rank's device did while calls were traced, and waits
-  /// for it; seconds of this rank's clock.
-  void trace_streams(std::function<std::vector<Span>()> streams) { streams_ = std::move(streams); }
+
+  /// Of this rank's device.
+  struct Streams {
+    /// All that they did while calls were traced, for which it waits; seconds of this rank's clock.
+    std::function<std::vector<Span>()> traced;
+    std::function<bool()> waited_for;  ///< has the host waited for all that they were given?
+  };
+  void follow(Streams streams) { streams_ = std::move(streams); }
+  /// Called when a clock was stopped. Throws std::logic_error where a stream was given what nobody
+  /// has waited for: the answer is right, as who reads it waits, but the time is too short.
+  void require_no_work_left() const;
 
   /// From now on the first `most` calls of phases and parts are kept, until trace_end(), and as
   /// many of what streams do.
@@ -237,7 +245,7 @@ class Meter {
   const char* call_ = nullptr;
   std::size_t most_spans_ = 0;
   std::vector<Span> spans_;
-  std::function<std::vector<Span>()> streams_;
+  Streams streams_;
 };
 
 }  // namespace halobench

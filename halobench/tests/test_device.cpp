@@ -127,6 +127,40 @@ void an_eager_device_waits_for_nobody() {
   expect::equal(done, 2);
 }
 
+/// Also where all of it is done: who stops a clock without a wait has a time by chance.
+void the_host_has_waited_for_what_it_waited_for(Lag lag) {
+  EmulatedDevice device(lag);
+  const std::array streams{device.new_stream(), device.new_stream()};
+  const auto give = [&](std::size_t i) { device.launch(streams[i], {}, [] {}); };
+  expect::is_true(device.is_waited_for(), "nothing was given");
+  give(0);
+  expect::is_true(!device.is_waited_for(), "a launch");
+  device.synchronise(streams[1]);
+  expect::is_true(!device.is_waited_for(), "another stream's wait");
+  device.synchronise(streams[0]);
+  expect::is_true(device.is_waited_for(), "its own");
+  const auto event = device.new_event();
+  give(0);
+  device.record(event, streams[0]);
+  device.wait(streams[1], event);
+  expect::is_true(!device.is_waited_for(), "a stream's wait for a stream");
+  device.synchronise(streams[1]);
+  expect::is_true(device.is_waited_for(), "for the stream that waits");
+  give(0);
+  device.record(event, streams[0]);
+  give(0);
+  device.synchronise(event);
+  expect::is_true(!device.is_waited_for(), "work behind an event");
+  device.synchronise();
+  expect::is_true(device.is_waited_for(), "all streams");
+  device.wait(streams[0], event);
+  expect::is_true(device.is_waited_for(), "a wait is no work");
+  const auto memory = device.allocate(bytes);
+  const std::vector<double> values(as_size(count), 1.0);
+  device.upload(streams[0], values.data(), memory.data(), bytes);
+  expect::is_true(!device.is_waited_for(), "an upload");
+}
+
 /// What 40 works of two streams do when they have been given: in which order, and how many.
 std::vector<int> done_at_random(unsigned seed) {
   EmulatedDevice device(Lag::random, seed);
@@ -295,6 +329,7 @@ void a_staged_message_is_the_devices_when_it_has_arrived() {
   auto* place = buffer->incoming(host.data());
   std::memset(place, 1, as_size(count));
   buffer->arrived(host.data(), count);
+  expect::is_true(device.is_waited_for(), "a copy of what arrived");
   std::memset(place, 2, as_size(count));
   buffer->download();
   expect::equal(static_cast<int>(host[as_size(7)]), 1);
@@ -335,6 +370,7 @@ int main() {
     a_stream_keeps_its_order(lag);
     copies_go_through_memory_of_the_host(lag);
     an_event_orders_two_streams(lag);
+    the_host_has_waited_for_what_it_waited_for(lag);
   }
   lagging_streams_wait_to_be_waited_for();
   an_eager_device_waits_for_nobody();

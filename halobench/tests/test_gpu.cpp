@@ -157,6 +157,13 @@ void memory_of_the_host_is_read_and_written_when_a_call_returns() {
   expect_calls({"MemcpyAsync", "MemcpyAsync", "EventRecord", "StreamWaitEvent", "EventSynchronize",
                 "DeviceSynchronize"});
 
+  expect::is_true(gpu.is_waited_for(), "an idle stream");
+  stand_in::failing["StreamQuery"] = cudaErrorNotReady;
+  expect::is_true(!gpu.is_waited_for(), "a stream that works");
+  stand_in::failing["StreamQuery"] = cudaErrorIllegalAddress;
+  expect::throws<std::runtime_error>([&] { static_cast<void>(gpu.is_waited_for()); },
+                                     "querying a stream: an illegal memory access");
+  stand_in::failing.clear();
   expect::is_true(gpu.has(array.data() + 7), "an array's last byte is the GPU's");
   expect::is_true(!gpu.has(&value), "a value of the host's is not");
   stand_in::failing["StreamSynchronize"] = cudaErrorIllegalAddress;

@@ -144,7 +144,7 @@ void arithmetic_can_be_left_out() {
 void what_streams_do_is_traced_by_the_call_that_gave_it() {
   Meter meter({});
   EmulatedDevice device(EmulatedDevice::Lag::until_waited);
-  device.trace_by(meter);
+  device.report_to(meter);
   const auto work = device.new_stream();
   const auto copies = device.new_stream();
   const auto memory = device.allocate(8);

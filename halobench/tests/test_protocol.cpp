@@ -77,7 +77,7 @@ class Recorder : public halobench::Instance {
   Work work() const override { return {8.0 * (static_cast<double>(point_) + 1), 1, 2}; }
   Json result(std::span<const Times>) override { return Json::object(); }
 
-  std::vector<std::string> parts() const override { return {"a", "b"}; }
+  std::vector<halobench::StepPart> parts() const override { return {{"a", true}, {"b", goes_on}}; }
   void run_part(std::size_t part) override {
     meter_.compute(phase_, {}, [&] { pass(step_s); });
     if (calls.back() != names[part]) calls += names[part];
@@ -88,6 +88,7 @@ class Recorder : public halobench::Instance {
   double step_s = 0;
   double interruption_s = 0;  ///< of the next step
   std::int64_t usual = 0;
+  bool goes_on = false;  ///< what its last part gives a device
   std::vector<Verdict> verdicts;
   std::size_t verifications = 0;
 
@@ -132,6 +133,35 @@ void parts_are_timed_by_themselves(const Communicator& comm) {
   expect::equal(parts[3].times.steps, 1);
   expect::equal(parts[3].times.seconds.size(), 2U);
   expect::contains(bench.meter.summary(comm, 1).dump(), R"("name":"step","calls":0)");
+}
+
+/// A clock that stops before a device was waited for gives a time that is too short: of a step in
+/// either synchronisation, of a part unless it goes on, and in a timeline.
+void time_does_not_end_before_the_device(const Communicator& comm) {
+  constexpr const char* why = "the clock stopped before the device was done";
+  bool waited_for = true;
+  Bench bench;
+  bench.meter.follow({[] { return std::vector<halobench::Span>(); }, [&] { return waited_for; }});
+  std::string reason;
+  const auto all = [&](Synchronisation synchronisation) {
+    measure(comm, bench.recorder, bench.meter, {1, 0, 1, synchronisation});
+  };
+  using enum Synchronisation;
+  for (const auto synchronisation : {barrier, round_time}) all(synchronisation);
+  timeline(comm, bench.recorder, bench.meter, 3, reason);
+  waited_for = false;
+  for (const auto synchronisation : {barrier, round_time}) {
+    expect::throws<std::logic_error>([&] { all(synchronisation); }, why);
+  }
+  expect::throws<std::logic_error>([&] { timeline(comm, bench.recorder, bench.meter, 3, reason); },
+                                   why);
+  halobench::Protocol protocol{1, 0, 1};
+  protocol.parts = true;
+  const auto parts = [&] { measure_parts(comm, bench.recorder, bench.meter, protocol); };
+  bench.recorder.goes_on = true;
+  parts();
+  bench.recorder.goes_on = false;
+  expect::throws<std::logic_error>(parts, why);
 }
 
 void a_timeline_has_every_rank_and_is_checked(const Communicator& comm) {
@@ -335,6 +365,7 @@ int main(int argc, char** argv) {
   const Communicator comm(MPI_COMM_WORLD);
   every_repetition_is_prepared_warmed_up_timed_and_verified(comm);
   parts_are_timed_by_themselves(comm);
+  time_does_not_end_before_the_device(comm);
   a_timeline_has_every_rank_and_is_checked(comm);
   without_warm_up_it_is_prepared_once(comm);
   a_repetition_passes_over_all_points(comm);

@@ -59,7 +59,7 @@ std::unique_ptr<Device> new_device(const Context& context) {
 
 std::unique_ptr<Device> made_device(const Context& context) {
   auto device = new_device(context);
-  device->trace_by(context.meter);
+  device->report_to(context.meter);
   own_gpu() = device->identity();
   return device;
 }

@@ -186,7 +186,7 @@ class GridForest : public Instance {
 
   void complete() override { space_->synchronise(); }
 
-  std::vector<std::string> parts() const override { return parts_.names(); }
+  std::vector<StepPart> parts() const override { return parts_.all(); }
 
   void run_part(std::size_t part) override {
     parts_.run(*forests_[point_], part, {global_.data(), local_.data(), Operation::replace},
@@ -333,6 +333,8 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   kernel.small =
       small_in_memories({"n=1,2,5,16", "repetitions=2", "steps=3", "parts=yes", "timeline=9"},
                         {"n=1,5", "topology=3d", "repetitions=1", "steps=3", "timeline=9"}, false);
+  kernel.small.push_back({"n=5", "repetitions=1", "steps=1", "parts=yes", "memory=device",
+                          "mpi=staged", "sync=default_stream", "device_lag=until_waited"});
   kernel.small.push_back({"n=1,2,5", "topology=3d", "repetitions=2", "steps=3", "memory=host",
                           "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
   kernel.plan = plan_grid;

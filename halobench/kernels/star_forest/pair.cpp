@@ -101,7 +101,7 @@ class PairForest : public Instance {
 
   void complete() override { space_->synchronise(); }
 
-  std::vector<std::string> parts() const override { return parts_.names(); }
+  std::vector<StepPart> parts() const override { return parts_.all(); }
 
   void run_part(std::size_t part) override {
     double* roots = roots_.data();
@@ -252,6 +252,8 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
   kernel.small = small_in_memories(
       {"sizes=8,1K,64K", "repetitions=2", "steps=20", "warmup=0", "parts=yes", "timeline=9"},
       {"sizes=8,64K", "repetitions=2", "steps=3", "warmup=0", "timeline=9"}, test.two_buffers);
+  kernel.small.push_back({"sizes=64", "repetitions=1", "steps=1", "parts=yes", "memory=device",
+                          "mpi=staged", "sync=default_stream", "device_lag=until_waited"});
   kernel.plan = [test](const Params& params, const Shape&) { return plan_pair(test, params); };
   kernel.setup = [test, make_space](const Context& context) {
     return std::make_unique<PairForest>(context, test,

@@ -33,7 +33,7 @@ ForestParts::ForestParts(Space& space) : space_(space) {
     const std::string operation = of == Of::bcast ? "bcast " : "reduce ";
     const auto add = [&](const Move& move) {
       const auto name = operation + move.name;
-      if (device != nullptr) timed_.push_back({name + " launch", of, move.part, false});
+      if (device != nullptr) timed_.push_back({name + " launch", of, move.part, false, true});
       timed_.push_back({name, of, move.part, device != nullptr});
     };
     for (const auto& move : moves) add(move);
@@ -42,16 +42,16 @@ ForestParts::ForestParts(Space& space) : space_(space) {
   }
 }
 
-std::vector<std::string> ForestParts::names() const {
-  std::vector<std::string> names;
-  for (const auto& timed : timed_) names.push_back(timed.name);
-  return names;
+std::vector<StepPart> ForestParts::all() const {
+  std::vector<StepPart> all;
+  for (const auto& timed : timed_) all.push_back({timed.name, timed.goes_on});
+  return all;
 }
 
 void ForestParts::run(StarForest& forest, std::size_t number, const Arrays& bcast,
                       const Arrays& reduce) const {
   const auto unit = Unit::of<double>();
-  const auto& [name, of, part, waits] = timed_[number];
+  const auto& [name, of, part, waits, goes_on] = timed_[number];
   if (part && of != Of::reduce) {
     forest.run_bcast_part(*part, unit, bcast.roots, bcast.leaves, bcast.operation);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/record.hpp"
+#include "kernel.hpp"
 #include "star_forest/star_forest.hpp"
 
 namespace halobench {
@@ -30,8 +31,8 @@ class ForestParts {
  public:
   explicit ForestParts(Space& space);
 
-  std::vector<std::string> names() const;
-  /// Runs the part with that place in names().
+  std::vector<StepPart> all() const;
+  /// Runs the part with that place in all().
   void run(StarForest& forest, std::size_t number, const Arrays& bcast, const Arrays& reduce) const;
 
  private:
@@ -42,6 +43,7 @@ class ForestParts {
     Of of;
     std::optional<StarForest::Part> part;  ///< none: the wait at its end alone
     bool waits;                            ///< for the device
+    bool goes_on = false;                  ///< there, after its time
   };
 
   Space& space_;

@@ -28,7 +28,12 @@ struct dim3 {
 inline thread_local dim3 threadIdx{0}, blockIdx{0};
 inline dim3 blockDim, gridDim;
 
-enum cudaError_t { cudaSuccess, cudaErrorInvalidValue, cudaErrorIllegalAddress };
+enum cudaError_t {
+  cudaSuccess,
+  cudaErrorInvalidValue,
+  cudaErrorIllegalAddress,
+  cudaErrorNotReady
+};
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
@@ -186,6 +191,7 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
   return stand_in::answer("StreamSynchronize");
 }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return stand_in::answer("StreamQuery"); }
 inline cudaError_t cudaDeviceSynchronize() { return stand_in::answer("DeviceSynchronize"); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
   *made = new long(0);
