@@ -25,7 +25,7 @@ QUIET = Teller(Console(quiet=True))
 def test_halobench_is_asked_without_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halobench, "describe", describe)
     program = Halobench(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
-    assert program.parameters("fake")[0] == "n"
+    assert next(iter(program.parameters("fake"))) == "n"
     forecast = program.forecast("fake", {"n": 16, "flag": True}, ranks=2, threads=1)
     assert (forecast.params["n"], forecast.params["flag"]) == (16, "true")
     assert (forecast.memory_bytes, list(forecast.problems)) == (2048, [])

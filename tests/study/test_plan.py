@@ -18,6 +18,7 @@ from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Value
 from haloscope.study.plan import Forecast, Plan, expand, schedule
 from haloscope.study.schema import Study
+from haloscope.study.settings import settings_of
 
 SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))
 
@@ -364,8 +365,8 @@ CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), facts=SIMULATED, na
 
 def test_no_message_is_in_a_simulated_cache() -> None:
     class Cold(FakeProgram):
-        def parameters(self, kernel: str) -> Sequence[str]:
-            return ["cache"]
+        def parameters(self, kernel: str) -> Mapping[str, Any]:
+            return {"cache": "warm"}
 
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
@@ -381,8 +382,8 @@ def test_no_message_is_in_a_simulated_cache() -> None:
 
 def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
     class Device(FakeProgram):
-        def parameters(self, kernel: str) -> Sequence[str]:
-            return ["memory", "gpus_shared"]
+        def parameters(self, kernel: str) -> Mapping[str, Any]:
+            return {"memory": "host", "gpus_shared": 1}
 
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
@@ -395,19 +396,19 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
         study = Study.model_validate({"title": "t", "runs": [run]})
         return [case.absent for case in expand(study, site, Device()).cases]
 
-    assert absent(SITE) == [None] * 4  # where devices are emulated
-    first, second, without, shared = absent(CLUSTER)
-    assert first is None and second is None and without == shared
+    assert absent(SITE) == [None] * 3  # where devices are emulated
+    host, without, shared = absent(CLUSTER)
+    assert host is None and without == shared
     assert without is not None and "node.gpu" in without
-    *others, too_many, enough = absent(replace(CLUSTER, gpus=2))
-    assert others == [None, None] and enough is None
+    host, too_many, enough = absent(replace(CLUSTER, gpus=2))
+    assert host is None and enough is None
     assert too_many is not None and too_many.endswith("gpus_shared = 2")
 
 
 def test_arrays_fit_in_the_memory_of_the_gpus_that_a_layout_uses() -> None:
     class Device(FakeProgram):
-        def parameters(self, kernel: str) -> Sequence[str]:
-            return ["memory", "n", "gpus_shared"]
+        def parameters(self, kernel: str) -> Mapping[str, Any]:
+            return {"memory": "host", "n": 8, "gpus_shared": 1}
 
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
@@ -768,8 +769,8 @@ def test_a_placement_stands_alone() -> None:
 class OfMemories(FakeProgram):
     """As the other, with a choice of memories."""
 
-    def parameters(self, kernel: str) -> Sequence[str]:
-        return [*super().parameters(kernel), "memory"]
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        return {**super().parameters(kernel), "memory": "host"}
 
 
 @pytest.mark.parametrize(
@@ -802,8 +803,8 @@ def test_a_study_has_no_emulated_device_beside_a_gpu(
 class OfVariants(FakeProgram):
     """As the other, with a choice of variants."""
 
-    def parameters(self, kernel: str) -> Sequence[str]:
-        return [*super().parameters(kernel), "variant"]
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        return {**super().parameters(kernel), "variant": "plain"}
 
 
 def test_a_variant_whose_rate_is_not_known_is_a_case_with_its_reason() -> None:
@@ -814,3 +815,77 @@ def test_a_variant_whose_rate_is_not_known_is_a_case_with_its_reason() -> None:
     assert (plain.params["variant"], plain.launches, plain.absent) == ("plain", 3, None)
     assert (other.params["variant"], other.launches) == ("temporal", 1)
     assert "temporal" in str(other.absent) and str(other.absent).endswith(" plain")
+
+
+class WithDevices(FakeProgram):
+    """A kernel that works in the host's memory or in that of an emulated device."""
+
+    def kernels(self) -> Sequence[str]:
+        return ["fake", "poisson_cg"]
+
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        of_a_device = {"mpi": "gpu_aware", "sync": "default_stream", "device_lag": "none"}
+        return {"memory": "host", **of_a_device, "gpus_shared": 1, "variant": "textbook", "s": 4}
+
+    def forecast(
+        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+    ) -> Forecast:
+        return Forecast({**self.parameters(kernel), **params}, 8, ())
+
+
+def with_devices(kernel: str, params: dict[str, Any], *, words: bool = False, **run: Any) -> Plan:
+    tables = [{"kernel": kernel, "params": params, **run}]
+    study = Study.model_validate({"title": "t", "runs": tables})
+    return expand(study, SITE, WithDevices(), words=words)
+
+
+@pytest.mark.parametrize("left_out", [{}, {"only_simulated": True}])
+@pytest.mark.parametrize(
+    ("kernel", "params", "idle", "needed"),
+    [
+        ("fake", {"mpi": "staged"}, "mpi", "memory = device"),
+        ("fake", {"mpi": ["gpu_aware", "staged"]}, "mpi", "memory = device"),
+        ("fake", {"memory": "host", "device_lag": "eager"}, "device_lag", "memory = device"),
+        ("fake", {"sync": "general"}, "sync", "memory = device"),
+        ("fake", {"gpus_shared": 2}, "gpus_shared", "memory = device"),
+        ("poisson_cg", {"s": 8}, "s", "variant = sstep"),
+        ("poisson_cg", {"s": [4, 8], "variant": ["fused", "textbook"]}, "s", "variant = sstep"),
+    ],
+)
+def test_a_parameter_without_effect_is_refused(
+    kernel: str, params: dict[str, Any], idle: str, needed: str, left_out: dict[str, Any]
+) -> None:
+    (problem,) = with_devices(kernel, params, **left_out).problems
+    assert problem.where == f"runs#1.params.{idle}"
+    assert problem.what == f"{kernel} uses {idle} only with {needed}"
+
+
+def test_a_remedy_is_written_as_it_is_typed() -> None:
+    for words, written in ((True, "memory=device"), (False, 'memory = "device"')):
+        (problem,) = with_devices("fake", {"mpi": "staged"}, words=words).problems
+        assert f"set {written}," in problem.remedy
+
+
+def test_an_axis_applies_where_it_has_an_effect() -> None:
+    axes: dict[str, Any] = {
+        "memory": ["host", "device"],
+        "mpi": ["gpu_aware", "staged"],
+        "gpus_shared": [1, 2],
+    }
+    plan = with_devices("fake", axes)
+    assert (plan.problems, plan.notes) == ((), ())
+    of_device = [f"memory=device mpi={mpi} gpus_shared={n}" for mpi in axes["mpi"] for n in (1, 2)]
+    assert [" ".join(case.arguments) for case in plan.cases] == ["memory=host", *of_device]
+
+
+def test_a_parameter_of_that_name_is_another_kernels_own() -> None:
+    class Own(FakeProgram):
+        def parameters(self, kernel: str) -> Mapping[str, Any]:
+            return {**super().parameters(kernel), "mpi": "fast"}
+
+    study = Study.model_validate(
+        {"title": "t", "runs": [{"kernel": "fake", "params": {"mpi": ["fast", "slow"]}}]}
+    )
+    plan = expand(study, SITE, Own())
+    assert plan.problems == ()
+    assert [settings_of(case.as_dict())["mpi"] for case in plan.cases] == ["fast", "slow"]

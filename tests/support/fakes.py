@@ -59,8 +59,8 @@ class FakeProgram:
     def kernels(self) -> Sequence[str]:
         return ["fake"]
 
-    def parameters(self, kernel: str) -> Sequence[str]:
-        return list(fake_halobench.DEFAULTS)
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        return fake_halobench.DEFAULTS
 
     def numbers(self, kernel: str) -> Sequence[str]:
         return [key for key, one in fake_halobench.DEFAULTS.items() if isinstance(one, int)]

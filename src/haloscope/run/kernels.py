@@ -33,11 +33,11 @@ class Kernels:
         """The names of all kernels."""
         return [*self.halobench.kernels(), *self.programs]
 
-    def parameters(self, kernel: str) -> Sequence[str]:
-        """The names of a kernel's parameters."""
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        """A kernel's parameters by name, each with its default."""
         if (program := self.programs.get(kernel)) is None:
             return self.halobench.parameters(kernel)
-        return [*program.said.parameters]
+        return {name: one.default for name, one in program.said.parameters.items()}
 
     def numbers(self, kernel: str) -> Sequence[str]:
         """The names of those that are numbers."""

@@ -63,7 +63,7 @@ def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iter
     known = program.parameters(case.kernel)
     for key, value in case.given.items():
         if key not in known:
-            yield Problem(where, f"{case.kernel} has no parameter '{key}'", nearest(key, known))
+            yield Problem(where, f"{case.kernel} has no parameter '{key}'", nearest(key, [*known]))
         elif "/" in str(value):
             what = f"{key} = {value!r} is not a file in haloscope's own cache"
             yield Problem(where, what, _ANEW)

@@ -210,9 +210,9 @@ class Halobench:
         """The names of all kernels."""
         return halobench.names()
 
-    def parameters(self, kernel: str) -> Sequence[str]:
-        """The names of a kernel's parameters."""
-        return [parameter.name for parameter in halobench.describe(kernel).parameters]
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        """A kernel's parameters by name, each with its default."""
+        return {one.name: one.default for one in halobench.describe(kernel).parameters}
 
     def numbers(self, kernel: str) -> Sequence[str]:
         """The names of those that are numbers."""

@@ -25,6 +25,7 @@ from haloscope.study.case import (
 )
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
+from haloscope.study.settings import lacking
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import parted
 
@@ -56,8 +57,8 @@ class Program(Protocol):
     def kernels(self) -> Sequence[str]:
         """The names of all kernels."""
 
-    def parameters(self, kernel: str) -> Sequence[str]:
-        """The names of a kernel's parameters."""
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        """A kernel's parameters by name, each with its default."""
 
     def numbers(self, kernel: str) -> Sequence[str]:
         """The names of those that are numbers."""
@@ -193,7 +194,7 @@ class _RunExpansion:
         if not layouts or not self._is_known():
             self.check()
         else:
-            for given in assignments(self._known_params()):
+            for given in self._effective(self._known_params()):
                 refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]
                 self._report_refused(refused)
         if len(self.plan.problems) > before and self._all_too_many_nodes:
@@ -208,7 +209,7 @@ class _RunExpansion:
             asked = layouts(axes, axes.nodes, self.site.cores) if axes.placement is None else []
         except ValueError:  # words and shares of other nodes than those here
             asked = []
-        for given in assignments(self._known_params()):
+        for given in self._effective(self._known_params()):
             self._report_refused_by_all(given, asked or [Layout()])
 
     def _is_known(self) -> bool:
@@ -259,11 +260,36 @@ class _RunExpansion:
         known = self.program.parameters(self.run.kernel)
         for key in [key for key in self.run.params if key not in known]:
             what = f"{self.run.kernel} has no parameter '{key}'"
-            remedy = _of_the_layout(key, words=self.words) or nearest(key, known)
+            remedy = _of_the_layout(key, words=self.words) or nearest(key, [*known])
             self._problem(f"params.{key}", what, remedy)
         if not self.words:
             self._refuse_texts()
         return {key: values for key, values in self.run.params.items() if key in known}
+
+    def _effective(self, axes: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
+        """Return every choice of one value per axis, without parameters that have no effect there.
+
+        A parameter that has no effect in any of them is a problem.
+        """
+        kernel = self.run.kernel
+        defaults = self.program.parameters(kernel)
+        found: list[dict[str, Value]] = []
+        used: set[str] = set()
+        idle: dict[str, tuple[str, str]] = {}
+        for given in assignments(axes):
+            params = {**defaults, **given}
+            needs = {key: one for key in given if (one := lacking(key, kernel, params))}
+            kept = {key: value for key, value in given.items() if key not in needs}
+            used |= kept.keys()
+            idle |= needs
+            if not needs or kept not in found:
+                found.append(kept)
+        for key, (other, value) in idle.items():
+            if key not in used:
+                what = f"{kernel} uses {key} only with {other} = {value}"
+                written = f"{other}={value}" if self.words else f'{other} = "{value}"'
+                self._problem(f"params.{key}", what, f"set {written}, or remove {key}")
+        return found
 
     def _refuse_texts(self) -> None:
         """Refuse numbers in quotes, which only a command line may have."""

@@ -123,12 +123,15 @@ def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
     """Whether another parameter leaves it without a meaning."""
     if name == "gpus_shared" and params[name] == 1:  # each rank has one to itself
         return True
+    return lacking(name, kernel, params) is not None
+
+
+def lacking(name: str, kernel: str, params: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the parameter, and its value, without which another has no effect; None if it has."""
     if name in OF_A_DEVICE:
-        return bool(params.get("memory", "host") == "host")
-    if (kernel, name) not in _ONLY_WITH:
-        return False
-    other, value = _ONLY_WITH[kernel, name]
-    return other in params and params[other] != value
+        return ("memory", "device") if params.get("memory") == "host" else None
+    other, value = needs = _ONLY_WITH.get((kernel, name), ("", ""))
+    return needs if other in params and params[other] != value else None
 
 
 def apart(one: Settings, among: Sequence[Settings]) -> list[str]:
