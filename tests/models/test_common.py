@@ -8,7 +8,7 @@ import pytest
 from model_data import SIZES, holds, launches
 
 from haloscope.models import hockney, piecewise_hockney, ring
-from haloscope.models.intervals import Intervals, bootstrapped, inverted, student
+from haloscope.models.intervals import Intervals, bandwidth, bootstrapped, inverted, student
 from haloscope.models.line import fit_lines
 from haloscope.models.model import Model, Residuals
 from haloscope.models.sweep import Sweep, sweep
@@ -136,6 +136,21 @@ def test_students_interval_is_the_textbooks() -> None:
     found = student(1.0, 0.1, 10, 12, 0.95)
     assert (found.low, found.high) == pytest.approx((1 - 0.2228139, 1 + 0.2228139))
     assert student(1.0, float("nan"), 0, 12, 0.95).low is None
+
+
+def test_times_that_do_not_grow_hold_no_bandwidth() -> None:
+    sizes, times = np.array([8.0, 4e6]), np.array([12e-6, 12e-6 + 1e-9])
+    rounding = Estimate(2.5e-16, None, None, 1, "none")
+    assert bandwidth(rounding, sizes, times).value == np.inf
+    steeper = Estimate(2.5e-14, None, None, 1, "none")
+    assert bandwidth(steeper, sizes, times).value == pytest.approx(4e13)
+    flat = sweep([8, 512, 4 << 20], [[t] for t in (12e-6, 12e-6, 12.001e-6)])
+    methods: tuple[hockney.Method, ...] = ("least_squares", "log", "two_points")
+    models: list[Model] = [hockney.fit(flat, method) for method in methods]
+    for fitted in (*models, piecewise_hockney.fit(flat)):
+        found = [p.estimate for p in fitted.parameters if p.name == "bandwidth_bytes_per_s"]
+        assert [one.value for one in found] == [np.inf]
+        assert any("grow with size" in warning for warning in fitted.warnings)
 
 
 def test_a_bandwidth_is_the_inverse_of_a_slope() -> None:

@@ -252,6 +252,18 @@ def test_fitted_messages_are_one_way_as_the_rows_are() -> None:
     assert f"{seconds(alpha_s / 2)} + s / {rate(2 * bandwidth)}" in note
 
 
+def test_a_part_that_does_not_grow_has_no_bandwidth() -> None:
+    raw = star_forest()
+    for part in raw["parts"]:
+        if part["name"] == "messages":
+            part["times_s"] = [2e-5 + 1e-12 * part["point"]]  # as a simulation rounds
+
+    (table,) = build("split_phase", [raw])
+
+    (note,) = (note for note in table.notes if note.startswith("messages, fitted"))
+    assert "no bandwidth" in note and "B/s" not in note
+
+
 def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None:
     disturbed = star_forest()
     for point in disturbed["points"]:

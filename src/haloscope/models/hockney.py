@@ -16,7 +16,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.models.intervals import Intervals, bootstrapped, inverted, student
+from haloscope.models import intervals as intervals_of
+from haloscope.models.intervals import Intervals, bootstrapped, student
 from haloscope.models.line import fit_lines
 from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Sweep
@@ -128,7 +129,7 @@ def fit(
         partial(_extrapolation, ends or Ends()) if method == "extrapolation" else _SOLVERS[method]
     )
     alpha, slope = _estimates(data, method, solve, how)
-    bandwidth = inverted(slope)
+    bandwidth = intervals_of.bandwidth(slope, data.x, data.centres_s)
     taken = _taken(data.x, ends or Ends()) if method == "extrapolation" else None
     return Hockney(
         method,

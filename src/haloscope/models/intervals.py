@@ -62,6 +62,20 @@ def student(value: float, error: float, freedom: int, launches: int, confidence:
     return Estimate(value, value - half, value + half, launches, "normal interval", confidence)
 
 
+RESOLUTION = 1e-3
+"""Relative differences below this say nothing: timers and rounding do as much."""
+
+
+def bandwidth(slope: Estimate, sizes: Array, times_s: Array) -> Estimate:
+    """Return the estimate of 1 / slope, or infinity if the times hold no bandwidth.
+
+    They hold none if they grow, over all sizes, by less than RESOLUTION of the shortest.
+    """
+    if 0 < slope.value * np.ptp(sizes) < RESOLUTION * times_s.min():
+        return Estimate(inf, None, None, slope.n, "none")
+    return inverted(slope)
+
+
 def inverted(slope: Estimate) -> Estimate:
     """The estimate of 1 / slope: a bandwidth from seconds a byte.
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.models.intervals import Intervals, bootstrapped, inverted, student
+from haloscope.models.intervals import RESOLUTION, Intervals, bandwidth, bootstrapped, student
 from haloscope.models.line import Line, fit_lines
 from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Sweep
@@ -42,8 +42,6 @@ from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 Indices = npt.NDArray[np.int64]
 
-RESOLUTION = 1e-3
-"""Relative misfits below this are no reason for another piece: timers and rounding do as much."""
 BOUNDARY_RESAMPLES = 400
 
 
@@ -225,7 +223,9 @@ def _number_of_pieces(cuts: Sequence[_Cut], points: int) -> int:
     """The K of the smallest criterion (see the head of this file), of the first row."""
     criteria = []
     for pieces, cut in enumerate(cuts, start=1):
-        mean_square = max(float(cut.misfit[0]) / points, RESOLUTION**2)
+        mean_square = max(
+            float(cut.misfit[0]) / points, RESOLUTION**2
+        )  # less is no reason for more
         parameters = 2 * pieces + 1 + 3 * (pieces - 1)
         criteria.append(points * np.log(mean_square) + np.log(points) * parameters)
     return int(np.argmin(criteria)) + 1
@@ -252,7 +252,9 @@ def _piece(data: Sweep, own: slice, draws: Array | None, how: Intervals) -> Piec
     else:
         alpha_s = Estimate(alpha, None, None, n, "none")
         slope_s = Estimate(slope, None, None, n, "none")
-    return Piece(float(sizes[0]), float(sizes[-1]), alpha_s, inverted(slope_s))
+    return Piece(
+        float(sizes[0]), float(sizes[-1]), alpha_s, bandwidth(slope_s, sizes, data.centres_s[own])
+    )
 
 
 def _boundaries(

@@ -43,7 +43,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haloscope.models import piecewise_hockney
-from haloscope.models.intervals import Intervals, bootstrapped
+from haloscope.models.intervals import RESOLUTION, Intervals, bootstrapped
 from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.sweep import Array, sweep
@@ -372,6 +372,8 @@ def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Ne
 
     centre = np.median(times_s, axis=0)
     values = solve(centre)
+    if values[2] * np.ptp(remote_bytes) < RESOLUTION * centre.min():  # a rounding error's G
+        values[2] = 0.0
     launches, how = times_s.shape[0], Intervals()
     generator = np.random.default_rng(how.seed)
     drawn = np.array([

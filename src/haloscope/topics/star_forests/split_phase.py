@@ -160,7 +160,7 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
     alike = [other for other in context.all_cases if _network(other) == _network(case)]
     if found := neighbours_model(alike):
         per_byte = found.gap_s_per_byte
-        bandwidth = rate(1 / per_byte.value) if per_byte.value > 0 else "unbounded"
+        bandwidth = rate(1 / per_byte.value) if per_byte.value > 0 else "not determined"
         yield (
             f"Messages to k neighbours, over all grids on this network: alpha = "
             f"{seconds(found.alpha_s.value)}, g = {seconds(found.gap_s.value)}, 1/G = {bandwidth}, "
@@ -189,8 +189,8 @@ def _parameters(part: str, model: SplitPhase) -> str:
     line = model.lines[part]
     share = ONE_WAY if part == MESSAGES else 1.0
     told = [
-        f"{_latency(piece.alpha_s.times(share))} + "
-        f"s / {_rate(piece.bandwidth_bytes_per_s.times(1 / share))} ({piece.label})"
+        f"{_latency(piece.alpha_s.times(share))}"
+        f"{_per_byte(piece.bandwidth_bytes_per_s.times(1 / share))} ({piece.label})"
         for piece in (line.pieces if line else ())
     ]
     return f"{part}, fitted, s bytes: {'; '.join(told)}."
@@ -209,15 +209,15 @@ def _rounded(time_s: float) -> float:
     return round(time_s, 12) + 0.0
 
 
-def _rate(bandwidth: Estimate) -> str:
-    """A bandwidth with its interval; ∞ is what a time has that is the same for all sizes."""
-
-    def told(value: float) -> str:
-        return "∞" if isinf(value) else rate(value)
-
-    if bandwidth.low is None or bandwidth.high is None or isinf(bandwidth.low):
-        return told(bandwidth.value)
-    return f"{told(bandwidth.value)} [{told(bandwidth.low)}, {told(bandwidth.high)}]"
+def _per_byte(bandwidth: Estimate) -> str:
+    """What bytes add to a latency: at a bandwidth with its interval, if the times determine one."""
+    if isinf(bandwidth.value):
+        return ", no bandwidth: the time does not grow with the size"
+    if bandwidth.low is None or bandwidth.high is None:
+        return f" + s / {rate(bandwidth.value)}"
+    if isinf(bandwidth.high):
+        return f" + s / (at least {rate(bandwidth.low)})"
+    return f" + s / {rate(bandwidth.value)} [{rate(bandwidth.low)}, {rate(bandwidth.high)}]"
 
 
 _ONE_WAY_US = 1e6 * ONE_WAY
