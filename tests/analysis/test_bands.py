@@ -149,6 +149,42 @@ def test_what_sets_two_cases_apart(settings: dict[str, int | str], kind: ErrorKi
     assert pairing(SUBJECT, replace(other, platform="2b")) is None
 
 
+def on_device(**settings: int | str) -> dict[str, int | str]:
+    """Settings of a grid in a device's memory."""
+    return {"memory": "device", "nodes": 2, "ppn": 1, **settings}
+
+
+@pytest.mark.parametrize(
+    ("settings", "own", "name"),
+    [
+        ({}, True, "sf_grid (memory=device)"),
+        ({"mpi": "gpu_aware", "sync": "default_stream"}, True, "sf_grid (memory=device)"),
+        ({"mpi": "staged"}, False, "sf_grid (memory=device, mpi=staged)"),
+        ({"sync": "general"}, False, "sf_grid (memory=device, sync=general)"),
+        ({"sync": "typed"}, True, "sf_grid (memory=device, sync=typed)"),
+        ({"memory": "host", "mpi": "staged"}, False, "sf_grid"),
+        ({"variant": "fused"}, False, "sf_grid (fused, memory=device)"),
+        ({"variant": "fused", "memory": "host"}, False, "sf_grid (fused)"),
+    ],
+)
+def test_published_cells_validate_the_ways_of_a_device_that_they_have(
+    settings: dict[str, int | str], own: bool, name: str
+) -> None:
+    cells = [
+        replace(CELL, kernel="sf_grid", settings=on_device(**way), predicted=10.0 + off)
+        for off, way in enumerate(({}, {"sync": "typed"}), start=1)
+    ]
+    subject = Subject("here", "1a", "sf_grid", on_device(**settings))
+    usual = Subject("here", "1a", "sf_grid", on_device())
+
+    bands = Bands(cells)
+
+    assert subject.name == name
+    assert bands.time(subject).own is own
+    if subject.program == usual.program:
+        assert bands.ratio(usual, subject).own is bands.ratio(subject, usual).own is own
+
+
 def test_errors_on_two_clusters_add_up_as_independent_ones() -> None:
     other = Subject("2b", "2b", "poisson_cg", CELL.settings)
 

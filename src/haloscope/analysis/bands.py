@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from itertools import combinations
 from math import ceil, exp, hypot, log
 
-from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells
+from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells, way_of
 from haloscope.study.settings import LAYOUT, OUTPUT, PROTOCOL, SIZES, Settings
 
 COVERAGE = 0.95
@@ -108,8 +108,18 @@ class Subject:
 
     @property
     def program(self) -> str:
-        """The variant, or the memory that it works in."""
+        """The variant, and the memory that it works in."""
         return program_of(self.settings)
+
+    @property
+    def way(self) -> str:
+        """How a device's messages are sent and waited for; "" for what PETSc does."""
+        return way_of(self.settings)
+
+    @property
+    def name(self) -> str:
+        """ "sf_grid (memory=device, mpi=staged)"."""
+        return called(self.kernel, ", ".join(filter(None, (self.program, self.way))))
 
     @property
     def kind(self) -> ErrorKind:
@@ -134,6 +144,11 @@ class CellGroup:
     def name(self) -> str:
         """ "poisson_cg (textbook) on tara"."""
         return f"{called(self.kernel, self.program)} on {self.cluster}"
+
+    @cached_property
+    def ways(self) -> frozenset[str]:
+        """The ways of a device's messages among its cells."""
+        return frozenset(one.way for one in self.cells)
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
@@ -194,14 +209,17 @@ class Bands:
 
     def band(self, subject: Subject, kind: ErrorKind) -> ErrorBand:
         """Of the same cluster file, kernel, and variant; of the nearest; the widest there is."""
-        key = (subject.cluster, subject.platform, subject.kernel, subject.program, kind)
+        of = (subject.kernel, subject.program, subject.way)
+        key = (subject.cluster, subject.platform, *of, kind)
         if key not in self._found:
             self._found[key] = self._band(subject, kind)
         return self._found[key]
 
     def _band(self, subject: Subject, kind: ErrorKind) -> ErrorBand:
         tiers: dict[Basis, Callable[[CellGroup], bool]] = {
-            Basis.OWN: lambda g: _same(g, subject) and g.program == subject.program,
+            Basis.OWN: lambda g: (
+                _same(g, subject) and g.program == subject.program and subject.way in g.ways
+            ),
             Basis.VARIANT: lambda g: _same(g, subject),
             Basis.NEAREST: lambda g: g.kernel == subject.kernel or _there(g, subject),
             Basis.WIDEST: lambda _: True,
@@ -237,7 +255,9 @@ class Bands:
         """
         kind = pairing(first, second)
         if kind is not None:
-            return self.band(second if second.program == first.program else first, kind)
+            bands = [self.band(one, kind) for one in (first, second)]
+            alike = second.program == first.program
+            return max(bands, key=lambda band: [*Basis].index(band.basis)) if alike else bands[0]
         one, other = self.time(first), self.time(second)
         wider = max(one, other, key=lambda band: band.factor)
         basis = max(one.basis, other.basis, key=[*Basis].index)

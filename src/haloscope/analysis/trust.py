@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from haloscope.analysis.bands import ErrorBand
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.papers.validated import called
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,7 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
     by_name: dict[tuple[str, str], list[MeasuredCase]] = {}
     for case in cases:
         if case.subject:
-            name = called(case.kernel, case.subject.program)
-            by_name.setdefault((case.subject.cluster, name), []).append(case)
+            by_name.setdefault((case.subject.cluster, case.subject.name), []).append(case)
     grades = []
     for (cluster, name), own in by_name.items():
         found = [case.band for case in own if case.band]

@@ -52,6 +52,11 @@ class ValidatedCell:
         return program_of(self.settings)
 
     @property
+    def way(self) -> str:
+        """How a device's messages are sent and waited for."""
+        return way_of(self.settings)
+
+    @property
     def row(self) -> dict[str, object]:
         """Its line of the file."""
         return {
@@ -68,9 +73,26 @@ class ValidatedCell:
 
 
 def program_of(settings: Mapping[str, object]) -> str:
-    """What is validated apart: a kernel's variant; of one without, the memory that it works in."""
-    own = settings.get("variant")
-    return f"memory={settings.get('memory') or 'host'}" if own is None else str(own)
+    """What is validated apart: a kernel's variant, and the memory that it works in.
+
+    The host's memory is only named for a kernel without variants.
+    """
+    variant, memory = settings.get("variant"), f"memory={settings.get('memory') or 'host'}"
+    if variant is None:
+        return memory
+    return str(variant) if memory == _HOST else f"{variant}, {memory}"
+
+
+WAYS_OF_A_DEVICE = {"sync": "default_stream", "mpi": "gpu_aware"}
+"""What a device's messages can differ in, and what the others are set against: what PETSc does."""
+
+
+def way_of(settings: Mapping[str, object]) -> str:
+    """How a device's messages are sent and waited for, where it is not what PETSc does; else ""."""
+    if settings.get("memory") != "device":
+        return ""
+    own = {name: settings.get(name, usual) for name, usual in WAYS_OF_A_DEVICE.items()}
+    return ", ".join(f"{k}={v}" for k, v in own.items() if v != WAYS_OF_A_DEVICE[k])
 
 
 def called(kernel: str, program: str) -> str:

@@ -11,6 +11,7 @@ from haloscope.analysis.comparison import Contrast, Measure, contrasts
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import printed_seconds
 
 PETSC_DEFAULT = "B"
@@ -101,10 +102,6 @@ def beside_messages(
     for (case, at, _), contrast in zip(pairs, tests, strict=True):
         found.setdefault(case, {})[at] = contrast
     return list(found.items())
-
-
-WAYS_OF_A_DEVICE = {"sync": "default_stream", "mpi": "gpu_aware"}
-"""What a device's messages can differ in, and what the others are set against: what PETSc does."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from haloscope.findings.finding import (
     Verdict,
 )
 from haloscope.models.split_phase import FARTHEST, SplitPhase
+from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import size as size_in_words
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes
@@ -28,7 +29,6 @@ from haloscope.topics.collectives.analysis import flat_to
 from haloscope.topics.common.making import by_points, made, verdict_of
 from haloscope.topics.star_forests.analysis import (
     BEYOND,
-    WAYS_OF_A_DEVICE,
     beside_messages,
     by_n,
     device_starts,
