@@ -128,10 +128,8 @@ def test_every_command_line_has_a_verbosity(words: str, level: Verbosity) -> Non
 
 @pytest.mark.parametrize("words", [["-q", "-v", "doctor"], ["doctor", "--quiet", "--verbose"]])
 def test_quiet_and_verbose_exclude_each_other(words: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(UserError):
         parse(words)
-
-    assert ended.value.code == 2
 
 
 @pytest.mark.parametrize("option", ["-V", "--version"])
@@ -159,6 +157,36 @@ def test_what_is_no_command_is_refused_with_what_was_meant(
 ) -> None:
     assert main(words) == 2
     assert meant in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "where", "expected"),
+    [
+        ("once ring --ranks 2.5", "haloscope once --ranks 2.5", "expected an integer"),
+        ("once ring --timeout soon", "haloscope once --timeout soon", "expected a number"),
+        ("once ring --bind clos", "haloscope once --bind clos", "did you mean 'close'?"),
+        ("cluster ls", "haloscope cluster ls", "did you mean 'list'? known: list, show"),
+        ("cluster shwo tara", "haloscope cluster shwo", "did you mean 'show'?"),
+        ("toolchain rm mpich", "haloscope toolchain rm", "did you mean 'remove'?"),
+        ("lab start", "haloscope lab start", "did you mean 'up'? known: up, "),
+        ("lab stop", "haloscope lab stop", "did you mean 'down'?"),
+        ("site frobnicate", "haloscope site frobnicate", "known: detect, show, check"),
+        ("show", "haloscope show", "--help"),
+    ],
+)
+def test_a_wrong_argument_is_refused_with_what_is_allowed(
+    words: str, where: str, expected: str
+) -> None:
+    with pytest.raises(UserError) as refused:
+        parse(words.split())
+    (problem,) = refused.value.problems
+    assert problem.where == where
+    assert expected in problem.remedy
+
+
+def test_a_missing_argument_is_the_one_that_is_needed() -> None:
+    with pytest.raises(UserError, match="missing: DIR$|missing: DIR\n"):
+        parse(["show"])
 
 
 def test_without_words_there_is_a_short_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, guess, printable
@@ -99,6 +99,50 @@ class _Parser(argparse.ArgumentParser):
                 default=argparse.SUPPRESS,
                 help=text,
             )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse found as a UserError."""
+        message = message.replace("the following arguments are required", "missing")
+        raise UserError(Problem(self.prog, message, f"{self.prog} --help lists all arguments"))
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError:
+            expected = _EXPECTED.get(action.type)
+            if expected is None:
+                raise
+            where = f"{self.prog} {_named(action)}{arg_string}"
+            raise UserError(Problem(where, "invalid value", f"expected {expected}")) from None
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(one) for one in action.choices]
+        meant = next((one for one in _ACTIONS.get(value, ()) if one in known), None)
+        hint = f"did you mean '{meant}'? " if meant else guess(str(value), known)
+        what = "unknown action" if action.dest == "action" else "invalid value"
+        where = f"{self.prog} {_named(action)}{value}"
+        raise UserError(Problem(where, what, f"{hint}known: {', '.join(known)}"))
+
+
+def _named(action: argparse.Action) -> str:
+    """The option that a value belongs to, as it is typed before it; "" for a positional one."""
+    return f"{action.option_strings[-1]} " if action.option_strings else ""
+
+
+_EXPECTED = {int: "an integer", float: "a number"}
+"""_EXPECTED has what a value of a type of an argument has to be."""
+_ACTIONS = {
+    **dict.fromkeys(("ls", "all"), ("list",)),
+    **dict.fromkeys(("cat", "print", "info", "describe"), ("show",)),
+    **dict.fromkeys(("rm", "delete", "uninstall"), ("remove", "down")),
+    **dict.fromkeys(("start", "create"), ("up",)),
+    **dict.fromkeys(("stop", "remove"), ("down",)),
+    "install": ("add",),
+    "ps": ("status",),
+}
+"""_ACTIONS has the words of other tools, with those that mean the same here."""
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:

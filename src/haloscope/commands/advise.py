@@ -71,7 +71,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("kernel", metavar="KERNEL", nargs="?", help="name of a kernel (see haloscope list)")
-    add("params", metavar="key=value", nargs="*", help="parameters that differ from their defaults")
+    add(
+        "params",
+        metavar="key=value",
+        nargs="*",
+        default=[],
+        help="parameters that differ from their defaults",
+    )
     add("--tasks", metavar="N", type=int, help="number of MPI ranks")
     add(
         "--profile",

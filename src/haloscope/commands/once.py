@@ -64,7 +64,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("kernel", metavar="KERNEL", help="its name: see haloscope list")
-    add("params", metavar="key=value", nargs="*", help="parameters that differ from their defaults")
+    add(
+        "params",
+        metavar="key=value",
+        nargs="*",
+        default=[],
+        help="parameters that differ from their defaults",
+    )
     add(
         "--ranks",
         metavar="N",

@@ -34,7 +34,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
     parser.add_argument(
-        "tables", metavar="TABLE", nargs="*", help="ids or kinds (default: all but details)"
+        "tables",
+        metavar="TABLE",
+        nargs="*",
+        default=[],
+        help="ids or kinds (default: all but details)",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
