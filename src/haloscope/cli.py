@@ -131,7 +131,7 @@ def _named(action: argparse.Action) -> str:
     return f"{action.option_strings[-1]} " if action.option_strings else ""
 
 
-_EXPECTED = {int: "an integer", float: "a number"}
+_EXPECTED: dict[object, str] = {int: "an integer", float: "a number"}
 """_EXPECTED has what a value of a type of an argument has to be."""
 _ACTIONS = {
     **dict.fromkeys(("ls", "all"), ("list",)),
