@@ -44,6 +44,13 @@ SHAPES = [
      "1.27 s (4 threads; 95 % CI 1.21 to 1.33 s, 7 launches)."),
     (FindingShape.VALUE, {"metric": BANDWIDTH}, [Claim({"size": Bytes(8192)}, estimate=FEW)],
      "2.00 B/s (8 KiB; range 1.50 to 2.50 B/s, 3 launches)."),
+    (FindingShape.VALUE, {"metric": BANDWIDTH}, [
+        Claim({"nodes": 1}, estimate=SURE),
+        Claim({"allocation": "best_fit", "nodes": 2}, estimate=ONE),
+        Claim({"allocation": "by_pod", "nodes": 2}, estimate=ONE),
+        Claim({"allocation": "by_pod", "nodes": 4}, estimate=ONE)],
+     "1.27 B/s (1 node; 95 % CI 1.21 to 1.33 B/s, 7 launches), 2.00 B/s (allocation = best_fit "
+     "and by_pod, 2 nodes), 2.00 B/s (allocation = by_pod, 4 nodes)."),
     (FindingShape.COMPARISON, {}, [Claim(*WAYS, ratio=ratio(1.9), verdict=Verdict.FASTER)],
      "nonblocking is 1.90x faster than blocking (95 % CI 1.71 to 2.09, 7 launches)."),
     (FindingShape.COMPARISON, {}, [Claim(*WAYS, ratio=ratio(0.5), verdict=Verdict.SLOWER)],

@@ -33,6 +33,24 @@ def test_a_few_settings_have_a_latency_and_a_bandwidth_each() -> None:
     assert latency.of == 2
 
 
+def test_two_ranks_on_one_node_have_no_choice_of_nodes() -> None:
+    def on(nodes: int, allocation: str) -> Raw:
+        (raw,) = timed(1, 1, nodes=nodes, layout={"allocation": allocation})
+        return raw
+
+    raws = [on(1, "best_fit"), on(2, "best_fit"), on(2, "by_pod")]
+
+    latency, _ = found(messages.pingpong, raws)
+
+    places = [{key: part.subject.get(key) for key in part.subject if key != "size"}
+              for part in latency.parts]  # fmt: skip
+    assert places == [
+        {"nodes": 1},
+        {"nodes": 2, "allocation": "best_fit"},
+        {"nodes": 2, "allocation": "by_pod"},
+    ]
+
+
 def test_of_many_settings_the_best_alone_is_found() -> None:
     raws = [raw for k in range(5) for raw in timed(1 + k, transport=f"t{k}")]
 

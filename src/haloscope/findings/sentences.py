@@ -318,15 +318,39 @@ def _spread(part: Claim, metric: Metric) -> str:
 
 def _values(finding: Finding) -> str:
     """ "26.4 GB/s (2 cores; 95 % CI 25 to 27 GB/s, 7 launches), 18.4 GB/s (1 core)"."""
-    told = []
+    told: list[tuple[str, str, str, list[Settings]]] = []
+    places = len({part.subject.get("nodes") for part in finding.parts}) > 1
     for part in finding.parts:
-        own = words({**part.subject, **_at_settings(finding, part)})
+        subject = {**part.subject, **_at_settings(finding, part)}
         spread = _spread(part, finding.metric)
         cost = "" if part.node_s is None else node_time(part.node_s)
-        if cost and part.subject.get("nodes") == 1:  # else left out, as of most settings
-            own = ", ".join(filter(None, ("1 node", own)))
-        told.append(f"{_value(part, finding.metric)}{_bracketed(own, cost, spread)}")
-    return ", ".join(told)
+        alike = (_value(part, finding.metric), cost, spread)
+        if told and told[-1][:3] == alike and _one_apart([*told[-1][3], subject]):
+            told[-1][3].append(subject)
+        else:
+            told.append((*alike, [subject]))
+    return ", ".join(
+        f"{value}{_bracketed(_one_value(subjects, places or bool(cost)), cost, spread)}"
+        for value, cost, spread, subjects in told
+    )
+
+
+def _one_apart(subjects: Sequence[Settings]) -> str:
+    """The only setting that differs; "" if another one does, too, or if it has a noun or unit."""
+    names = [name for name in subjects[0] if len({str(one.get(name)) for one in subjects}) > 1]
+    same = all(one.keys() == subjects[0].keys() for one in subjects)
+    alone = same and len(names) == 1 and names[0] not in _COUNTED and names[0] != "size"
+    return names[0] if alone else ""
+
+
+def _one_value(subjects: Sequence[Settings], with_nodes: bool) -> str:
+    """Settings in words, with all values of the one that differs."""
+    name = _one_apart(subjects)
+    every = listed([str(one[name]) for one in subjects]) if name else ""
+    own = words({**subjects[0], name: every} if name else subjects[0])
+    if with_nodes and subjects[0].get("nodes") == 1:  # else left out, as of most settings
+        own = ", ".join(filter(None, ("1 node", own)))
+    return own
 
 
 def _times(ratio: Ratio, *, inverse: bool = False) -> str:

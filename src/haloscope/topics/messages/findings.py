@@ -64,8 +64,15 @@ def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def _of(case: MeasuredCase, names: Sequence[str]) -> Settings:
+    """Settings that vary: of two ranks the nodes alone, and of one node no choice of nodes."""
     more = ["nodes"] if "ppn" in names else []
-    return {name: case.settings.get(name) for name in dict.fromkeys((*names, *more))}
+    left_out = ["ppn"] if more and case.ranks == 2 else []
+    left_out += ["allocation"] if case.settings.get("nodes") == 1 else []
+    return {
+        name: case.settings.get(name)
+        for name in dict.fromkeys((*names, *more))
+        if name not in left_out
+    }
 
 
 def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
