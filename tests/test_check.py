@@ -164,6 +164,19 @@ def test_the_fast_check_builds_nothing_that_did_not_change(check: Any) -> None:
     assert all(step.reached_from for step in check.STEPS if step.when_reached)
 
 
+@pytest.mark.parametrize(
+    ("argument", "ci", "program"),
+    [("--since", "false", "changed_ctests.py"), ("--all", "false", "ctest"), ("", "true", "ctest")],
+)
+def test_unchanged_cxx_tests_are_left_out_but_not_by_ci(
+    check: Any, monkeypatch: pytest.MonkeyPatch, argument: str, ci: str, program: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["check", argument])
+    monkeypatch.setenv("CI", ci)
+    ((first, second, *_),) = check.ctest("release", "-L", "part")
+    assert program in (first, Path(second).name)
+
+
 def test_what_is_left_out_is_counted_by_reason(check: Any) -> None:
     said = "printf 'LEFT OUT [%s\\n' '1200] start a program' '3] take long'"
     why = check.run(shell(check, "some", said)).why
