@@ -32,7 +32,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_kind_that_is_listed_and_cant_be_loaded_is_not_usable(slurm: Path) -> None:
     kinds = srun_kinds.asked(Slurm({}))
 
-    assert kinds.listed == ("pmix", "none", "cray_shasta", "pmi2")
+    assert kinds.listed == ("pmix", "none", "cray_shasta", "pmi2", "pmix_v4")
     assert kinds.broken == {"pmix": "can not load PMIx library"}
     assert kinds.usable == ["pmi2", "cray_shasta"]
     (slurm / "pmix").touch()
@@ -46,7 +46,30 @@ def test_a_kind_that_is_listed_and_cant_be_loaded_is_not_usable(slurm: Path) -> 
         ({}, "srun", "pmi2"),
         ({"default": "cray_shasta"}, "srun", "cray_shasta"),
         ({"default": "pmix"}, "srun", "pmi2"),
-        ({"kinds": "none"}, "mpirun", None),
+        ({"kinds": "none", "versions": ""}, "mpirun", None),
+        # before 22.05, with the plugins that real clusters list
+        ({"old": "", "kinds": "none openmpi pmi2", "default": "openmpi"}, "srun", "openmpi"),
+        (
+            {"old": "", "kinds": "pmix_v3 pmi2 none pmix_v1 pmix cray_shasta"},
+            "srun",
+            "pmi2",
+        ),
+        ({"old": "", "kinds": "none pmi2 pmix pmix_v3", "default": "pmix_v3"}, "srun", "pmi2"),
+        ({"old": "", "kinds": "none pmix pmix_v3", "default": "pmix_v3"}, "mpirun", None),
+        (
+            {
+                "old": "",
+                "pmix": "",
+                "kinds": "none openmpi pmi2 pmix pmix_v3",
+                "default": "pmix_v3",
+            },
+            *("srun", "pmix_v3"),
+        ),
+        ({"old": "", "kinds": "mpi/none mpi/mvapich mpi/openmpi mpi/pmi2"}, "srun", "pmi2"),
+        ({"old": "", "kinds": "none", "default": "none"}, "mpirun", None),
+        # 22.05 and 23.11
+        ({"pmix": "", "versions": "pmix_v3,pmix_v4", "default": "pmix_v3"}, "srun", "pmix_v3"),
+        ({"versions": "pmix_v5", "default": "pmix_v5"}, "srun", "pmi2"),
     ],
 )
 def test_a_site_is_detected_with_a_kind_that_works(
@@ -58,6 +81,8 @@ def test_a_site_is_detected_with_a_kind_that_works(
     site = detect.detected("here", {})
 
     assert (site.launcher, site.mpi) == (launcher, mpi)
+    site_file.write(site, Path("sites/here.toml"))
+    assert site_file.load(Path("sites/here.toml")) == site
 
 
 def test_detect_and_check_name_a_kind_that_cant_be_loaded(

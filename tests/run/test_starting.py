@@ -99,4 +99,17 @@ def test_a_library_without_a_launcher_of_its_own_is_started_by_srun_alone(
 
     assert starter(found.toolchain) == "srun --mpi=cray_shasta"
     tried = [json.loads(line)["words"][0] for line in (slurm / "sruns").read_text().splitlines()]
-    assert [*dict.fromkeys(tried)] == ["--mpi=cray_shasta", "--mpi=pmi2", "--mpi=pmix"]
+    named = ["--mpi=cray_shasta", "--mpi=pmi2", "--mpi=pmix"]
+    assert [*dict.fromkeys(tried)] == [*named, "--nodes=1"]  # at last, the cluster's default
+
+
+def test_the_clusters_default_starts_ranks_where_no_named_kind_does(
+    slurm: Path, tmp_path: Path
+) -> None:
+    built = library(
+        tmp_path, "openmpi", program=f"[ $SLURM_MPI_TYPE = none ] || {ALONE}", own=ALONE
+    )
+
+    found = starting.started(built, site("slurm", "srun", mpi="pmi2"), NODES)
+
+    assert starter(found.toolchain) == "srun"

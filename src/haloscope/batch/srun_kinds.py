@@ -14,8 +14,11 @@ from haloscope.batch.slurm import Slurm
 LOADED = ("pmix", "pmi2", "cray_shasta")
 """LOADED are the kinds that MPI libraries use, in the order of preference. Slurm lists all that it
 was built with, also those whose own library is missing, as pmix without libpmix2."""
-_CANT_LOAD = re.compile(r"can ?not load|Couldn't load|Cannot create context|Invalid MPI type")
-"""_CANT_LOAD is how srun says that it has no such kind, or can't load it."""
+_CANT_LOAD = re.compile(
+    r"can ?not load|couldn't load|cannot create (mpi )?context|invalid MPI type", re.IGNORECASE
+)
+"""_CANT_LOAD is how srun says that it has no such kind, or can't load it; before 22.05 with other
+words and letters."""
 NO_PMIX = "install the PMIx library on all nodes (Debian, Ubuntu: apt install libpmix2)"
 """NO_PMIX is the remedy if pmix cannot be loaded."""
 
@@ -34,7 +37,7 @@ class Kinds:
     @property
     def usable(self) -> list[str]:
         """The kinds that start ranks of MPI libraries here, the best one first."""
-        preferred = dict.fromkeys([*([self.default] if self.default else []), *LOADED])
+        preferred = _preferred(self.default)
         return [kind for kind in preferred if kind in self.listed and kind not in self.broken]
 
 
@@ -42,8 +45,15 @@ def asked(commands: Slurm) -> Kinds:
     """The kinds of the srun that answers here. Errors as of `Slurm.output`."""
     # before Slurm 22.05 the list is on standard error
     listed = slurm.mpi_kinds(commands.output("srun", "--mpi=list", also_errors=True))
-    broken = {kind: why for kind in LOADED if kind in listed if (why := _broken(commands, kind))}
-    return Kinds(tuple(listed), broken, _default(commands))
+    default = _default(commands)
+    tried = [kind for kind in _preferred(default) if kind in listed]
+    broken = {kind: why for kind in tried if (why := _broken(commands, kind))}
+    return Kinds(tuple(listed), broken, default)
+
+
+def _preferred(default: str | None) -> list[str]:
+    """The kinds that MPI libraries may use: the cluster's own first."""
+    return [*dict.fromkeys([*([default] if default else []), *LOADED])]
 
 
 def _broken(commands: Slurm, kind: str) -> str | None:
@@ -65,7 +75,8 @@ def _default(commands: Slurm) -> str | None:
     for line in commands.output("scontrol", "show", "config").splitlines():
         key, _, value = line.partition("=")
         if key.strip() == "MpiDefault":
-            return None if value.strip() in ("none", "(null)", "") else value.strip()
+            kind = value.strip().removeprefix("mpi/")
+            return None if kind in ("none", "(null)", "") else kind
     return None
 
 

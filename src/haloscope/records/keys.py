@@ -198,7 +198,8 @@ class TuningUsed(TypedDict):
         dict[str, str],
         Key(
             "values by name, from environment variables (OMPI_MCA_*, I_MPI_*, UCX_*, FI_*, and "
-            "similar) and ~/.openmpi/mca-params.conf",
+            "similar, LD_PRELOAD) and, after the file's name, from files of parameters "
+            "(mca-params.conf, ucx.conf, and similar)",
         ),
     ]
     overridden: Annotated[

@@ -423,12 +423,12 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
 
 
 def check_tuning(patient: Patient) -> CheckResult:
-    """Whether the user's variables and files hold settings of MPI that would shape every run."""
-    names = [*tuning.given(os.environ)]
-    if not names:
+    """Whether variables and files hold settings of MPI that would shape every run."""
+    found = tuning.given(os.environ, patient.toolchain)
+    if not found:
         return CheckResult("MPI variables", "ok", "none set")
     remedy = "unset them unless intended: they affect every run, and are kept in its records"
-    return CheckResult("MPI variables", "note", f"{', '.join(names)} set", remedy)
+    return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
 
 
 def check_simulation(patient: Patient) -> CheckResult:

@@ -52,9 +52,14 @@ def _ways(built: Build, site: BatchSite) -> Iterator[Build]:
     """A build with each launcher that may start its ranks, that of the site file first."""
     own = built.toolchain
     if site.launcher == "srun":
-        kinds = dict.fromkeys([str(site.mpi), *SPEAKS.get(own.family, ())])
-        for kind in kinds:
-            by_srun = replace(own, mpirun=Path("srun"), launcher=f"srun-{kind}")
-            yield replace(built, toolchain=by_srun)
+        for kind in dict.fromkeys([site.mpi, *SPEAKS.get(own.family, ())]):
+            yield _by_srun(built, f"srun-{kind}")
     if site.launcher == "mpirun" or own.launcher is None:
         yield built
+    if site.launcher == "srun":
+        yield _by_srun(built, "srun")  # with the cluster's default kind
+
+
+def _by_srun(built: Build, launcher: str) -> Build:
+    by_srun = replace(built.toolchain, mpirun=Path("srun"), launcher=launcher)
+    return replace(built, toolchain=by_srun)

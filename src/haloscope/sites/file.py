@@ -94,7 +94,7 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
         yield Problem(f"{path}: partitions", "two have the same name", "remove one of them")
     yield from _of_other_schedulers(path, site)
     if site.scheduler == "slurm" and site.launcher == "srun" and site.mpi is None:
-        remedy = "expected pmix, pmi2, cray_shasta, or none (see srun --mpi=list)"
+        remedy = "expected one of srun --mpi=list, such as pmix, pmi2, cray_shasta, or none"
         yield Problem(f"{path}: mpi", 'missing, but required with launcher = "srun"', remedy)
 
 

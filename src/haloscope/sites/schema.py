@@ -26,6 +26,9 @@ _Variable = Annotated[str, StringConstraints(pattern=r"^(SLURM|MUNGE)_[A-Z0-9_]+
 """_Variable is one that names a file of the batch system: another one, as PATH, could make a site
 file of somebody else run what it likes where jobs are submitted."""
 
+_Plugin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+"""_Plugin is a plugin of srun: a site can have its own, and older Slurms have had others."""
+
 
 ASKED: Mapping[str, Mapping[str, str]] = {
     "slurm": {
@@ -112,9 +115,10 @@ class BatchSite(_Table):
     launcher: Literal["srun", "mpirun"] = Field(
         description="the launcher: srun (Slurm), or mpirun (of the MPI library)"
     )
-    mpi: Literal["pmix", "pmi2", "cray_shasta", "none"] | None = Field(
+    mpi: _Plugin | None = Field(
         None,
-        description="the MPI plugin of srun (srun --mpi=list): pmix, pmi2, cray_shasta, or none",
+        description="the MPI plugin of srun (srun --mpi=list), such as pmix, pmix_v4, pmi2, "
+        "cray_shasta, or none",
     )
     account: _Word | None = Field(
         None, description="the account, project, or bank of jobs (sbatch --account)"

@@ -40,7 +40,7 @@ _OF_RANKS = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK"}
 
 def starter(toolchain: Toolchain) -> str:
     """What starts ranks, in words: srun with its kind, or the library's own launcher."""
-    launcher = launchers.LAUNCHERS[toolchain.launcher or toolchain.family]
+    launcher = launchers.named(toolchain.launcher or toolchain.family)
     kind = launcher.mpi if isinstance(launcher, launchers.Srun) else None
     return toolchain.mpirun.name + (f" --mpi={kind}" if kind else "")
 
@@ -100,9 +100,9 @@ def launch_command(
     """
     if wrong := problems(toolchain, job):
         raise UserError(wrong)
-    launcher = launchers.LAUNCHERS[toolchain.launcher or toolchain.family]
+    launcher = launchers.named(toolchain.launcher or toolchain.family)
     inherited = os.environ if environment is None else environment
-    transport = tuning.giving_way(USUAL[toolchain.family], toolchain.family, inherited)
+    transport = tuning.giving_way(USUAL[toolchain.family], toolchain, inherited)
     if job.transport is not None:
         transport = asking_for(toolchain.family, job.transport)
     if talkative:

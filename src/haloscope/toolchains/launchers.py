@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The launchers of MPI libraries: what each is told to start the ranks of a job, unbound.
 
-A launcher is a small class with a line in LAUNCHERS. Ranks bind themselves (bind_rank.sh), which
+A launcher is a small class that `named` knows. Ranks bind themselves (bind_rank.sh), which
 knows the variables in which launchers number the ranks of a host.
 """
 
@@ -169,10 +169,11 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "openmpi": OpenMpi(),
     "mpich": Hydra(),
     "impi": IntelHydra(),
-    "srun": Srun(None),
-    "srun-cray_shasta": Srun("cray_shasta"),
-    "srun-pmix": Srun("pmix"),
-    "srun-pmi2": Srun("pmi2"),
-    "srun-none": Srun("none"),
 }
-"""All of them, by the name in `Toolchain.launcher`: that of the library's family, if none is."""
+"""LAUNCHERS are those of MPI libraries, by their family."""
+
+
+def named(name: str) -> Launcher:
+    """The launcher that `Toolchain.launcher` names: a family's, srun, or srun-KIND of its --mpi."""
+    srun, _, kind = name.partition("-")
+    return Srun(kind or None) if srun == "srun" else LAUNCHERS[name]

@@ -58,7 +58,7 @@ class Toolchain:
 
     prefix:  the folder a PyPI toolchain lies in; None for the system's.
     version: the library's name and version, as `Open MPI 4.1.4`.
-    launcher: which of launchers.LAUNCHERS `mpirun` is; None for that of the library's family.
+    launcher: what `mpirun` is (launchers.named); None for that of the library's family.
     device:  the one of DEVICES that halobench is built for; None for an emulated device.
     """
 

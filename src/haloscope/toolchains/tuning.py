@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users tune MPI libraries by: variables and files of parameters that shape every launch.
+"""What MPI libraries are tuned by: variables and files of parameters that shape every launch.
 
 Records hold them, since two runs that are tuned differently are not alike.
 """
@@ -7,30 +7,35 @@ Records hold them, since two runs that are tuned differently are not alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import groupby, pairwise
 
-from haloscope.toolchains.transport import Family, TransportSettings
+from haloscope.toolchains import parameter_files
+from haloscope.toolchains.library import Toolchain
+from haloscope.toolchains.transport import TransportSettings
 
 _VARIABLE = re.compile(
-    # MPI libraries, what they send by, and the collectives that are loaded into them
-    r"(OMPI_MCA|PRTE_MCA|PMIX_MCA|MPIR_CVAR|MPICH|I_MPI|MV2|MVP|"
-    r"UCX|UCC|FI|PSM2|PSM3|HFI|CXI|MLX[45]|HCOLL|SHARP|NCCL|RCCL)_\w+"
+    # MPI libraries and their launchers, what they send by, the collectives that are loaded into
+    # them, and what is loaded into every program
+    r"(OMPI_MCA|PRTE_MCA|PMIX_MCA|MPIR_CVAR|MPICH|I_MPI|MV2|MVP|HYDRA|MPIEXEC|"
+    r"UCX|UCC|FI|PSM2|PSM3|HFI|CXI|MLX[45]|HCOLL|SHARP|NCCL|RCCL)_\w+|LD_PRELOAD|ROMIO_HINTS"
 )
-_WHERE = re.compile(r"\w+_(ROOT|DIR|HOME|CC|CXX|F77|FC|F90|VERSION|BASENAME)")
+_WHERE = re.compile(r"(?!UCX_CONFIG_DIR)\w+_(ROOT|DIR|HOME|CC|CXX|F77|FC|F90|VERSION|BASENAME)")
 """_WHERE are variables that modules set to say where a library is, or of which version."""
-_FILES = (".openmpi", ".prte", ".pmix")
-"""_FILES are the folders in a home folder whose mca-params.conf Open MPI reads."""
+_PLACED = {
+    "--map-by": re.compile(r"(OMPI|PRTE)_MCA_rmaps_(base|default)_mapping_policy"),
+    "--bind-to": re.compile(r"(OMPI|PRTE)_MCA_hwloc_(base|default)_binding_policy"),
+}
+"""_PLACED are options of Open MPI's mpirun, and the parameters that they come before."""
 
 
 @dataclass(frozen=True)
 class Tuning:
     """How a launch's library was tuned.
 
-    given: what its user set, by name. overridden: of these, what the launch set itself, by name;
-    None where it left the library's own choice.
+    given: what its user and its system set, by name. overridden: of these, what the launch set
+    itself, by name; None where it left the library's own choice.
     """
 
     given: Mapping[str, str]
@@ -41,46 +46,38 @@ class Tuning:
         return {"given": dict(self.given), "overridden": dict(self.overridden)}
 
 
-def given(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a user set, by name: variables, and parameters of Open MPI's files."""
-    found = {
+def given(environment: Mapping[str, str], toolchain: Toolchain | None = None) -> dict[str, str]:
+    """What is set for a library, by name: variables, and parameters in files."""
+    files = parameter_files.settings(environment, toolchain)
+    found = {**_variables(environment), **{one.name: one.value for one in files}}
+    return dict(sorted(found.items()))
+
+
+def _variables(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
         name: value
         for name, value in environment.items()
         if _VARIABLE.fullmatch(name) and not _WHERE.fullmatch(name)
     }
-    return dict(sorted({**found, **_parameters(environment)}.items()))
-
-
-def _parameters(environment: Mapping[str, str]) -> dict[str, str]:
-    """The parameters in the files of the user's home folder, as "~/.openmpi/...: btl"."""
-    found = {}
-    for folder in _FILES if "HOME" in environment else ():
-        path = Path(environment["HOME"], folder, "mca-params.conf")
-        with suppress(OSError):
-            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-                key, equals, value = line.partition("=")
-                if equals and not key.lstrip().startswith("#"):
-                    found[f"~/{folder}/{path.name}: {key.strip()}"] = value.strip()
-    return found
 
 
 def giving_way(
-    usual: TransportSettings, family: Family, environment: Mapping[str, str]
+    usual: TransportSettings, toolchain: Toolchain, environment: Mapping[str, str]
 ) -> TransportSettings:
-    """What a library is told that was asked for no transport, but for what its user says of it."""
-    theirs = {_key(name) for name in given(environment)} if usual else set()
-    own = "OMPI_MCA_{}" if family == "openmpi" else "{}"
-    return {key: value for key, value in usual.items() if _key(own.format(key)) not in theirs}
-
-
-def _key(name: str) -> str:
-    """The parameter that a name is of: Open MPI's have variables, and stand in files."""
-    _, in_a_file, key = name.partition("mca-params.conf: ")
-    return f"OMPI_MCA_{key}" if in_a_file else name
+    """What a library is told that was asked for no transport, but for what is set for it."""
+    if not usual:
+        return usual
+    files = parameter_files.settings(environment, toolchain)
+    theirs = {*_variables(environment), *(one.variable for one in files)}
+    own = "OMPI_MCA_{}" if toolchain.family == "openmpi" else "{}"
+    return {key: value for key, value in usual.items() if own.format(key) not in theirs}
 
 
 def of_launch(
-    inherited: Mapping[str, str], command: Sequence[str], environment: Mapping[str, str]
+    inherited: Mapping[str, str],
+    toolchain: Toolchain,
+    command: Sequence[str],
+    environment: Mapping[str, str],
 ) -> Tuning:
     """How the library is tuned that a command starts in an environment.
 
@@ -91,16 +88,40 @@ def of_launch(
         for word, key, value in zip(command, command[1:], command[2:], strict=False)
         if word == "--mca"
     }
-    theirs = given(inherited)
+    files = [*parameter_files.settings(inherited, toolchain)]
+    variables = {name: name for name in _variables(inherited)}
+    variables |= {one.name: one.variable for one in files}
+    found = given(inherited, toolchain)
     overridden: dict[str, str | None] = {}
-    for name, value in theirs.items():
-        key = _key(name)
-        used = told.get(key, environment.get(key, value if key != name else None))
-        if used != value:
+    for name in found.keys() - {one.name for one in files if one.final}:
+        variable = variables[name]
+        unless = found[name] if variable != name else None
+        used = told.get(variable, environment.get(variable, unless))
+        used = _placed(variable, command) or used
+        if used != found[name]:
             overridden[name] = used
-    return Tuning(theirs, overridden)
+    return Tuning(found, dict(sorted(overridden.items())))
+
+
+def _placed(variable: str, command: Sequence[str]) -> str | None:
+    """What the command says in place of a parameter of placement; None where it says nothing."""
+    return next(
+        (
+            f"{word} {value}"
+            for word, value in pairwise(command)
+            if word in _PLACED and _PLACED[word].fullmatch(variable)
+        ),
+        None,
+    )
 
 
 def in_words(recorded: Mapping[str, Mapping[str, str | None]]) -> str:
-    """What a record says that its user set, in short."""
-    return ", ".join(f"{name}={value}" for name, value in recorded["given"].items()) or "none set"
+    """What a record says that was set, in short: each file's name once."""
+    return "; ".join(_by_file(recorded["given"].items())) or "none set"
+
+
+def _by_file(found: Iterable[tuple[str, str | None]]) -> Iterable[str]:
+    parted = [(*name.rpartition(": "), value) for name, value in found]
+    for file, group in groupby(sorted(parted, key=lambda one: one[0]), key=lambda one: one[0]):
+        listed = ", ".join(f"{key}={value}" for _, _, key, value in group)
+        yield f"{file}: {listed}" if file else listed

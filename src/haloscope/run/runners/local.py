@@ -33,6 +33,7 @@ from haloscope.toolchains import tuning
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command, starter
+from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.tuning import Tuning
 
 _log = logging.getLogger(__name__)
@@ -108,7 +109,7 @@ class LocalRunner:
             one = ExternalLaunch(program, toolchain, launch.case, folder)
             try:
                 command, environment = launch_command(toolchain, job, one.words(), scratch=own)
-                tuned = _tuned(command, environment)
+                tuned = _tuned(toolchain, command, environment)
                 ended = self._ended(command, environment, launch.case.timeout_s, OUTPUT_LIMIT)
                 seen = one.seen()
                 said = one.answer(ended) if ended.code == 0 and not ended.timed_out else None
@@ -172,7 +173,7 @@ class LocalRunner:
             },
             printed=ended.output,
             seen=said.get("layout", {}).get("seen", []),
-            more={"tuning": _tuned(command, environment).as_record()},
+            more={"tuning": _tuned(built.toolchain, command, environment).as_record()},
         )
         return maker.ended(self._asked(launch), measured, ending)
 
@@ -267,11 +268,11 @@ class LocalRunner:
         return ("misplaced", reason) if reason else ("ok", None)
 
 
-def _tuned(command: Sequence[str], environment: Mapping[str, str]) -> Tuning:
+def _tuned(toolchain: Toolchain, command: Sequence[str], environment: Mapping[str, str]) -> Tuning:
     """How a launch's library was tuned by its user; says once what is overridden."""
-    found = tuning.of_launch(os.environ, command, environment)
+    found = tuning.of_launch(os.environ, toolchain, command, environment)
     for name, used in found.overridden.items():
-        instead = f"{name}={used}" if used else "the MPI library's default"
+        instead = used or "the MPI library's default"
         _warn(f"warning: {name}={found.given[name]} is overridden by {instead}")
     return found
 
