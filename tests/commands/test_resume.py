@@ -17,7 +17,7 @@ from haloscope.paths import share
 from haloscope.records.record import latest, read
 from haloscope.run import campaign, probing
 from haloscope.run.campaign import measure, resume
-from haloscope.run.doctor import CheckResult
+from haloscope.run.doctor.result import CheckResult
 from haloscope.run.probing import Probe
 
 

@@ -21,7 +21,7 @@ from haloscope.records.folder import ResultFolder
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import read
 from haloscope.run import campaign, places, probing, workbench
-from haloscope.run.doctor import CheckResult
+from haloscope.run.doctor.result import CheckResult
 from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Programs, Wanted, Workbench

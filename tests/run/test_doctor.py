@@ -20,9 +20,9 @@ from fake_machine import FakeMachine, hybrid_laptop, two_sockets
 from haloscope import __version__
 from haloscope.commands import doctor as command
 from haloscope.host import gpus, machine, scratch
-from haloscope.run import doctor
-from haloscope.run.doctor import CheckResult, Patient
-from haloscope.toolchains import library, pypi
+from haloscope.run.doctor import checks, libraries, processors, system
+from haloscope.run.doctor.result import CheckResult, Patient, Severity
+from haloscope.toolchains import gpu_aware, in_path, library, pypi
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
@@ -36,28 +36,28 @@ CPU = "sys/devices/system/cpu"
 @pytest.mark.parametrize(
     ("check", "path", "text", "level"),
     [
-        (doctor.check_quota, QUOTA, "max 100000", "ok"),
-        (doctor.check_quota, QUOTA, "150000 100000", "warn"),
-        (doctor.check_governor, "x", "", "ok"),
-        (doctor.check_governor, f"{CPU}/cpu1/cpufreq/scaling_governor", "powersave", "warn"),
-        (doctor.check_turbo, "x", "", "note"),
-        (doctor.check_turbo, f"{CPU}/cpufreq/boost", "1", "note"),
-        (doctor.check_turbo, f"{CPU}/cpufreq/boost", "0", "ok"),
-        (doctor.check_turbo, f"{CPU}/intel_pstate/no_turbo", "0", "note"),
-        (doctor.check_turbo, f"{CPU}/intel_pstate/no_turbo", "1", "ok"),
-        (doctor.check_memory, "proc/meminfo", "MemAvailable: 8000000 kB", "ok"),
-        (doctor.check_memory, "proc/meminfo", "MemAvailable: 800000 kB", "warn"),
-        (doctor.check_memory, "proc/meminfo", "MemAvailable: 80000 kB", "fail"),
-        (doctor.check_huge_pages, "x", "", "note"),
-        (doctor.check_huge_pages, THP, "always [madvise] never", "ok"),
-        (doctor.check_huge_pages, THP, "always madvise [never]", "warn"),
-        (doctor.check_numa_balancing, "proc/sys/kernel/numa_balancing", "0", "ok"),
-        (doctor.check_numa_balancing, "proc/sys/kernel/numa_balancing", "1", "warn"),
-        (doctor.check_clock, "x", "", "note"),
-        (doctor.check_clock, CLOCK, "tsc", "ok"),
-        (doctor.check_clock, CLOCK, "hpet", "warn"),
-        (doctor.check_threads_per_core, "x", "", "note"),
-        (doctor.check_threads_per_core, f"{CPU}/online", "", "ok"),
+        (processors.check_quota, QUOTA, "max 100000", "ok"),
+        (processors.check_quota, QUOTA, "150000 100000", "warn"),
+        (processors.check_governor, "x", "", "ok"),
+        (processors.check_governor, f"{CPU}/cpu1/cpufreq/scaling_governor", "powersave", "warn"),
+        (processors.check_turbo, "x", "", "note"),
+        (processors.check_turbo, f"{CPU}/cpufreq/boost", "1", "note"),
+        (processors.check_turbo, f"{CPU}/cpufreq/boost", "0", "ok"),
+        (processors.check_turbo, f"{CPU}/intel_pstate/no_turbo", "0", "note"),
+        (processors.check_turbo, f"{CPU}/intel_pstate/no_turbo", "1", "ok"),
+        (processors.check_memory, "proc/meminfo", "MemAvailable: 8000000 kB", "ok"),
+        (processors.check_memory, "proc/meminfo", "MemAvailable: 800000 kB", "warn"),
+        (processors.check_memory, "proc/meminfo", "MemAvailable: 80000 kB", "fail"),
+        (processors.check_huge_pages, "x", "", "note"),
+        (processors.check_huge_pages, THP, "always [madvise] never", "ok"),
+        (processors.check_huge_pages, THP, "always madvise [never]", "warn"),
+        (processors.check_numa_balancing, "proc/sys/kernel/numa_balancing", "0", "ok"),
+        (processors.check_numa_balancing, "proc/sys/kernel/numa_balancing", "1", "warn"),
+        (processors.check_clock, "x", "", "note"),
+        (processors.check_clock, CLOCK, "tsc", "ok"),
+        (processors.check_clock, CLOCK, "hpet", "warn"),
+        (processors.check_threads_per_core, "x", "", "note"),
+        (processors.check_threads_per_core, f"{CPU}/online", "", "ok"),
     ],
 )
 def test_what_proc_and_sys_say(
@@ -70,7 +70,7 @@ def test_what_proc_and_sys_say(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
     fake = two_sockets(tmp_path).write("proc/self/cgroup", "0::/").write(path, text)
-    if check is doctor.check_threads_per_core and level == "ok":
+    if check is processors.check_threads_per_core and level == "ok":
         fake = FakeMachine(tmp_path / "plain").write(f"{CPU}/online", "0-3")
     result = check(Patient(fake.root))
     assert result.level == level
@@ -83,7 +83,7 @@ def test_others_at_work(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
     monkeypatch.setattr(machine, "busy_processors", lambda _: busy)
-    result = doctor.check_load(Patient(two_sockets(tmp_path).root))
+    result = processors.check_load(Patient(two_sockets(tmp_path).root))
     assert result.level == level
 
 
@@ -91,7 +91,7 @@ def test_one_core_and_a_part_of_the_cores(tmp_path: Path, monkeypatch: pytest.Mo
     fake = two_sockets(tmp_path)
     for mask, level in (({0, 4}, "warn"), ({0, 1, 2}, "note"), ({*range(8)}, "ok")):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, mask=mask: mask)
-        assert doctor.check_cores(Patient(fake.root)).level == level
+        assert processors.check_cores(Patient(fake.root)).level == level
 
 
 def test_cores_that_are_online_and_not_allowed_and_those_switched_off_are_named(
@@ -100,19 +100,19 @@ def test_cores_that_are_online_and_not_allowed_and_those_switched_off_are_named(
     fake = two_sockets(tmp_path).write(f"{CPU}/present", "0-9")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 4})
 
-    found = doctor.check_cores(Patient(fake.root))
+    found = processors.check_cores(Patient(fake.root))
 
     assert found.level == "warn"
     assert "1-3,5-7" in found.what and "8-9" in found.what
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
-    assert doctor.check_cores(Patient(fake.root)).level == "note"
+    assert processors.check_cores(Patient(fake.root)).level == "note"
 
 
 def test_kinds_of_cores_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(16)})
-    assert doctor.check_core_kinds(Patient(two_sockets(tmp_path / "a").root)).level == "ok"
+    assert processors.check_core_kinds(Patient(two_sockets(tmp_path / "a").root)).level == "ok"
 
-    found = doctor.check_core_kinds(Patient(hybrid_laptop(tmp_path / "b").root))
+    found = processors.check_core_kinds(Patient(hybrid_laptop(tmp_path / "b").root))
 
     assert found.level == "note"
     assert found.what == "2: 4 P-cores up to 4.7 GHz, 8 E-cores up to 3.4 GHz"
@@ -120,26 +120,26 @@ def test_kinds_of_cores_are_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor.check_shared_memory(Patient(tmp_path)).level == "fail"
+    assert system.check_shared_memory(Patient(tmp_path)).level == "fail"
     (tmp_path / "dev" / "shm").mkdir(parents=True)
     for free, level in ((64 << 20, "warn"), (4 << 30, "ok")):
         usage = argparse.Namespace(free=free)
         monkeypatch.setattr(shutil, "disk_usage", lambda _, usage=usage: usage)
-        assert doctor.check_shared_memory(Patient(tmp_path)).level == level
+        assert system.check_shared_memory(Patient(tmp_path)).level == level
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit, stack, locked in ((1 << 20, "warn", "note"), (resource.RLIM_INFINITY, "ok", "ok")):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
-        assert doctor.check_stack(Patient()).level == stack
-        assert doctor.check_locked_memory(Patient()).level == locked
+        assert system.check_stack(Patient()).level == stack
+        assert system.check_locked_memory(Patient()).level == locked
 
 
 def test_host_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "no-such-host.invalid")
-    assert doctor.check_host_name(Patient()).level == "warn"
+    assert system.check_host_name(Patient()).level == "warn"
     monkeypatch.setattr(socket, "gethostname", lambda: "localhost")
-    assert doctor.check_host_name(Patient()).level == "ok"
+    assert system.check_host_name(Patient()).level == "ok"
 
 
 @pytest.mark.parametrize("name", ["n" * 64, f"node.{'x' * 64}.example", "a..b", "\u00fc" * 40])
@@ -149,7 +149,7 @@ def test_a_host_name_that_no_name_server_can_have_is_a_warning(
     """Python's resolver raises no OSError for some of these: that was a traceback."""
     monkeypatch.setattr(socket, "gethostname", lambda: name)
 
-    found = doctor.check_host_name(Patient())
+    found = system.check_host_name(Patient())
 
     assert found.level == "warn"
     assert found.remedy is not None
@@ -159,14 +159,14 @@ def test_a_host_name_that_no_name_server_can_have_is_a_warning(
 def test_a_folder_that_is_mounted_noexec_is_told_and_no_compiler_is_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert doctor.check_scratch(Patient()).level == "ok"
+    assert system.check_scratch(Patient()).level == "ok"
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path))
-    for module in (doctor, scratch):
+    for module in (libraries, system, scratch):
         monkeypatch.setattr(module, "may_execute", lambda folder: False)
 
-    assert doctor.check_scratch(Patient()).level == "warn"
-    assert doctor.check_compiler(a_toolchain(tmp_path)).level == "ok"
-    assert doctor.check_cache(Patient()).level == "fail"
+    assert system.check_scratch(Patient()).level == "warn"
+    assert libraries.check_compiler(a_toolchain(tmp_path)).level == "ok"
+    assert system.check_cache(Patient()).level == "fail"
 
 
 def test_a_folder_for_temporary_files_that_is_missing_is_named(
@@ -174,7 +174,7 @@ def test_a_folder_for_temporary_files_that_is_missing_is_named(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "nosuch"))
 
-    found = doctor.check_scratch(Patient())
+    found = system.check_scratch(Patient())
 
     assert found.level == "warn"
     assert found.what.startswith(f"{tmp_path / 'nosuch'}: ")
@@ -182,22 +182,22 @@ def test_a_folder_for_temporary_files_that_is_missing_is_named(
 
 def test_the_cache_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "new"))
-    assert doctor.check_cache(Patient()).level in ("ok", "warn")
+    assert system.check_cache(Patient()).level in ("ok", "warn")
     (tmp_path / "file").touch()
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "file" / "cache"))
-    assert doctor.check_cache(Patient()).level == "fail"
+    assert system.check_cache(Patient()).level == "fail"
 
 
 def test_tuning_variables_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UCX_TLS", "tcp")
-    result = doctor.check_tuning(Patient())
+    result = libraries.check_tuning(Patient())
     assert result.level == "note"
     assert "UCX_TLS" in result.what
 
 
 def test_python_without_an_installer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pypi, "can_install", lambda: False)
-    assert doctor.check_python(Patient()).level == "warn"
+    assert system.check_python(Patient()).level == "warn"
 
 
 def test_simulation_is_only_a_note_and_found_below_its_prefix(
@@ -205,13 +205,13 @@ def test_simulation_is_only_a_note_and_found_below_its_prefix(
 ) -> None:
     monkeypatch.delenv("SIMGRID_ROOT", raising=False)
     monkeypatch.setenv("PATH", "")
-    assert doctor.check_simulation(Patient()).level == "note"
+    assert libraries.check_simulation(Patient()).level == "note"
 
     (tmp_path / "bin").mkdir()
     for name in ("smpicxx", "smpirun"):
         (tmp_path / "bin" / name).touch(0o755)
     monkeypatch.setenv("SIMGRID_ROOT", str(tmp_path))
-    result = doctor.check_simulation(Patient())
+    result = libraries.check_simulation(Patient())
     assert result.level == "ok"
     assert str(tmp_path / "bin") in result.what
 
@@ -237,9 +237,9 @@ def a_toolchain(tmp_path: Path, launcher: str = "exit 1", wrapper: str = 'c++ "$
 
 
 def test_the_compiler_is_tried(tmp_path: Path) -> None:
-    assert doctor.check_compiler(a_toolchain(tmp_path)).level == "ok"
+    assert libraries.check_compiler(a_toolchain(tmp_path)).level == "ok"
     too_old = a_toolchain(tmp_path, wrapper='echo "unknown option -std=c++20" >&2; exit 1')
-    result = doctor.check_compiler(too_old)
+    result = libraries.check_compiler(too_old)
     assert result.level == "fail"
     assert "unknown option -std=c++20" in result.what
 
@@ -265,7 +265,7 @@ def test_a_wrapper_without_its_compiler_is_named_and_not_called_a_missing_compil
 ) -> None:
     broken = a_toolchain(tmp_path, wrapper=wrapper)
 
-    for check in (doctor.check_mpi, doctor.check_compiler):
+    for check in (libraries.check_mpi, libraries.check_compiler):
         found = check(broken)
         assert found.level == "fail"
         assert "x86_64-conda-linux-gnu-c++" in found.what
@@ -276,14 +276,14 @@ def test_a_wrapper_without_its_compiler_is_named_and_not_called_a_missing_compil
 def test_a_library_without_a_launcher_is_no_library_that_is_not_there_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = library.Unusable("CC is of Cray MPICH 8, and there is no mpirun", "load it")
-    monkeypatch.setattr(library, "unusable", lambda: part)
+    part = in_path.Unusable("CC is of Cray MPICH 8, and there is no mpirun", "load it")
+    monkeypatch.setattr(in_path, "unusable", lambda: part)
     toolchain = a_toolchain(tmp_path).toolchain
     assert toolchain is not None
     added = replace(toolchain, name="openmpi", prefix=tmp_path)
 
     for patient in (Patient(), Patient(toolchain=added)):
-        found = doctor.check_mpi(patient)
+        found = libraries.check_mpi(patient)
         assert (found.level, found.what, found.remedy) == ("fail", part.what, part.remedy)
 
 
@@ -295,10 +295,64 @@ def test_a_library_that_srun_alone_starts_is_not_tried_outside_of_a_job(
     assert toolchain is not None
     patient = Patient(toolchain=replace(toolchain, mpirun=Path("srun"), launcher="srun"))
 
-    for check in (doctor.check_binding, doctor.check_gpu_awareness):
+    for check in (libraries.check_binding, libraries.check_gpu_awareness):
         found = check(patient)
         assert found.level == "note"
         assert "Slurm job" in found.what
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#!/no/such/python3\n",
+        "\x7fno first line\n",
+        "#!/bin/sh\nexec sleep 600\n",
+        "#!/bin/sh\nexit 0\n",
+        "#!/bin/sh\necho 'libmpi.so.40: cannot open shared object file' >&2\nexit 127\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["mpirun", "mpicxx"])
+def test_a_broken_launcher_or_wrapper_is_named_and_the_other_checks_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    """Each ended in a traceback, or hung, or was called ok."""
+    for limit in ("ANSWER_S", "COMPILED_S"):
+        monkeypatch.setattr(in_path, limit, 0.5 if "sleep" in text else 60.0)
+    monkeypatch.setattr(libraries, "_LAUNCHED_S", 0.5)
+    monkeypatch.setattr(gpu_aware, "TIMEOUT_S", 0.5)
+    patient = a_toolchain(tmp_path, LAUNCHER)
+    (tmp_path / name).write_text(text)
+
+    found = [check(patient) for check in OF_LIBRARIES]
+
+    failed = [one for one in found if one.level == "fail"]
+    assert failed
+    assert any(str(tmp_path / name) in f"{one.what} {one.remedy}" for one in failed)
+
+
+OF_LIBRARIES = (
+    libraries.check_compiler,
+    libraries.check_mpi,
+    libraries.check_binding,
+    libraries.check_gpu_awareness,
+)
+
+
+def test_a_check_that_cannot_be_made_fails_and_the_others_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def check_disk(patient: Patient) -> CheckResult:
+        raise OSError(5, "Input/output error")
+
+    def check_rest(patient: Patient) -> CheckResult:
+        return CheckResult("rest", "ok", "fine")
+
+    monkeypatch.setattr(checks, "CHECKS", (check_disk, check_rest))
+
+    failed, rest = checks.examine(Patient())
+
+    assert (failed.check, failed.level, rest.level) == ("disk", "fail", "ok")
+    assert "Input/output error" in failed.what
 
 
 def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,36 +362,38 @@ def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_SLURM", str(tmp_path))
     monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
-    assert doctor.check_srun(Patient()).level == "ok"
+    assert libraries.check_srun(Patient()).level == "ok"
 
     (tmp_path / "slurm.conf").touch()
-    found = doctor.check_srun(Patient())
+    found = libraries.check_srun(Patient())
     assert found.level == "note"
     assert "pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
     assert found.remedy is not None and "libpmix2" in found.remedy
 
     (tmp_path / "pmix").touch()
-    assert doctor.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
+    assert libraries.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
 
 
 def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:
     other = a_toolchain(tmp_path, wrapper='echo "#define OMPI_MAJOR_VERSION 4"')
-    result = doctor.check_mpi(other)
+    result = libraries.check_mpi(other)
     assert result.level == "fail"
     assert "openmpi" in result.what and "X MPI 1.0" in result.what
-    same = a_toolchain(tmp_path, wrapper="echo '#define MPICH_VERSION \"4\"'")
-    assert doctor.check_mpi(same).level == "ok"
+    last = "for word; do :; done"
+    both = f"echo '#define MPICH_VERSION \"4\"'; {last}; : >$word"
+    same = a_toolchain(tmp_path, wrapper=both)
+    assert libraries.check_mpi(same).level == "ok"
 
 
 def test_binding_is_tried(tmp_path: Path) -> None:
-    assert doctor.check_binding(a_toolchain(tmp_path, LAUNCHER)).level == "ok"
+    assert libraries.check_binding(a_toolchain(tmp_path, LAUNCHER)).level == "ok"
     unbound = LAUNCHER.replace("i=0", "shift 3; i=0", 1)
     if len(machine.physical_cores()) > 1:
-        result = doctor.check_binding(a_toolchain(tmp_path, unbound))
+        result = libraries.check_binding(a_toolchain(tmp_path, unbound))
         assert result.level == "fail"
         assert str(Job(ranks=2).cpus_of_ranks()) in result.what
-    result = doctor.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
-    assert (result.level, result.what) == ("fail", "no slots")
+    result = libraries.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
+    assert (result.level, result.what) == ("fail", f"{tmp_path / 'mpirun'}: no slots")
 
 
 NVIDIA = "proc/driver/nvidia"
@@ -351,20 +407,20 @@ def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CUDACXX", raising=False)
     fake = FakeMachine(tmp_path)
-    assert doctor.check_gpus(Patient(tmp_path)).what.startswith("none; ")
+    assert libraries.check_gpus(Patient(tmp_path)).what.startswith("none; ")
     fake.write(f"{NVIDIA}/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54  x")
-    assert "(NVIDIA 550.54)" in doctor.check_gpus(Patient(tmp_path)).what
+    assert "(NVIDIA 550.54)" in libraries.check_gpus(Patient(tmp_path)).what
 
     for number in (1, 2):
         fake.write(f"{NVIDIA}/gpus/0000:0{number}/information", "Model: \t NVIDIA H200 \nIRQ: 1")
-    found = doctor.check_gpus(Patient(tmp_path))
+    found = libraries.check_gpus(Patient(tmp_path))
     assert (found.level, found.what) == ("note", "2 x NVIDIA H200; driver NVIDIA 550.54")
     assert found.remedy is not None and "haloscope toolchain add cuda" in found.remedy
 
     nvcc = tmp_path / "nvcc"
     nvcc.touch(0o755)
     monkeypatch.setenv("CUDACXX", str(nvcc))
-    found = doctor.check_gpus(Patient(tmp_path))
+    found = libraries.check_gpus(Patient(tmp_path))
     assert found.level == "ok"
     assert str(nvcc) in found.what and found.what.endswith("run STUDY --device cuda")
 
@@ -382,7 +438,7 @@ def test_gpus_of_amd_are_those_of_its_nodes_that_compute(tmp_path: Path) -> None
     fake.write(f"{KFD}/0/properties", "cpu_cores_count 64\nsimd_count 0")
     fake.write(f"{KFD}/1/properties", "cpu_cores_count 0\nsimd_count 440")
     fake.write(f"{KFD}/1/name", "aldebaran")
-    found = doctor.check_gpus(Patient(tmp_path))
+    found = libraries.check_gpus(Patient(tmp_path))
     assert found.what.startswith("AMD aldebaran; driver amdgpu 6.3.6")
 
 
@@ -401,34 +457,35 @@ def test_the_library_is_asked_whether_it_takes_a_gpus_memory(
     patient = replace(a_toolchain(tmp_path, LAUNCH, wrapper), root=tmp_path)
     FakeMachine(tmp_path).write(f"{NVIDIA}/gpus/0/information", "Model: NVIDIA H200")
 
-    found = doctor.check_gpu_awareness(patient)
+    found = libraries.check_gpu_awareness(patient)
 
     assert (found.level, found.what) == (level, f"X MPI 1.0: CUDA {said}, HIP unknown")
     assert (found.remedy is None) == (level == "ok")
     broken = a_toolchain(tmp_path, "exit 1", wrapper)
-    assert doctor.check_gpu_awareness(broken).what == "X MPI 1.0: unknown"
+    assert libraries.check_gpu_awareness(broken).what == "X MPI 1.0: unknown"
 
 
 def test_without_mpi_nothing_fails() -> None:
-    assert doctor.check_mpi(Patient()).level == "note"
-    assert doctor.check_binding(Patient()).level == "note"
-    assert doctor.check_gpu_awareness(Patient()).level == "note"
+    assert libraries.check_mpi(Patient()).level == "note"
+    assert libraries.check_binding(Patient()).level == "note"
+    assert libraries.check_gpu_awareness(Patient()).level == "note"
 
 
 def test_every_check_is_listed() -> None:
-    checks = {value for name, value in vars(doctor).items() if name.startswith("check_")}
-    assert checks == set(doctor.CHECKS)
+    modules = (libraries, processors, system)
+    every = {value for one in modules for name, value in vars(one).items() if "check_" in name}
+    assert every == {*checks.CHECKS}
 
 
 @pytest.mark.parametrize(("level", "code"), [("ok", 0), ("note", 0), ("warn", 0), ("fail", 1)])
 def test_the_command(
-    level: doctor.Severity,
+    level: Severity,
     code: int,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = CheckResult("binding", level, "what [is] found", "do this")
-    monkeypatch.setattr(doctor, "CHECKS", (lambda patient: found,))
+    monkeypatch.setattr(checks, "CHECKS", (lambda patient: found,))
     monkeypatch.setattr(library, "available", list)
     assert command.execute(argparse.Namespace(json=False)) == code
     text = capsys.readouterr().out

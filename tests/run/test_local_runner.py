@@ -12,6 +12,7 @@ from haloscope.study.plan import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains import tuning
 from haloscope.toolchains.job import Job
+from haloscope.toolchains.tuning import Tuning
 
 
 def run(
@@ -71,14 +72,13 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
 def test_how_the_library_is_tuned_is_recorded_and_what_is_overridden_said(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(tuning, "given", lambda _: {"FI_PROVIDER": "tcp", "I_MPI_PIN": "1"})
+    theirs = {"FI_PROVIDER": "tcp", "I_MPI_PIN": "1"}
+    found = Tuning(theirs, {"FI_PROVIDER": None, "I_MPI_PIN": "0"})
+    monkeypatch.setattr(tuning, "of_launch", lambda *_: found)
 
     record = run(laboratory)
 
-    assert record["tuning"] == {
-        "given": {"FI_PROVIDER": "tcp", "I_MPI_PIN": "1"},
-        "overridden": {"FI_PROVIDER": None, "I_MPI_PIN": None},
-    }
+    assert record["tuning"] == {"given": theirs, "overridden": found.overridden}
     assert any("I_MPI_PIN=1 is overridden" in line for line in caplog.messages)
 
 

@@ -15,7 +15,7 @@ from haloscope.run.here import Here
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Layout
 from haloscope.study.plan import Plan
-from haloscope.toolchains import build, library
+from haloscope.toolchains import build, in_path, library
 from haloscope.toolchains.build import Build, KernelProgram
 
 FAKE_PROGRAM, PINGPONG = KernelProgram("fake"), KernelProgram("pingpong")
@@ -132,9 +132,9 @@ def test_a_library_of_pypi_takes_the_place_of_none_that_is_in_path(
 ) -> None:
     """Also where it is in the cache, so that nothing is fetched, and in a dry run."""
     added = replace(FAKE, name="openmpi")
-    part = library.Unusable("CC is of Cray MPICH 8, and there is no srun", "load it")
+    part = in_path.Unusable("CC is of Cray MPICH 8, and there is no srun", "load it")
     monkeypatch.setattr(library, "available", lambda: [added])
-    monkeypatch.setattr(library, "unusable", lambda: part)
+    monkeypatch.setattr(in_path, "unusable", lambda: part)
 
     for tell in (QUIET, None):
         with pytest.raises(UserError) as caught:

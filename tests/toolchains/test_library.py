@@ -11,7 +11,7 @@ import pytest
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
-from haloscope.toolchains import library, pypi
+from haloscope.toolchains import in_path, library, pypi
 
 OPENMPI_4 = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
 MPICH_5 = "HYDRA build details:\n    Version:                                 5.0.2\n"
@@ -27,7 +27,27 @@ def script(path: Path, body: str) -> None:
 def fake_library(folder: Path, version_text: str) -> None:
     for name in ("mpirun", "mpiexec.hydra"):
         script(folder / name, f"cat <<'END'\n{version_text}END")
-    script(folder / "mpicxx", "true")
+    family, numbers = in_path.recognise(version_text) or ("mpich", "MPICH 0")
+    compiler(folder / "mpicxx", MACROS[family].replace(OF_MPICH[family], numbers.split()[-1]))
+
+
+MACROS = {
+    "mpich": '#define MPICH_VERSION "4.0.2"\n',
+    "cray": '#define MPICH_VERSION "3.4a2"\n#define CRAY_MPICH_VERSION 8.1.28.15\n',
+    "openmpi": "#define OMPI_MAJOR_VERSION 4\n#define OMPI_MINOR_VERSION 1\n"
+    "#define OMPI_RELEASE_VERSION 4\n",
+    "impi": '#define MPICH_VERSION "3.4a2"\n#define I_MPI_VERSION "2021.18.0"\n',
+}
+OF_MPICH = {"mpich": "4.0.2", "openmpi": "none", "impi": "2021.18.0"}
+
+
+def compiler(path: Path, macros: str, code: int = 0) -> None:
+    """A wrapper that includes an mpi.h with these macros, and compiles with this exit code."""
+    header = path.with_name(f"{path.name}.h")
+    header.parent.mkdir(parents=True, exist_ok=True)
+    header.write_text(macros)
+    built = f'while [ "$1" != -o ]; do shift; done; echo >"$2"; exit {code}'
+    script(path, f'case "$*" in *-dM*) /bin/cat {header};; *) {built};; esac')
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +59,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("cat", "true"):
         (programs / name).symlink_to(f"/bin/{name}")
     monkeypatch.setenv("PATH", str(programs))
+    in_path.forget()
     return tmp_path / "cache"
 
 
@@ -79,7 +100,7 @@ def silent(text: str) -> None:
 def test_a_library_is_recognised_by_what_its_launcher_says(
     text: str, answer: tuple[str, str] | None
 ) -> None:
-    assert library.recognise(text) == answer
+    assert in_path.recognise(text) == answer
 
 
 def test_nothing_is_there() -> None:
@@ -276,28 +297,14 @@ def test_a_damaged_stamp_is_told_and_the_library_installed_again(
     assert (stamp.read_text(), index) == (good, ["mpich", "mpich"])
 
 
-MACROS = {
-    "mpich": '#define MPICH_VERSION "3.4a2"\n#define CRAY_MPICH_VERSION 8.1.28.15\n',
-    "openmpi": "#define OMPI_MAJOR_VERSION 4\n#define OMPI_MINOR_VERSION 1\n"
-    "#define OMPI_RELEASE_VERSION 4\n",
-}
-
-
-def compiler(path: Path, macros: str, code: int = 0) -> None:
-    """A wrapper that includes an mpi.h with these macros, and compiles with this exit code."""
-    path.with_suffix(".h").write_text(macros)
-    script(path, f'case "$*" in *-dM*) /bin/cat {path.with_suffix(".h")};; *) exit {code};; esac')
-
-
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """What is in PATH; nothing of MPI yet, and compilers are asked anew."""
-    library._compiled_by.cache_clear()
+    """What is in PATH; nothing of MPI yet."""
     return tmp_path / "programs"
 
 
 def test_crays_compiler_and_srun_are_the_systems_library(programs: Path, index: list[str]) -> None:
-    compiler(programs / "CC", MACROS["mpich"])
+    compiler(programs / "CC", MACROS["cray"])
     script(programs / "srun", "exit 0")
 
     found = library.ensure(say=silent)
@@ -329,8 +336,8 @@ def test_crays_compiler_beside_a_librarys_own_mpirun(programs: Path) -> None:
 @pytest.mark.parametrize(
     ("wrapper", "macros", "mpirun", "what"),
     [
-        ("CC", MACROS["mpich"], None, "neither mpirun nor srun"),
-        ("CC", MACROS["mpich"], OPENMPI_4, "mpirun to Open MPI 4.1.4"),
+        ("CC", MACROS["cray"], None, "neither mpirun nor srun"),
+        ("CC", MACROS["cray"], OPENMPI_4, "mpirun to Open MPI 4.1.4"),
         ("mpicxx", MACROS["openmpi"], None, "neither mpirun nor srun"),
         ("mpicxx", MACROS["mpich"], "jsrun 10.3", "unknown library"),
     ],
@@ -400,7 +407,7 @@ def test_a_cluster_whose_library_cannot_be_used_is_refused_by_name_and_not_repla
     assert library.ensure("openmpi", say=silent).name == "openmpi"
 
 
-@pytest.mark.parametrize(("name", "macros"), [("CC", MACROS["mpich"]), ("mpicxx", "")])
+@pytest.mark.parametrize(("name", "macros"), [("CC", MACROS["cray"]), ("mpicxx", "")])
 def test_a_wrapper_that_links_nothing_is_refused_by_name_and_not_replaced(
     programs: Path, index: list[str], name: str, macros: str
 ) -> None:
@@ -425,4 +432,155 @@ def test_a_launcher_without_a_wrapper_is_refused_by_name_and_not_replaced(
 
     (problem,) = caught.value.problems
     assert "Open MPI 4.1.4" in problem.what and "libopenmpi-dev" in problem.remedy
+    assert index == []
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "launcher", "version"),
+    [
+        ("mpicxx", "mpiexec", OPENMPI_4),
+        ("mpicxx", "orterun", "orterun (OpenRTE) 4.1.4\n"),
+        ("mpicxx", "mpirun.openmpi", OPENMPI_4),
+        ("mpic++", "mpirun", OPENMPI_4),
+        ("mpiCC", "mpirun", OPENMPI_4),
+        ("mpicxx.openmpi", "mpirun", OPENMPI_4),
+        ("mpicxx.mpich", "mpiexec.hydra", MPICH_5.replace("5.0.2", "4.0.2")),
+        ("mpicxx", "mpirun.mpich", MPICH_5.replace("5.0.2", "4.0.2")),
+        ("mpiicpx", "mpirun", INTEL),
+        ("mpiicpc", "mpiexec.hydra", INTEL),
+    ],
+)
+def test_a_library_is_used_by_whatever_names_its_programs_have(
+    programs: Path, index: list[str], wrapper: str, launcher: str, version: str
+) -> None:
+    recognised = in_path.recognise(version)
+    assert recognised is not None
+    compiler(programs / wrapper, MACROS[recognised[0]])
+    script(programs / launcher, f"cat <<'END'\n{version}END")
+
+    found = library.ensure(say=silent)
+
+    assert (found.name, found.family, found.version) == ("system", *recognised)
+    assert (found.mpicxx, found.mpirun) == (programs / wrapper, programs / launcher)
+    assert (found.launcher, index) == (None, [])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("qsub", "bsub", "sbatch", "yhbatch", "pjsub", "mpirun_rsh", "orterun", "yhrun"),
+        *("mpirun.mpich", "mpiexec.slurm", "mpirun.openmpi", "jsrun", "poe"),
+    ],
+)
+def test_a_sign_of_a_cluster_is_refused_by_name_and_not_replaced(
+    programs: Path, index: list[str], name: str
+) -> None:
+    script(programs / name, "exit 0")
+
+    with pytest.raises(UserError) as caught:
+        library.ensure(say=silent)
+
+    assert caught.value.problems[0].what.startswith(f"{programs / name} ")
+    assert "--toolchain openmpi" in caught.value.problems[0].remedy
+    assert index == []
+
+
+@pytest.mark.parametrize("name", ["mpic++", "mpiicpx", "mpixlC", "mpiFCC", "mpinc++"])
+def test_a_wrapper_without_a_launcher_is_refused_by_name(
+    programs: Path, index: list[str], name: str
+) -> None:
+    compiler(programs / name, MACROS["openmpi"])
+
+    with pytest.raises(UserError) as caught:
+        library.ensure(say=silent)
+
+    assert caught.value.problems[0].what.startswith(f"{programs / name} belongs to Open MPI 4.1.4")
+    assert index == []
+
+
+@pytest.mark.parametrize(
+    ("macros", "version", "theirs"),
+    [
+        ("openmpi", OPENMPI_4.replace("4.1.4", "5.0.11"), "Open MPI 5.0.11"),
+        ("mpich", MPICH_5, "MPICH 5.0.2"),
+        ("mpich", OPENMPI_4, "Open MPI 4.1.4"),
+        ("impi", MPICH_5, "MPICH 5.0.2"),
+    ],
+)
+def test_wrapper_and_launcher_of_two_libraries_or_versions_are_named(
+    programs: Path, index: list[str], macros: str, version: str, theirs: str
+) -> None:
+    compiler(programs / "mpicxx", MACROS[macros])
+    script(programs / "mpirun", f"cat <<'END'\n{version}END")
+
+    with pytest.raises(UserError) as caught:
+        library.ensure(say=silent)
+
+    (problem,) = caught.value.problems
+    assert f"{programs / 'mpicxx'} belongs to " in problem.what
+    assert f"{programs / 'mpirun'} to {theirs}" in problem.what
+    assert index == []
+
+
+@pytest.mark.parametrize("version", ["4.1.4rc2", "4.1.4a1", "4.1.4"])
+def test_a_release_candidate_is_of_its_release(programs: Path, version: str) -> None:
+    compiler(programs / "mpicxx", MACROS["openmpi"])
+    script(programs / "mpirun", f"echo 'mpirun (Open MPI) {version}'")
+
+    assert library.find("system").version == f"Open MPI {version}"
+
+
+def test_the_launcher_of_the_wrappers_library_is_used_and_another_mpirun_named(
+    programs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    compiler(programs / "mpicxx", MACROS["mpich"])
+    script(programs / "mpirun", f"cat <<'END'\n{OPENMPI_4}END")
+    script(programs / "mpiexec.hydra", f"cat <<'END'\n{MPICH_5.replace('5.0.2', '4.0.2')}END")
+
+    found = library.find("system")
+
+    assert (found.mpirun, found.family) == (programs / "mpiexec.hydra", "mpich")
+    assert f"{programs / 'mpirun'} belongs to Open MPI 4.1.4" in caplog.text
+
+
+def broken(path: Path, kind: str) -> None:
+    """A program that cannot be run, or does not do what it should."""
+    texts = {
+        "no interpreter": "#!/no/such/python3\n",
+        "no first line": "\x7fnothing\n",
+        "hangs": "#!/bin/sh\nexec /bin/sleep 600\n",
+        "writes nothing": "#!/bin/sh\nexit 0\n",
+        "fails": "#!/bin/sh\necho 'libmpi.so.40: cannot open shared object file' >&2\nexit 127\n",
+    }
+    path.write_text(texts[kind])
+    path.chmod(0o755)
+
+
+WHY = {
+    "no interpreter": "its interpreter (#! line)",
+    "no first line": "not executable",
+    "hangs": "no answer within 0.5 s",
+    "fails": "libmpi.so.40",
+}
+
+
+@pytest.mark.parametrize("kind", [*WHY, "writes nothing"])
+@pytest.mark.parametrize("name", ["mpirun", "mpicxx"])
+def test_a_broken_launcher_or_wrapper_is_named(
+    programs: Path, index: list[str], monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    """Each was a traceback, or accepted."""
+    monkeypatch.setattr(in_path, "ANSWER_S", 0.5)
+    compiler(programs / "mpicxx", MACROS["openmpi"])
+    script(programs / "mpirun", f"cat <<'END'\n{OPENMPI_4}END")
+    broken(programs / name, kind)
+
+    assert library.available() == []
+    with pytest.raises(UserError) as caught:
+        library.ensure(say=silent)
+
+    (problem,) = caught.value.problems
+    assert f"{programs / name} " in problem.what
+    nothing = "unknown library" if name == "mpirun" else "finds no mpi.h"
+    assert WHY.get(kind, nothing) in problem.what
     assert index == []

@@ -14,8 +14,8 @@ from rich.text import Text
 from haloscope import __version__
 from haloscope.commands.screen import Screen
 from haloscope.host import machine
-from haloscope.run import doctor
-from haloscope.run.doctor import CheckResult
+from haloscope.run.doctor import checks
+from haloscope.run.doctor.result import CheckResult
 
 _DESCRIPTION = """\
 Check this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits. Each
@@ -47,12 +47,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
     console = Screen()
     findings = []
-    for finding in doctor.examine():
+    for finding in checks.examine():
         findings.append(finding)
         _print(console, finding)
     counts = [f"{sum(f.level == level for f in findings)} {level}" for level in _STYLES]
     console.print(f"\n{', '.join(counts)}")
-    return doctor.exit_code(findings)
+    return checks.exit_code(findings)
 
 
 def _print(console: Console, finding: CheckResult) -> None:
@@ -67,11 +67,11 @@ def _print(console: Console, finding: CheckResult) -> None:
 
 
 def _print_json() -> int:
-    findings = list(doctor.examine())
+    findings = list(checks.examine())
     answer = {
         "haloscope": __version__,
         "machine": machine.describe(),
         "findings": [asdict(finding) for finding in findings],
     }
     print(json.dumps(answer, indent=2))
-    return doctor.exit_code(findings)
+    return checks.exit_code(findings)

@@ -15,7 +15,7 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, no_such
 from haloscope.run import halobench, kernels, workbench
 from haloscope.run.progress import Teller, duration
-from haloscope.toolchains import launch, library
+from haloscope.toolchains import in_path, launch, library
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.extras import EXTRAS, install, remove
 from haloscope.toolchains.simgrid import SIMGRID, smpi
@@ -135,7 +135,7 @@ def _list(console: Console) -> None:
             known = ", ".join(launch.transports(each))
             table.add_row(name, each.version, known, str(each.prefix or each.mpirun.parent))
         elif name == "system":
-            part = library.unusable()
+            part = in_path.unusable()
             table.add_row(name, Text(part.what if part else "none in PATH", "dim"), "", "")
         else:
             table.add_row(name, _not_installed(), "", f"haloscope toolchain add {name}")

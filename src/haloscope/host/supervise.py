@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import resource
 import select
@@ -59,8 +60,17 @@ def start(command: list[str]) -> int:
         os.dup2(2, 1)
         os.execvp(command[0], command)
     except OSError as error:
-        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+        os.write(2, f"{command[0]}: {reason(command[0], error)}\n".encode())
     os._exit(127)
+
+
+def reason(program: str, error: OSError) -> str | None:
+    """Why a program cannot be started: the system's words say nothing of an interpreter."""
+    if error.errno == errno.ENOEXEC:
+        return "is not executable: no #! line, or built for another processor"
+    if error.errno == errno.ENOENT and os.path.exists(program):  # noqa: PTH110
+        return "its interpreter (#! line) or dynamic loader does not exist"
+    return error.strerror
 
 
 def wait(child: int, children: int) -> int | None:

@@ -20,7 +20,8 @@ from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, Via, changes
 from haloscope.records.record import append
 from haloscope.run import fixed, halobench, kernels, places, preparing, received, workbench
-from haloscope.run.doctor import Patient, check_load
+from haloscope.run.doctor.processors import check_load
+from haloscope.run.doctor.result import Patient
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place
 from haloscope.run.progress import RunView, Teller, TimeLeft, duration

@@ -2,8 +2,7 @@
 """MPI libraries: which are there, and how to add one from PyPI without root.
 
 A toolchain is a compiler wrapper (mpicxx) and a launcher (mpirun) of one MPI library. `system` is
-the pair in PATH: a distribution's package, or a module on a cluster, whose wrapper may be Cray's CC
-and whose launcher srun. The others come from PyPI.
+the pair in PATH (in_path.py). The others come from PyPI.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import logging
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,9 +22,9 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import process
-from haloscope.host.scratch import program_folder, scratch
+from haloscope.host.scratch import program_folder
 from haloscope.paths import cache_path, write_whole
-from haloscope.toolchains import libfabric, pypi
+from haloscope.toolchains import in_path, libfabric, pypi
 from haloscope.toolchains.transport import Family
 from haloscope.verbosity import note
 
@@ -220,13 +218,15 @@ def known(name: str) -> str:
 
 
 def _missing(name: str) -> tuple[str, str]:
-    if name == "system":
-        return (
-            (why.what if (why := unusable()) else "mpicxx (Cray: CC) or mpirun is not in PATH"),
-            "install an MPI library (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin), "
-            "load your cluster's module, or run haloscope toolchain add openmpi",
-        )
-    return f"'{name}' is not installed", f"haloscope toolchain add {name}"
+    if name != "system":
+        return f"'{name}' is not installed", f"haloscope toolchain add {name}"
+    if (why := in_path.unusable()) is not None:
+        return why.what, why.remedy
+    return (
+        "mpicxx (Cray: CC) or mpirun is not in PATH",
+        "install an MPI library (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin), "
+        "load your cluster's module, or run haloscope toolchain add openmpi",
+    )
 
 
 def _look(name: str) -> Toolchain | None:
@@ -234,47 +234,13 @@ def _look(name: str) -> Toolchain | None:
 
 
 def _system() -> Toolchain | None:
-    """The MPI library in PATH: mpicxx or Cray's CC, started by its mpirun, or else by srun."""
-    mpicxx, launcher = shutil.which("mpicxx"), _launcher()
-    if mpicxx is not None and launcher is not None:
-        return Toolchain("system", None, Path(mpicxx), *launcher)
-    wrapper = _wrapper()
-    if wrapper is None or (compiled := _compiled_by(wrapper)) is None:
+    """The MPI library in PATH."""
+    pair = in_path.found()
+    if pair is None:
         return None
-    if launcher is not None and launcher[1] == compiled[0]:
-        return Toolchain("system", None, Path(wrapper), *launcher)
-    if srun := shutil.which("srun"):
-        return Toolchain("system", None, Path(wrapper), Path(srun), *compiled, launcher="srun")
-    return None
-
-
-def _wrapper() -> str | None:
-    """The C++ compiler of MPI programs in PATH: mpicxx, or what may be Cray's."""
-    return shutil.which("mpicxx") or shutil.which("CC")
-
-
-def _launcher() -> tuple[Path, Family, str] | None:
-    """The mpirun in PATH, with its library's family and version; None where it is of none known."""
-    mpirun = shutil.which("mpirun")
-    recognised = recognise(_output([mpirun, "--version"])) if mpirun else None
-    return (Path(mpirun), *recognised) if mpirun and recognised else None
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """Why the MPI library in PATH, or of this cluster, cannot be used, and the remedy."""
-
-    what: str
-    remedy: str
-
-
-LAUNCHERS = (
-    *("mpirun", "mpiexec", "mpiexec.hydra", "prterun"),
-    *("srun", "aprun", "jsrun", "lrun", "ibrun", "flux"),
-)
-"""LAUNCHERS are programs in PATH by which a machine has an MPI library, or is of a cluster that
-has one, although none can be compiled with."""
-_OTHERWISE = "use another library: --toolchain openmpi"
+    return Toolchain(
+        "system", None, pair.mpicxx, pair.mpirun, pair.family, pair.version, pair.launcher
+    )
 
 
 def refuse_unusable() -> None:
@@ -283,89 +249,8 @@ def refuse_unusable() -> None:
     Another library than the cluster's would often work, but not over its network: only a user can
     mean that.
     """
-    if (why := unusable()) is not None:
+    if (why := in_path.unusable()) is not None:
         raise UserError(Problem("MPI", why.what, why.remedy))
-
-
-def unusable() -> Unusable | None:
-    """Return what is missing of the MPI library in PATH, or None if it is complete or absent."""
-    if _system() is not None:
-        return None
-    mpirun, launcher = shutil.which("mpirun"), _launcher()
-    wrapper = _wrapper()
-    if wrapper is not None and (compiled := _compiled_by(wrapper)) is not None:
-        by = (
-            f"{mpirun} belongs to an unknown library"
-            if mpirun
-            else "neither mpirun nor srun is in PATH"
-        )
-        if launcher is not None:
-            by = f"{mpirun} to {launcher[2]}"
-        remedy = f"load the module with its mpirun or srun, or {_OTHERWISE}"
-        return Unusable(f"{wrapper} belongs to {compiled[1]}, but {by}", remedy)
-    if wrapper is not None and (Path(wrapper).name == "mpicxx" or _family(_macros(wrapper))):
-        remedy = f"load the module of its compiler (haloscope doctor), or {_OTHERWISE}"
-        return Unusable(f"{wrapper} cannot compile an MPI program", remedy)
-    without = "no compiler wrapper for C++ (mpicxx; Cray: CC) is in PATH"
-    if wrapper is not None:
-        without = f"{wrapper} does not compile MPI programs, and no mpicxx is in PATH"
-    for name in ("mpicc", "cc"):
-        compiler = shutil.which(name)
-        macros = _macros(compiler, "c") if compiler else ""
-        if (family := _family(macros)) is not None:
-            what = f"{compiler} compiles C programs with {_version(family, macros)}, but {without}"
-            return Unusable(what, f"load the module of the C++ compiler, or {_OTHERWISE}")
-    if launcher is not None:
-        remedy = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev), or "
-        what = f"{mpirun} belongs to {launcher[2]}, but {without}"
-        return Unusable(what, remedy + _OTHERWISE)
-    if found := next(filter(None, map(shutil.which, LAUNCHERS)), None):
-        remedy = f"load the MPI module of this cluster, or {_OTHERWISE}"
-        return Unusable(f"{found} is in PATH, but {without}", remedy)
-    return None
-
-
-SMALLEST = "#include <mpi.h>\nint main(int argc, char** argv) {\n"
-SMALLEST += "  return MPI_Init(&argc, &argv) + MPI_Finalize();\n}\n"
-"""SMALLEST is a program with MPI, to be compiled and linked."""
-
-
-@cache
-def _compiled_by(wrapper: str) -> tuple[Family, str] | None:
-    """Family and version of the MPI library that a compiler's programs are linked with.
-
-    None where it compiles none with MPI, as CC of other systems, or the library is not known here.
-    """
-    macros = _macros(wrapper)
-    if (family := _family(macros)) is None:
-        return None
-    with scratch() as own:
-        source = own.folder / "smallest.cpp"
-        source.write_text(SMALLEST, encoding="utf-8")
-        done = process.run(
-            [wrapper, str(source), "-o", str(own.folder / "smallest")], os.environ, COMPILED_S
-        )
-    return (family, _version(family, macros)) if done.code == 0 and not done.timed_out else None
-
-
-COMPILED_S = 120.0
-"""COMPILED_S is how long a compiler may take for a program of three lines, in seconds."""
-
-
-def _version(family: Family, macros: str) -> str:
-    """A library's name and version by the macros of its mpi.h."""
-
-    def of(name: str) -> str:
-        found = re.search(rf'^#define {name} "?([^"\n]*)', macros, re.MULTILINE)
-        return found[1].strip() if found else ""
-
-    if family == "openmpi":
-        parts = ("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION")
-        return f"Open MPI {'.'.join(map(of, parts))}"
-    if family == "impi":
-        return f"Intel MPI {of('I_MPI_VERSION')}"
-    cray = of("CRAY_MPICH_VERSION") or os.environ.get("CRAY_MPICH_VERSION")
-    return f"Cray MPICH {cray}" if cray else f"MPICH {of('MPICH_VERSION')}"
 
 
 def _installed(name: str) -> Toolchain | None:
@@ -391,26 +276,13 @@ def _warn(line: str) -> None:
     _log.warning(line)
 
 
-def recognise(version_text: str) -> tuple[Family, str] | None:
-    """Family and version from what `mpirun --version` prints; None for an unknown library."""
-    patterns: tuple[tuple[Family, str, str], ...] = (
-        ("openmpi", "Open MPI", r"\(Open(?: MPI|RTE)\) (\S+)"),
-        ("impi", "Intel MPI", r"Intel\(R\) MPI Library.*Version (\d[^ ,]*(?: Update \d+)?)"),
-        ("mpich", "MPICH", r"HYDRA build details:\s+Version:\s+(\S+)"),
-    )
-    for family, title, pattern in patterns:
-        if match := re.search(pattern, version_text):
-            return family, f"{title} {match[1]}"
-    return None
-
-
 def beside(launcher: Path) -> Toolchain | None:
     """The MPI library of a launcher, by the compiler wrapper beside it: `mpicxx.mpich` of Debian's
     `mpirun.mpich` and `mpiexec.hydra`. None for what is no launcher of a library that is known.
 
     UserError where its library has no wrapper there.
     """
-    recognised = recognise(_output([str(launcher), "--version"]))
+    recognised = in_path.recognise(_version_text(launcher))
     if recognised is None:
         return None
     family, version = recognised
@@ -431,46 +303,24 @@ def compiler_family(toolchain: Toolchain) -> Family | None:
 
     It should be the launcher's family: ranks started by another library's each believe to be alone.
     """
-    return _family(_macros(str(toolchain.mpicxx), environment=toolchain.environment()))
+    macros = in_path.macros_of(str(toolchain.mpicxx), environment=toolchain.environment())
+    return in_path.family_of(macros.output)
 
 
-def _macros(
-    wrapper: str, language: str = "c++", environment: Mapping[str, str] | None = None
-) -> str:
-    """The macros of the mpi.h that a compiler includes, or its complaint."""
-    dump = [wrapper, "-E", "-dM", "-x", language, "-include", "mpi.h", "/dev/null"]
-    return _output(dump, environment)
-
-
-def _family(macros: str) -> Family | None:
-    marks: tuple[tuple[str, Family], ...] = (
-        ("I_MPI_VERSION", "impi"),
-        ("OMPI_MAJOR_VERSION", "openmpi"),
-        ("MPICH_VERSION", "mpich"),
-    )
-    return next((family for mark, family in marks if f"#define {mark} " in macros), None)
-
-
-def _output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
-    done = subprocess.run(
-        command,
-        env={**os.environ, **(environment or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        encoding="utf-8",
-        errors="replace",
-        timeout=60,
-        check=False,
-    )
-    return done.stdout
+def _version_text(launcher: Path, environment: Mapping[str, str] | None = None) -> str:
+    """What a launcher prints of itself, or why it prints nothing."""
+    asked = [str(launcher), "--version"]
+    ended = process.run(asked, {**os.environ, **(environment or {})}, in_path.ANSWER_S)
+    if ended.timed_out:
+        return in_path.why_failed(ended, in_path.ANSWER_S)
+    return ended.output
 
 
 def _stamp(name: str, prefix: Path) -> None:
     programs = prefix / "bin" / "mpicxx", prefix / "bin" / "mpirun"
     trial = Toolchain(name, prefix, *programs, PYPI[name], "")
-    text = _output([str(trial.mpirun), "--version"], trial.environment())
-    recognised = recognise(text)
+    text = _version_text(trial.mpirun, trial.environment())
+    recognised = in_path.recognise(text)
     if recognised is None or not trial.mpicxx.exists():
         what = f"the package does not work here; its launcher printed: {text.strip()[:500]}"
         remedy = "use another MPI library (haloscope toolchain list)"

@@ -22,7 +22,7 @@ from haloscope.toolchains.library import Toolchain
 
 
 @dataclass(frozen=True)
-class Setting:
+class FileParameter:
     """One parameter in a file.
 
     file: as people write it. key: as it is written there. variable: the environment variable of the
@@ -53,7 +53,7 @@ class _File:
 
 def settings(
     environment: Mapping[str, str], toolchain: Toolchain | None = None
-) -> Iterator[Setting]:
+) -> Iterator[FileParameter]:
     """The parameters that the files of a library set for a launch, each once.
 
     toolchain: the library; None reads what any library would read that is not of its installation.
@@ -65,7 +65,7 @@ def settings(
             variable = f"{file.prefix}{key}"
             if variable not in seen:
                 seen.add(variable)
-                yield Setting(_shown(file.path, home), key, variable, value, file.final)
+                yield FileParameter(_shown(file.path, home), key, variable, value, file.final)
 
 
 def _files(

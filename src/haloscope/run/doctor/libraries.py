@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of the compiler, the MPI library, its launcher, GPUs, and SimGrid."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from haloscope.batch import srun_kinds
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.slurm import Slurm
+from haloscope.errors import UserError
+from haloscope.host import gpus, machine, process
+from haloscope.host.cpulist import parse_cpu_list
+from haloscope.host.scratch import may_execute, scratch
+from haloscope.run.doctor.result import CheckResult, Patient
+from haloscope.sites import file as site_file
+from haloscope.toolchains import build, gpu_aware, gpu_compilers, in_path, simgrid, tuning
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.library import DEFAULT, compiler_family
+
+_CXX20 = """\
+#include <concepts>
+#include <numeric>
+#include <omp.h>
+#include <ranges>
+#include <span>
+template <std::integral T> T sum(std::span<const T> values) {
+  T total = 0;
+  for (const T value : values | std::views::filter([](T v) { return v > 0; })) total += value;
+  return total;
+}
+int main() {
+  const int values[] = {1, -2, 3};
+  return sum<int>(values) == 4 && omp_get_max_threads() > 0 ? 0 : 1;
+}
+"""
+
+
+def check_compiler(patient: Patient) -> CheckResult:
+    """Whether a C++20 program with OpenMP really compiles and runs."""
+    plain = build.compiler() or "c++"
+    compiler = str(patient.toolchain.mpicxx) if patient.toolchain else plain
+    remedy = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
+    with scratch() as own:
+        source, program = own.folder / "trial.cpp", own.folder / "trial"
+        source.write_text(_CXX20, encoding="utf-8")
+        words = ["-std=c++20", "-fopenmp", str(source), "-o", str(program)]
+        extra = build.environment(patient.toolchain) if patient.toolchain else {}
+        if why := _failure([compiler, *words], extra):
+            if patient.toolchain and _failure([plain, *words], {}) is None:
+                remedy = in_path.compiler_remedy(patient.toolchain.family, plain)
+            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", remedy)
+        if not program.exists():
+            what = f"{compiler} ends without an error, but writes no program"
+            return CheckResult("C++ compiler", "fail", what, remedy)
+        if not may_execute(own.folder):  # a check of its own says so
+            what = f"{compiler} compiles C++20 with OpenMP (the program was not run)"
+            return CheckResult("C++ compiler", "ok", what)
+        if why := _failure([str(program)], extra):
+            return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", remedy)
+    return CheckResult("C++ compiler", "ok", f"{compiler} compiles C++20 with OpenMP")
+
+
+def check_mpi(patient: Patient) -> CheckResult:
+    """Whether there is an MPI library whose wrapper and launcher belong together."""
+    toolchain = patient.toolchain
+    added = toolchain is None or toolchain.prefix is not None
+    if added and (part := in_path.unusable()) is not None:
+        return CheckResult("MPI", "fail", part.what, part.remedy)
+    if toolchain is None:
+        what = f"not installed; the first run installs {DEFAULT} from PyPI"
+        remedy = f"to install it now: haloscope toolchain add {DEFAULT}"
+        return CheckResult("MPI", "note", what, remedy)
+    wrapped = compiler_family(toolchain)
+    if wrapped not in (None, toolchain.family):
+        what = f"mpicxx in PATH belongs to {wrapped}, but mpirun to {toolchain.version}"
+        remedy = (
+            "put the folder of one library first in PATH (Debian: update-alternatives --config "
+            "mpirun)"
+        )
+        return CheckResult("MPI", "fail", what, remedy)
+    if why := in_path.compiled(str(toolchain.mpicxx), build.environment(toolchain)):
+        what = f"{toolchain.mpicxx} cannot compile an MPI program: {why}"
+        remedy = in_path.compiler_remedy(toolchain.family, build.compiler() or "c++")
+        return CheckResult("MPI", "fail", what, remedy)
+    return CheckResult("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
+
+
+def check_srun(patient: Patient) -> CheckResult:
+    """How Slurm starts ranks here, and which of its plugins cannot be loaded."""
+    site = site_file.of_the_lab()
+    conf = os.environ.get("SLURM_CONF") or (site and site.environment["SLURM_CONF"])
+    if shutil.which("srun") is None or not Path(conf or _SLURM_CONF).exists():
+        return CheckResult("srun", "ok", "Slurm is not installed")
+    try:
+        kinds = srun_kinds.asked(Slurm({"SLURM_CONF": conf} if conf else {}))
+    except (NoAnswerError, RefusedError, UserError) as error:
+        return CheckResult("srun", "note", f"Slurm does not answer: {error}"[:300])
+    usable = f"srun starts MPI ranks with {', '.join(kinds.usable)}"
+    if not kinds.usable:
+        usable = "srun cannot start MPI ranks"
+    if kinds.broken:
+        what = f"{usable}. {' '.join(srun_kinds.notes(kinds))}"
+        return CheckResult("srun", "note", what, srun_kinds.NO_PMIX)
+    return CheckResult("srun", "ok", usable)
+
+
+_SLURM_CONF = "/etc/slurm/slurm.conf"
+
+
+_LAUNCHED_S = 60.0
+"""_LAUNCHED_S is how long two ranks may take, in seconds."""
+_STATUS_CHARACTERS = 1 << 16
+"""_STATUS_CHARACTERS is more than two ranks' /proc/self/status have."""
+
+
+def check_binding(patient: Patient) -> CheckResult:
+    """Whether ranks really land on the cores they are given: tried with a launch."""
+    toolchain = patient.toolchain
+    if toolchain is None:
+        return CheckResult("binding", "note", "not tested: no MPI library that works")
+    job = Job(ranks=min(2, len(machine.physical_cores())))
+    try:
+        command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
+    except UserError as error:  # it has no launcher but srun, and this is no job
+        (problem,) = error.problems
+        return CheckResult("binding", "note", f"not tested: {problem.what}", problem.remedy)
+    done = process.run(command, environment, _LAUNCHED_S, _STATUS_CHARACTERS)
+    by_hand = f"run it by hand: {shlex.join(command)}"
+    if done.timed_out:
+        why = in_path.why_failed(done, _LAUNCHED_S)
+        return CheckResult("binding", "fail", f"{toolchain.mpirun}: {why}", by_hand)
+    found = re.findall(r"^Cpus_allowed_list:\s*(\S+)$", done.output, re.MULTILINE)
+    seen = sorted(tuple(parse_cpu_list(text)) for text in found)
+    if done.code != 0:
+        why = in_path.why_failed(done, _LAUNCHED_S)
+        return CheckResult("binding", "fail", f"{toolchain.mpirun}: {why}", by_hand)
+    if seen != sorted(job.cpus_of_ranks()):
+        why = f"requested {job.cpus_of_ranks()}, got {seen}"
+        return CheckResult("binding", "fail", why, by_hand)
+    return CheckResult(
+        "binding", "ok", f"works: ranks ran on processors {', '.join(sorted(found))}"
+    )
+
+
+def check_gpus(patient: Patient) -> CheckResult:
+    """Which GPUs there are, with their driver, and the compiler that studies would use them by."""
+    found, driver = gpus.gpus(patient.root), gpus.driver(patient.root)
+    if not found:
+        with_driver = f", although a driver is loaded ({driver})" if driver else ""
+        return CheckResult("GPU", "note", f"none{with_driver}; memory=device emulates a device")
+    named = [
+        f"{number} x {name}" if number > 1 else name
+        for name, number in Counter(one.name for one in found).items()
+    ]
+    what = f"{', '.join(named)}; driver {driver or 'unknown'}"
+    device = found[0].device
+    try:
+        compiler = gpu_compilers.find(device)
+    except UserError as error:
+        return CheckResult("GPU", "note", what, error.problems[0].remedy)
+    what = f"{what}; {compiler}; to use it: haloscope run STUDY --device {device}"
+    return CheckResult("GPU", "ok", what)
+
+
+def check_gpu_awareness(patient: Patient) -> CheckResult:
+    """Whether the MPI library says that it takes addresses of a GPU's memory."""
+    if patient.toolchain is None:
+        return CheckResult("GPU-aware MPI", "note", "unknown: no MPI library that works")
+    with scratch() as own:
+        try:
+            answers = gpu_aware.asked(patient.toolchain, own.folder)
+        except UserError as error:
+            (problem,) = error.problems
+            return CheckResult("GPU-aware MPI", "note", f"unknown: {problem.what}", problem.remedy)
+    words = {True: "yes", False: "no", None: "unknown"}
+    each = [f"{name.upper()} {words[answer]}" for name, answer in answers.items()]
+    what = f"{patient.toolchain.version}: {', '.join(each) or 'unknown'}"
+    there = {one.device for one in gpus.gpus(patient.root)}
+    if any(answers.get(device) is False for device in there):
+        remedy = (
+            "use mpi=staged, or load a GPU-aware MPI library (studies test mpi=gpu_aware before "
+            "they measure)"
+        )
+        return CheckResult("GPU-aware MPI", "note", what, remedy)
+    return CheckResult("GPU-aware MPI", "ok" if answers else "note", what)
+
+
+def check_tuning(patient: Patient) -> CheckResult:
+    """Whether variables and files hold settings of MPI that would shape every run."""
+    found = tuning.given(os.environ, patient.toolchain)
+    if not found:
+        return CheckResult("MPI variables", "ok", "none set")
+    remedy = "unset them unless intended: they affect every run, and are kept in its records"
+    return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
+
+
+def check_simulation(patient: Patient) -> CheckResult:
+    """Whether the tools for simulated runs are there; only they need them."""
+    where = simgrid.folder() or "PATH"
+    if simgrid.programs():
+        return CheckResult("SimGrid", "ok", f"smpicxx and smpirun found in {where}")
+    remedy = f"needed only for simulated runs; {simgrid.INSTALL}"
+    return CheckResult("SimGrid", "note", f"smpicxx and smpirun not found in {where}", remedy)
+
+
+def _failure(command: list[str], extra: dict[str, str]) -> str | None:
+    """Why a command failed, or None if it did not."""
+    ended = process.run(command, {**os.environ, **extra}, in_path.COMPILED_S)
+    return in_path.why_failed(ended, in_path.COMPILED_S) if ended.code or ended.timed_out else None

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of processors and memory: what makes times differ from run to run."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from haloscope.host import machine
+from haloscope.host.cpulist import cpu_list
+from haloscope.quantities import count
+from haloscope.run.doctor.result import CheckResult, Patient, read
+
+_GIB = 1 << 30
+
+
+def check_cores(patient: Patient) -> CheckResult:
+    """Whether more than one rank can run without sharing a core."""
+    online = machine.online_cpus(patient.root)
+    usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
+    what = f"{count(usable, 'core')} usable, {count(len(online), 'processor')} online"
+    if forbidden := [cpu for cpu in online if cpu not in allowed]:
+        what += f", processors {cpu_list(forbidden)} not allowed"
+    if off := sorted({*machine.present_cpus(patient.root)} - {*online}):
+        what += f", processors {cpu_list(off)} offline"
+    if usable == 1:
+        remedy = (
+            "several ranks need --oversubscribe, and their times then include waiting for a core"
+        )
+        return CheckResult("cores", "warn", what, remedy)
+    if forbidden:
+        remedy = (
+            "remove the affinity mask or cpuset (of a batch job, container, or taskset) to use "
+        )
+        return CheckResult("cores", "note", what, f"{remedy}all processors")
+    return CheckResult("cores", "note" if off else "ok", what)
+
+
+def check_core_kinds(patient: Patient) -> CheckResult:
+    """Whether cores are of several kinds, whose ranks would wait for the slowest."""
+    kinds = machine.core_kinds(patient.root)
+    if len(kinds) == 1:
+        return CheckResult("kinds of cores", "ok", "all cores are of one kind")
+    usable = machine.physical_cores(patient.root)
+    each = [f"{len({*usable} & {*cpus})} {name}" for name, cpus in kinds.items()]
+    first = len({*usable} & {*next(iter(kinds.values()))})
+    remedy = f"the fastest cores are used first; to measure one kind, use at most {first} of them "
+    remedy += "(ppn x threads)"
+    return CheckResult("kinds of cores", "note", f"{len(kinds)}: {', '.join(each)}", remedy)
+
+
+def check_threads_per_core(patient: Patient) -> CheckResult:
+    """Whether cores have hardware threads that ranks could end up sharing."""
+    threads = max(
+        len(machine.siblings(cpu, patient.root)) for cpu in machine.online_cpus(patient.root)
+    )
+    if threads == 1:
+        return CheckResult("SMT", "ok", "one hardware thread per core")
+    remedy = 'haloscope uses one per core; to use all, set places = "threads" in a layout'
+    return CheckResult("SMT", "note", f"{threads} hardware threads per core", remedy)
+
+
+def check_quota(patient: Patient) -> CheckResult:
+    """Whether a cgroup takes processors away in the middle of a measurement."""
+    quota = machine.cpu_quota(patient.root)
+    if quota is None:
+        return CheckResult("processor quota", "ok", "none")
+    remedy = "assign whole processors to the container instead (docker run --cpuset-cpus=0-3)"
+    what = f"a cgroup limits this process to {quota:g} processors by pausing all its threads"
+    return CheckResult("processor quota", "warn", what, remedy)
+
+
+def check_governor(patient: Patient) -> CheckResult:
+    """Whether the clock frequency waits for load before it rises."""
+    governor = machine.governor(patient.root)
+    if governor is None:
+        return CheckResult("frequency governor", "note", "not visible (a virtual machine?)")
+    if governor == "performance":
+        return CheckResult("frequency governor", "ok", governor)
+    remedy = "sudo cpupower frequency-set --governor performance"
+    return CheckResult(
+        "frequency governor", "warn", f"{governor}: the clock frequency follows the load", remedy
+    )
+
+
+def check_turbo(patient: Patient) -> CheckResult:
+    """Whether one busy core runs faster than many, which makes speedups look worse."""
+    cpu = patient.root / "sys/devices/system/cpu"
+    for switch, turbo_on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
+        value = read(cpu / switch)
+        if value == turbo_on:
+            off = "1" if turbo_on == "0" else "0"
+            remedy = f"to compare few cores with many, switch it off: echo {off} | sudo tee "
+            remedy += str(cpu / switch)
+            what = "on: the clock frequency is higher if few cores are busy"
+            return CheckResult("turbo", "note", what, remedy)
+        if value is not None:
+            return CheckResult("turbo", "ok", "off")
+    return CheckResult("turbo", "note", "not visible")
+
+
+def check_load(patient: Patient) -> CheckResult:
+    """Whether something else is running."""
+    busy = machine.busy_processors(patient.root)
+    if busy is None:
+        return CheckResult("load", "note", "not visible")
+    cores = len(machine.physical_cores(patient.root))
+    what = f"other processes use {busy:.2f} of {count(cores, 'core')}"
+    if busy > 0.25 * cores:
+        return CheckResult("load", "warn", what, "wait, or stop other processes (see top)")
+    return CheckResult("load", "ok", what)
+
+
+def check_memory(patient: Patient) -> CheckResult:
+    """Whether there is room for a problem that doesn't fit in the caches."""
+    free = machine.memory_available_bytes(patient.root)
+    what = f"{free / _GIB:.1f} GiB free"
+    if free < _GIB // 4:
+        remedy = "stop other processes, or raise the container's memory limit"
+        return CheckResult("memory", "fail", what, remedy)
+    if free < _GIB:
+        what += ": too little for large cases"
+        return CheckResult("memory", "warn", what, "stop other processes")
+    return CheckResult("memory", "ok", what)
+
+
+def check_huge_pages(patient: Patient) -> CheckResult:
+    """Whether large vectors get large pages, as halobench asks for them."""
+    text = read(patient.root / "sys/kernel/mm/transparent_hugepage/enabled")
+    match = re.search(r"\[(\w+)\]", text or "")
+    if match is None:
+        return CheckResult("huge pages", "note", "not visible")
+    if match[1] == "never":
+        remedy = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        what = "transparent huge pages are off, which slows large arrays"
+        return CheckResult("huge pages", "warn", what, remedy)
+    return CheckResult("huge pages", "ok", f"transparent huge pages: {match[1]}")
+
+
+def check_numa_balancing(patient: Patient) -> CheckResult:
+    """Whether the kernel moves pages while a kernel is timed."""
+    if read(patient.root / "proc/sys/kernel/numa_balancing") in (None, "0"):
+        return CheckResult("NUMA balancing", "ok", "off")
+    remedy = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
+    return CheckResult(
+        "NUMA balancing", "warn", "on: the kernel may move pages during a run", remedy
+    )
+
+
+def check_clock(patient: Patient) -> CheckResult:
+    """Whether reading the time is cheap and steady."""
+    clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if clock is None:
+        return CheckResult("clock", "note", "not visible")
+    if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
+        return CheckResult("clock", "ok", clock)
+    remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase `steps`"
+    return CheckResult(
+        "clock", "warn", f"{clock}: reading the clock needs a system call, which is slow", remedy
+    )

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPI library in PATH: its compiler wrapper and its launcher, or why it cannot be used.
+
+A distribution's package or a cluster's module has them by many names. Both are asked which library
+they belong to, as a PATH can have those of several.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from haloscope.host import process
+from haloscope.host.scratch import scratch
+from haloscope.toolchains.transport import Family
+
+COMPILERS = (
+    *("mpicxx", "mpic++", "mpiCC", "mpicxx.openmpi", "mpicxx.mpich"),
+    *("mpiicpx", "mpiicpc", "mpigxx"),  # Intel MPI
+    *("CC", "mpixlC", "mpiFCC", "mpinc++"),  # Cray, IBM, Fujitsu, NEC
+)
+"""COMPILERS are wrappers for C++, the usual one first."""
+C_COMPILERS = ("mpicc", "mpiicx", "mpiicc", "mpigcc", "mpixlc", "mpifcc", "mpincc", "cc")
+"""C_COMPILERS are those for C, by which a machine has a library that C++ cannot use yet."""
+LAUNCHERS = (
+    *("mpirun", "mpiexec", "orterun", "mpiexec.hydra"),
+    *("mpirun.openmpi", "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich"),
+)
+"""LAUNCHERS start ranks, if they are of a library that is known; the usual one first."""
+SIGNS = (
+    *LAUNCHERS,
+    *("prterun", "mpirun_rsh", "mpiexec.slurm", "mpiexec_mpt", "mpirun.lsf"),
+    *("srun", "yhrun", "aprun", "jsrun", "lrun", "ibrun", "flux", "ccc_mprun", "runjob", "poe"),
+    *("sbatch", "yhbatch", "qsub", "bsub", "pjsub", "oarsub"),
+)
+"""SIGNS are programs by which a machine has an MPI library, or is of a cluster that has one,
+although none can be compiled with."""
+
+SMALLEST = "#include <mpi.h>\nint main(int argc, char** argv) {\n"
+SMALLEST += "  return MPI_Init(&argc, &argv) + MPI_Finalize();\n}\n"
+"""SMALLEST is a program with MPI, to be compiled and linked."""
+ANSWER_S = 20.0
+"""ANSWER_S is how long a launcher or a compiler may take to tell what it is, in seconds."""
+COMPILED_S = 120.0
+"""COMPILED_S is how long a compiler may take for a program of three lines, in seconds."""
+
+_OTHERWISE = "use another library: --toolchain openmpi"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A compiler wrapper and what starts its ranks.
+
+    launcher: "srun" where that is not the library's own; None where it is.
+    """
+
+    mpicxx: Path
+    mpirun: Path
+    family: Family
+    version: str
+    launcher: str | None = None
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Why the MPI library in PATH, or of this cluster, cannot be used, and the remedy."""
+
+    what: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a program tells of its library. why: what keeps it from that, if it does not."""
+
+    program: str
+    family: Family | None
+    version: str = ""
+    why: str = ""
+
+    def fits(self, launcher: _Told) -> bool:
+        """Whether a launcher is of the same library. Intel MPI writes its version in two ways."""
+        if self.family is None or launcher.family != self.family:
+            return False
+        return self.family == "impi" or _numbers(self.version) == _numbers(launcher.version)
+
+
+def _numbers(version: str) -> str:
+    """The name of a library and the numbers of its version: mpi.h of a 4.1.0rc1 has 4.1.0."""
+    return re.sub(r"(\d)[^\d.].*", r"\1", version)
+
+
+def found() -> Pair | None:
+    """The first wrapper that includes an mpi.h, with a launcher of its library, or else srun."""
+    launchers, srun = _launchers(), shutil.which("srun")
+    for wrapper in _wrappers():
+        if wrapper.family is None or (
+            wrapper.program.endswith("/CC") and does_not_compile(wrapper.program)
+        ):
+            continue
+        pair = Path(wrapper.program), wrapper.family
+        if fit := [one for one in launchers if wrapper.fits(one)]:
+            _name_another(wrapper, launchers, fit[0].program)
+            return Pair(pair[0], Path(fit[0].program), pair[1], fit[0].version)
+        if srun and not does_not_compile(wrapper.program):
+            _name_another(wrapper, launchers, srun)
+            return Pair(pair[0], Path(srun), pair[1], wrapper.version, "srun")
+    return None
+
+
+def _name_another(wrapper: _Told, launchers: list[_Told], used: str) -> None:
+    """Warn of an mpirun of another library than the wrapper's, which a user may mean."""
+    if launchers and launchers[0].family is not None and not wrapper.fits(launchers[0]):
+        other = f"{launchers[0].program} belongs to {launchers[0].version}"
+        _warn(f"{wrapper.program} belongs to {wrapper.version}, but {other}; {used} is used")
+
+
+@cache
+def _warn(line: str) -> None:
+    """Once: one command looks for the library for several purposes."""
+    _log.warning(line)
+
+
+def unusable() -> Unusable | None:
+    """Return what is missing of the MPI library in PATH, or None if it is complete or absent."""
+    if found() is not None:
+        return None
+    launchers, wrappers = _launchers(), [*_wrappers()]
+    first = next(iter(launchers), None)
+    for one in wrappers:
+        if (why := _unusable_wrapper(one, first)) is not None:
+            return why
+    without = "no compiler wrapper for C++ (mpicxx; Cray: CC) is in PATH"
+    if wrappers:
+        without = f"{wrappers[0].program} does not compile MPI programs, and no mpicxx is in PATH"
+    return _without_wrapper(without, first)
+
+
+def _unusable_wrapper(one: _Told, launcher: _Told | None) -> Unusable | None:
+    """Why a wrapper cannot be used; None for a CC that is not of an MPI library."""
+    if one.family is not None and not does_not_compile(one.program):
+        by = "neither mpirun nor srun is in PATH"
+        if launcher is not None:
+            own = f"{launcher.program} to {launcher.version}"
+            by = own if launcher.family else launcher.why
+        remedy = "load the module with its mpirun or srun, put the folder of one library first in "
+        remedy += f"PATH (Debian: update-alternatives --config mpirun), or {_OTHERWISE}"
+        return Unusable(f"{one.program} belongs to {one.version}, but {by}", remedy)
+    if one.family is None and one.program.endswith("/CC"):
+        return None
+    why = one.why or does_not_compile(one.program)
+    compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), "g++")
+    family = one.family or (launcher.family if launcher else None)
+    remedy = f"{compiler_remedy(family, compiler)}, load the "
+    remedy += f"module of the wrapper's compiler, or {_OTHERWISE}"
+    return Unusable(f"{one.program} cannot compile an MPI program: {why}", remedy)
+
+
+def _without_wrapper(without: str, launcher: _Told | None) -> Unusable | None:
+    """What this machine has of an MPI library that cannot compile C++; None where it has none."""
+    for name in C_COMPILERS:
+        if (compiler := shutil.which(name)) and (of_c := _included(compiler, "c")).family:
+            what = f"{compiler} compiles C programs with {of_c.version}, but {without}"
+            return Unusable(what, f"load the module of the C++ compiler, or {_OTHERWISE}")
+    if launcher is not None and launcher.family is not None:
+        remedy = "install its compiler wrapper (Debian, Ubuntu: apt install libopenmpi-dev), or "
+        what = f"{launcher.program} belongs to {launcher.version}, but {without}"
+        return Unusable(what, remedy + _OTHERWISE)
+    if sign := next(filter(None, map(shutil.which, SIGNS)), None):
+        remedy = f"load the MPI module of this cluster, or {_OTHERWISE}"
+        return Unusable(f"{sign} is in PATH, but {without}", remedy)
+    return None
+
+
+def compiler_remedy(family: Family | None, compiler: str) -> str:
+    """Return the remedy if a wrapper does not find its compiler. compiler: one that works."""
+    variable = {"openmpi": "OMPI_CXX", "impi": "I_MPI_CXX"}.get(family or "", "MPICH_CXX")
+    remedy = f"export {variable}={compiler} (that compiler works), or install the compiler of the "
+    return f"{remedy}wrapper (with conda: conda install cxx-compiler)"
+
+
+def _launchers() -> list[_Told]:
+    """The launchers in PATH, each program once, in the order of their names."""
+    found: dict[Path, str] = {}
+    for path in filter(None, map(shutil.which, LAUNCHERS)):
+        found.setdefault(Path(path).resolve(), path)
+    return [_launched(path) for path in found.values()]
+
+
+def _wrappers() -> Iterator[_Told]:
+    """The wrappers for C++ in PATH."""
+    yield from (_included(path) for name in COMPILERS if (path := shutil.which(name)))
+
+
+@cache
+def _launched(path: str) -> _Told:
+    ended = process.run([path, "--version"], os.environ, ANSWER_S)
+    if recognised := recognise(ended.output):
+        return _Told(path, *recognised)
+    if ended.timed_out or ended.code:
+        return _Told(path, None, why=f"{path} does not work: {why_failed(ended, ANSWER_S)}")
+    return _Told(path, None, why=f"{path} belongs to an unknown library")
+
+
+@cache
+def _included(path: str, language: str = "c++") -> _Told:
+    ended = macros_of(path, language)
+    if family := family_of(ended.output):
+        return _Told(path, family, version_of(family, ended.output))
+    why = "it finds no mpi.h"
+    if ended.timed_out or ended.code:
+        why = why_failed(ended, ANSWER_S)
+    return _Told(path, None, why=why)
+
+
+def recognise(version_text: str) -> tuple[Family, str] | None:
+    """Family and version from what `mpirun --version` prints; None for an unknown library."""
+    patterns: tuple[tuple[Family, str, str], ...] = (
+        ("openmpi", "Open MPI", r"\(Open(?: MPI|RTE)\) (\S+)"),
+        ("impi", "Intel MPI", r"Intel\(R\) MPI Library.*Version (\d[^ ,]*(?: Update \d+)?)"),
+        ("mpich", "MPICH", r"HYDRA build details:\s+Version:\s+(\S+)"),
+    )
+    for family, title, pattern in patterns:
+        if match := re.search(pattern, version_text):
+            return family, f"{title} {match[1]}"
+    return None
+
+
+def macros_of(
+    wrapper: str, language: str = "c++", environment: Mapping[str, str] | None = None
+) -> process.Ended:
+    """A compiler that prints the macros of the mpi.h that it includes."""
+    dump = [wrapper, "-E", "-dM", "-x", language, "-include", "mpi.h", "/dev/null"]
+    return process.run(dump, {**os.environ, **(environment or {})}, ANSWER_S, _MACROS_CHARACTERS)
+
+
+_MACROS_CHARACTERS = 1 << 21
+"""_MACROS_CHARACTERS is more than the macros of an mpi.h have."""
+
+
+def family_of(macros: str) -> Family | None:
+    """The family of the library whose mpi.h has these macros; None where it is none known."""
+    marks: tuple[tuple[str, Family], ...] = (
+        ("I_MPI_VERSION", "impi"),
+        ("OMPI_MAJOR_VERSION", "openmpi"),
+        ("MPICH_VERSION", "mpich"),
+    )
+    return next((family for mark, family in marks if f"#define {mark} " in macros), None)
+
+
+def version_of(family: Family, macros: str) -> str:
+    """A library's name and version by the macros of its mpi.h."""
+
+    def of(name: str) -> str:
+        found = re.search(rf'^#define {name} "?([^"\n]*)', macros, re.MULTILINE)
+        return found[1].strip() if found else ""
+
+    if family == "openmpi":
+        parts = ("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION")
+        return f"Open MPI {'.'.join(map(of, parts))}"
+    if family == "impi":
+        return f"Intel MPI {of('I_MPI_VERSION')}"
+    cray = of("CRAY_MPICH_VERSION") or os.environ.get("CRAY_MPICH_VERSION")
+    return f"Cray MPICH {cray}" if cray else f"MPICH {of('MPICH_VERSION')}"
+
+
+@cache
+def does_not_compile(wrapper: str) -> str | None:
+    """Why a wrapper does not compile and link a program with MPI; None where it does."""
+    return compiled(wrapper, os.environ)
+
+
+def compiled(wrapper: str, environment: Mapping[str, str]) -> str | None:
+    """The same in an environment, of a compiler that is asked anew."""
+    with scratch() as own:
+        source, program = own.folder / "smallest.cpp", own.folder / "smallest"
+        source.write_text(SMALLEST, encoding="utf-8")
+        ended = process.run([wrapper, str(source), "-o", str(program)], environment, COMPILED_S)
+        if ended.timed_out or ended.code:
+            return why_failed(ended, COMPILED_S)
+        return None if program.exists() else "it ends without an error, but writes no program"
+
+
+def why_failed(ended: process.Ended, limit_s: float) -> str:
+    """Why a command failed: what it printed from its first error on, without rulers."""
+    if ended.timed_out:
+        return f"no answer within {limit_s:g} s"
+    lines = [line.strip() for line in ended.output.splitlines() if line.strip("- \t")]
+    first = next((n for n, line in enumerate(lines) if re.search(r"\berror\b", line)), 0)
+    return " ".join(lines[first:])[:300] or f"exit code {ended.code}"
+
+
+def forget() -> None:
+    """Ask all programs anew, as after a PATH or a program changed."""
+    for one in (_launched, _included, does_not_compile, _warn):
+        one.cache_clear()
