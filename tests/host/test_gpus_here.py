@@ -64,3 +64,26 @@ def test_a_gpu_of_amd_is_known_by_its_number_and_place(tmp_path: Path) -> None:
     assert gpus.gpus(fake.root) == [
         GpuFound("AMD aldebaran", "hip", f"GPU-{11952110318276574021:016x}", "0000:d1:00.0", None)
     ]
+
+
+def test_words_in_place_of_numbers_are_no_gpu_of_amd(tmp_path: Path) -> None:
+    fake = FakeMachine(tmp_path)
+    fake.write(f"{KFD}/4/properties", "simd_count many\nlocation_id x\ndomain y\nunique_id z")
+    fake.write(f"{KFD}/5/properties", "simd_count 440\nlocation_id x\ndomain y\nunique_id z")
+
+    assert gpus.gpus(fake.root) == [GpuFound("AMD GPU", "hip", None, "0000:00:00.0", None)]
+
+
+@pytest.mark.parametrize("text", ["#!/no/such/python3\n", "\x7fnothing\n", "#!/bin/sh\nexit 9\n"])
+def test_an_nvidia_smi_that_does_not_work_tells_no_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    root = nvidia(tmp_path, "GPU-????????-????-????-????-????????????").root
+    smi = tmp_path / "bin" / "nvidia-smi"
+    smi.parent.mkdir()
+    smi.write_text(text)
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{smi.parent}:/bin")
+    monkeypatch.setattr(gpus, "ROOT", root)
+
+    assert [one.uuid for one in gpus.gpus(root)] == [None]

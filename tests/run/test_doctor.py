@@ -180,6 +180,18 @@ def test_a_folder_for_temporary_files_that_is_missing_is_named(
     assert found.what.startswith(f"{tmp_path / 'nosuch'}: ")
 
 
+def test_a_folder_for_temporary_files_that_takes_none_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody can write to /proc."""
+    monkeypatch.setenv("TMPDIR", "/proc")
+
+    found = system.check_scratch(Patient())
+
+    assert found.level == "warn"
+    assert found.what.startswith("/proc is not writable") and found.remedy is not None
+
+
 def test_the_cache_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "new"))
     assert system.check_cache(Patient()).level in ("ok", "warn")

@@ -446,3 +446,65 @@ def test_a_wrapper_from_pypi_is_given_the_users_compiler(
     assert build.wrapped_compiler(toolchain) == "its own"
     wheel = Toolchain("x", tmp_path, toolchain.mpicxx, Path("mpirun"), "openmpi", "Fake MPI 1.0")
     assert build.wrapped_compiler(wheel) == "/bin/true"
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "\u00fc", "a$b", "a#b", "a'b", "a&b", "a:b", "a=b", "a,b", "a(b"]
+)
+def test_a_cache_with_unusual_letters_is_built_in(
+    toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / name))
+
+    assert output(built(toolchain, source)[0]) == "first\n"
+
+
+@pytest.mark.parametrize("name", ['a"b', "a;b", "a\\b", "a\nb"])
+def test_a_cache_that_cmake_cannot_build_in_is_refused_by_name_before_a_build(
+    toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / name))
+    said: list[str] = []
+
+    with pytest.raises(UserError) as caught:
+        build.build(build.of(toolchain, source), [ONE], say=said.append)
+
+    (problem,) = caught.value.problems
+    assert problem.where == str(tmp_path / name / "builds")
+    assert "HALOSCOPE_CACHE" in problem.remedy
+    assert said == []
+
+
+def test_a_disk_that_is_full_is_named_and_not_the_sources(
+    toolchain: Toolchain, source: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler's words name the file of ours that it compiled."""
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(small_disk / "cache"))
+
+    with pytest.raises(UserError) as caught:
+        built(toolchain, source)
+
+    (problem,) = caught.value.problems
+    assert problem.where == str(small_disk / "cache")
+    assert "No space left" in problem.what and "HALOSCOPE_CACHE" in problem.remedy
+
+
+FULL = "fatal error: error writing to shared.cpp.o: No space left on device"
+
+
+@pytest.mark.parametrize(
+    "said", [FULL, "shared.cpp: Disk quota exceeded", "final close failed: No space left on device"]
+)
+def test_a_disk_that_fills_up_while_a_compiler_writes_is_named(
+    toolchain: Toolchain, source: Path, tmp_path: Path, said: str
+) -> None:
+    found = build.of(toolchain, source)
+    built(toolchain, source)
+    toolchain.mpicxx.write_text(f'#!/bin/sh\necho "{said}" >&2\nexit 1\n')
+
+    with pytest.raises(UserError) as caught:
+        build.build(found, [TWO], say=lambda _: None)
+
+    (problem,) = caught.value.problems
+    assert problem.where == str(tmp_path / "cache")
+    assert said in problem.what and "free space" in problem.remedy

@@ -65,3 +65,14 @@ def test_a_compiler_that_is_too_new_is_refused_by_name_unless_a_user_insists(
         assert version in problem.what
     monkeypatch.setenv("CUDACXX", "nvcc")
     assert gpu_compilers.find("cuda") == machine / "cuda-13.0" / "bin" / "nvcc"
+
+
+@pytest.mark.parametrize("text", ["#!/no/such/python3\n", "\x7fno first line\n"])
+def test_a_compiler_that_cannot_be_run_is_passed_over(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """It ended in a traceback."""
+    monkeypatch.setattr(gpus, "nvidia_driver", lambda: "550.54")
+    (machine / "cuda-13.0" / "bin" / "nvcc").write_text(text)
+
+    assert gpu_compilers.find("cuda") == machine / "cuda-12.4" / "bin" / "nvcc"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from haloscope.errors import Problem, UserError
+from haloscope.host.supervise import reason
 
 ANSWER_S = 60.0
 """ANSWER_S is how long a command may take: a controller that is busy answers within half of it."""
@@ -44,7 +45,7 @@ def output_of(
     Raise RefusedError with its output if it fails, NoAnswerError if the batch system does not
     answer, and UserError if there is no such command.
     """
-    require(words[0], variables)
+    found = require(words[0], variables)
     try:
         done = subprocess.run(
             words,
@@ -56,6 +57,8 @@ def output_of(
             timeout=ANSWER_S,
             check=False,
         )
+    except OSError as error:
+        raise RefusedError(f"{words[0]} {reason(found, error)}") from error
     except subprocess.TimeoutExpired as error:
         raise NoAnswerError(f"{words[0]} did not answer within {ANSWER_S:g} s") from error
     if done.returncode == 0:
@@ -70,8 +73,10 @@ def refuse(said: str, away: re.Pattern[str]) -> NoReturn:
     raise RefusedError(said)
 
 
-def require(command: str, variables: Mapping[str, str]) -> None:
-    """Raise UserError if there is no such command."""
-    if shutil.which(command, path=variables.get("PATH")) is None:
+def require(command: str, variables: Mapping[str, str]) -> str:
+    """Return the path of a command. Raise UserError if there is no such command."""
+    found = shutil.which(command, path=variables.get("PATH"))
+    if found is None:
         remedy = "run haloscope on a node where jobs are submitted, such as a login node"
         raise UserError(Problem(command, "command not found", remedy))
+    return found

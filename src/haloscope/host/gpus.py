@@ -73,6 +73,8 @@ def _uuids(root: Path) -> Mapping[str, str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
+    if done.returncode != 0:  # it explains itself on standard output
+        return {}
     rows = csv.reader(done.stdout.splitlines(), skipinitialspace=True)
     return {_address(row[0]): row[1] for row in rows if len(row) == 2}
 
@@ -94,21 +96,27 @@ def _of_amd(root: Path) -> list[GpuFound]:
     for node in sorted((root / _AMD).glob("*"), key=lambda path: path.name.zfill(4)):
         lines = _read(node / "properties").splitlines()
         said = dict(line.split(" ", 1) for line in lines if " " in line)
-        if int(said.get("simd_count", "0")) > 0:  # a node without is a processor
+        if _whole(said, "simd_count"):  # a node without is a processor
             name = f"AMD {_read(node / 'name').strip() or 'GPU'}"
             pci = _pci_of_amd(said)
-            number = int(said.get("unique_id", "0"))
+            number = _whole(said, "unique_id")
             uuid = f"GPU-{number:016x}" if number else None  # as rocminfo writes it
             found.append(GpuFound(name, "hip", uuid, pci, _numa(pci, root) if pci else None))
     return found
+
+
+def _whole(said: Mapping[str, str], key: str) -> int:
+    """A number of a node's properties; 0 where there is none, or another word."""
+    text = said.get(key, "").strip()
+    return int(text) if text.isdecimal() else 0
 
 
 def _pci_of_amd(said: Mapping[str, str]) -> str | None:
     """The PCI address in a node's properties: bus, device and function in one number."""
     if "location_id" not in said:
         return None
-    place = int(said["location_id"])
-    domain, bus, device = int(said.get("domain", "0")), place >> 8, place >> 3 & 0x1F
+    place = _whole(said, "location_id")
+    domain, bus, device = _whole(said, "domain"), place >> 8, place >> 3 & 0x1F
     return f"{domain:04x}:{bus:02x}:{device:02x}.{place & 7}"
 
 

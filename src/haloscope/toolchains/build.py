@@ -8,6 +8,7 @@ only what is new, whatever has become of the sources since.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
@@ -15,6 +16,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -29,7 +31,7 @@ from haloscope.host import machine, process
 from haloscope.host.scratch import program_folder, scratch
 from haloscope.paths import cache_path, share, write_whole
 from haloscope.quantities import listed
-from haloscope.toolchains import gpu_compilers
+from haloscope.toolchains import gpu_compilers, in_path
 from haloscope.toolchains.library import Say, Toolchain
 
 Progress = Callable[[int, int], None]
@@ -126,9 +128,29 @@ def build(
     Only one process at a time builds a key, what is in the cache is whole, and a build that was cut
     off goes on. UserError, with the compiler's last lines and the log's path, where it fails.
     """
-    wanted, folder, toolchain = list(programs), found.folder, found.toolchain
+    wanted, folder = list(programs), found.folder
     if not found.lacking(wanted) and all(os.access(found.path(one), os.X_OK) for one in wanted):
         return found
+    if _UNBUILDABLE.search(str(folder)):
+        what = 'has a ", ;, backslash, or line break in its path, which CMake does not support'
+        raise UserError(Problem(str(folder.parent), what, "set HALOSCOPE_CACHE to another folder"))
+    try:
+        _build_lacking(found, wanted, say, progress)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise UserError(_full_disk(str(error.strerror))) from error
+    return found
+
+
+_UNBUILDABLE = re.compile(r'[";\\\n\r]')
+"""_UNBUILDABLE is what no path of a build may have."""
+
+
+def _build_lacking(
+    found: Build, wanted: list[KernelProgram], say: Say, progress: Progress | None
+) -> None:
+    folder, toolchain = found.folder, found.toolchain
     program_folder("builds")
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(_beside(folder, "lock"), f"halobench for {toolchain.name}", say):
@@ -137,7 +159,6 @@ def build(
             names = listed([str(one) for one in lacking])
             say(f"building {names} for {toolchain.name}: {toolchain.version}, {found.compiler}")
             _build(found, lacking, progress or (lambda done, total: None))
-    return found
 
 
 def _beside(folder: Path, suffix: str) -> Path:
@@ -203,19 +224,13 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
 
     UserError where there is none: the wrappers of an MPI library bring no compiler.
     """
-    done = subprocess.run(
-        [toolchain.mpicxx, "--version"],
-        env=environment(toolchain),
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-    if done.returncode != 0:
-        what = f"the wrapper finds no C++ compiler: {(done.stderr or done.stdout).strip()[-300:]}"
+    asked = [str(toolchain.mpicxx), "--version"]
+    done = process.run(asked, environment(toolchain), in_path.ANSWER_S)
+    if done.code != 0 or done.timed_out:
+        what = f"the wrapper finds no C++ compiler: {in_path.why_failed(done, in_path.ANSWER_S)}"
         remedy = "install one (Debian, Ubuntu: apt install g++), or set CXX"
         raise UserError(Problem(str(toolchain.mpicxx), what, remedy))
-    return next(iter(done.stdout.splitlines()), f"unknown ({toolchain.mpicxx.name})")
+    return next(iter(done.output.splitlines()), f"unknown ({toolchain.mpicxx.name})")
 
 
 def environment(toolchain: Toolchain) -> dict[str, str]:
@@ -251,7 +266,8 @@ def _build(found: Build, programs: list[KernelProgram], progress: Progress) -> N
     cmake, ninja = cmake_and_ninja()
     variables = environment(found.toolchain)
     # for ccache, if it is there: the same file in builds of two versions is the same file
-    variables |= {"CCACHE_BASEDIR": str(found.folder), "CCACHE_NOHASHDIR": "1"}
+    if "$" not in str(found.folder):  # it takes that for a variable
+        variables |= {"CCACHE_BASEDIR": str(found.folder), "CCACHE_NOHASHDIR": "1"}
     configure = _configure(cmake, ninja, found.toolchain, sources, tree)
 
     def run(command: list[str]) -> None:
@@ -380,8 +396,17 @@ _PROGRESS = re.compile(r"\[\d+/\d+\] ")
 _FAILED = re.compile(r"^FAILED: .*?\bhalobench_(\w+?)(?:_device|_asked)?(?:\.dir/|$)", re.MULTILINE)
 """_FAILED is how ninja names what it could not make."""
 _ERROR = re.compile(r"\b(fatal )?error:|^CMake Error|undefined reference to|^ninja: error")
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
+"""_FULL is how the system says that nothing more can be written, whichever program reports it."""
 _ERROR_LINES = 4
 """_ERROR_LINES is how many lines of an error are shown: what, where, and the line of the source."""
+
+
+def _full_disk(said: str) -> Problem:
+    """The disk is at fault, and not the file that was compiled."""
+    folders = f"this folder and {tempfile.gettempdir()} (TMPDIR)"
+    remedy = f"free space in {folders}, or set HALOSCOPE_CACHE or TMPDIR to another disk"
+    return Problem(str(cache_path()), f"build failed, as a disk is full: {said}", remedy)
 
 
 def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path | None) -> Problem:
@@ -391,6 +416,8 @@ def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path
     name = own[0] if own else listed([str(one) for one in programs])
     lines = [line for line in output.splitlines() if line and not _PROGRESS.match(line)]
     begins = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
+    if full := next((line for line in lines if _FULL.search(line)), None):
+        return _full_disk(full.strip())
     shown = lines[-_ERROR_LINES:] if begins is None else lines[begins:][:_ERROR_LINES]
     text = "\n    ".join(shown).replace(str(copy), str(sources or share("halobench")))
     remedy = f"check the compilers with haloscope doctor; for the whole output, see {log}"

@@ -6,13 +6,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.host import gpus
+from haloscope.host import gpus, process
 from haloscope.toolchains import cuda
 
 _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
@@ -47,11 +46,13 @@ def find(device: str) -> Path:
     if named is not None and (found := shutil.which(named)) is not None:
         return Path(found)  # a user's word holds: a driver may run newer programs by other means
     there = [*_there(device)]
-    if device == "cuda":
-        return _for_driver(there)
-    if there:
-        return there[0]
-    raise UserError(_none(device))
+    if not there:
+        raise UserError(_none(device))
+    working = [one for one in there if _said(one) is not None]
+    if not working:
+        what = f"{there[0]} does not work: it cannot be run, or fails, with --version"
+        raise UserError(Problem(f"--device {device}", what, _REMEDIES[device]))
+    return _for_driver(working) if device == "cuda" else working[0]
 
 
 def _there(device: str) -> Iterator[Path]:
@@ -82,8 +83,6 @@ def _for_driver(there: Sequence[Path]) -> Path:
     """
     driver = gpus.nvidia_driver()
     most = next((cuda for least, cuda in _RUNS if driver and _major(driver) >= least), None)
-    if not there:
-        raise UserError(_none("cuda"))
     if most is None:
         return there[0]
     for compiler in there:
@@ -103,12 +102,21 @@ def _major(version: str) -> int:
     return int(version.partition(".")[0])
 
 
-@cache
 def _release(compiler: Path) -> str | None:
     """The version of CUDA that a compiler is of, as 12.4; None where it does not say."""
-    said = subprocess.run([compiler, "--version"], capture_output=True, check=False).stdout
-    found = re.search(rb"release (\d+\.\d+)", said)
-    return found[1].decode() if found else None
+    found = re.search(r"release (\d+\.\d+)", _said(compiler) or "")
+    return found[1] if found else None
+
+
+@cache
+def _said(compiler: Path) -> str | None:
+    """What a compiler says of its version; None where it cannot be run, fails, or hangs."""
+    ended = process.run([str(compiler), "--version"], os.environ, _ANSWER_S)
+    return None if ended.code or ended.timed_out else ended.output.strip()
+
+
+_ANSWER_S = 30.0
+"""_ANSWER_S is how long a compiler may take to say its version, in seconds."""
 
 
 def _none(device: str) -> Problem:
@@ -118,5 +126,4 @@ def _none(device: str) -> Problem:
 
 def version(device: str) -> str:
     """What the compiler says of its version: another one makes another program."""
-    said = subprocess.run([find(device), "--version"], capture_output=True, check=False)
-    return said.stdout.decode(errors="replace").strip()
+    return _said(find(device)) or ""

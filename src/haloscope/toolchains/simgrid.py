@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.toolchains import build, simgrid_packages, simgrid_source
+from haloscope.host import process
+from haloscope.toolchains import build, in_path, simgrid_packages, simgrid_source
 from haloscope.toolchains.library import Say, Toolchain, prefix_of
 
 SIMGRID = "simgrid"
@@ -126,10 +126,11 @@ def smpi() -> Toolchain:
         remedy = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
         raise UserError(Problem("simulation", what, remedy))
     mpicxx, mpirun = there
-    done = subprocess.run(
-        [mpirun, "-version"], capture_output=True, encoding="utf-8", errors="replace", check=False
-    )
-    version = next(iter(done.stdout.splitlines()), "SimGrid").replace("version ", "").strip()
+    done = process.run([str(mpirun), "-version"], os.environ, in_path.ANSWER_S)
+    if done.code != 0 or done.timed_out:
+        what = f"it does not work: {in_path.why_failed(done, in_path.ANSWER_S)}"
+        raise UserError(Problem(str(mpirun), what, f"{_instead()}{INSTALL}"))
+    version = next(iter(done.output.splitlines()), "SimGrid").replace("version ", "").strip()
     if (wrong := _too_old(version)) is not None:
         newer = "or set SIMGRID_ROOT to the prefix of a newer installation"
         remedy = f"{_instead()}{INSTALL}; {newer}"

@@ -26,6 +26,11 @@ def check_scratch(patient: Patient) -> CheckResult:
         if asked and not Path(asked).is_dir():
             what = f"{asked}: folder not found; {own.folder.parent} is used instead"
             return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder, or unset it")
+        if asked and Path(asked).resolve() != own.folder.parent.resolve():
+            what = f"{asked} is not writable; {own.folder.parent} is used instead"
+            return CheckResult(
+                "TMPDIR", "warn", what, "set TMPDIR to a writable folder, or unset it"
+            )
         if may_execute(own.folder):
             return CheckResult("TMPDIR", "ok", str(own.folder.parent))
         what = f"{own.folder.parent} is mounted noexec: programs compiled there cannot run"
