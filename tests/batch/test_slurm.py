@@ -144,3 +144,16 @@ def test_a_job_that_nobody_knows_any_more_is_over(own_path: Path, accounting: st
 def test_where_there_is_no_slurm_it_is_said(own_path: Path) -> None:
     with pytest.raises(UserError, match="login node"):
         Slurm({}).output("sbatchx")
+
+
+@pytest.mark.parametrize("text", ["#!/no/such/python3\n", "\x7fno first line\n"])
+def test_a_command_that_cannot_be_run_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """It ended in a traceback."""
+    (tmp_path / "sinfo").write_text(text)
+    (tmp_path / "sinfo").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(RefusedError, match="sinfo .*#!"):
+        Slurm({}).output("sinfo")

@@ -110,6 +110,10 @@ def _release(compiler: Path) -> str | None:
 
 @cache
 def _said(compiler: Path) -> str | None:
+    return _asked(compiler)
+
+
+def _asked(compiler: Path) -> str | None:
     """What a compiler says of its version; None where it cannot be run, fails, or hangs."""
     ended = process.run([str(compiler), "--version"], os.environ, _ANSWER_S)
     return None if ended.code or ended.timed_out else ended.output.strip()
@@ -126,4 +130,4 @@ def _none(device: str) -> Problem:
 
 def version(device: str) -> str:
     """What the compiler says of its version: another one makes another program."""
-    return _said(find(device)) or ""
+    return _asked(find(device)) or ""

@@ -99,26 +99,25 @@ def _numbers(version: str) -> str:
 
 def found() -> Pair | None:
     """The first wrapper that includes an mpi.h, with a launcher of its library, or else srun."""
-    launchers, srun = _launchers(), shutil.which("srun")
+    srun = shutil.which("srun")
     for wrapper in _wrappers():
-        if wrapper.family is None or (
-            wrapper.program.endswith("/CC") and does_not_compile(wrapper.program)
-        ):
+        mpicxx, family = Path(wrapper.program), wrapper.family
+        if family is None or (mpicxx.name == "CC" and does_not_compile(wrapper.program)):
             continue
-        pair = Path(wrapper.program), wrapper.family
-        if fit := [one for one in launchers if wrapper.fits(one)]:
-            _name_another(wrapper, launchers, fit[0].program)
-            return Pair(pair[0], Path(fit[0].program), pair[1], fit[0].version)
+        if fit := next((one for one in _launchers() if wrapper.fits(one)), None):
+            _name_another(wrapper, fit.program)
+            return Pair(mpicxx, Path(fit.program), family, fit.version)
         if srun and not does_not_compile(wrapper.program):
-            _name_another(wrapper, launchers, srun)
-            return Pair(pair[0], Path(srun), pair[1], wrapper.version, "srun")
+            _name_another(wrapper, srun)
+            return Pair(mpicxx, Path(srun), family, wrapper.version, "srun")
     return None
 
 
-def _name_another(wrapper: _Told, launchers: list[_Told], used: str) -> None:
+def _name_another(wrapper: _Told, used: str) -> None:
     """Warn of an mpirun of another library than the wrapper's, which a user may mean."""
-    if launchers and launchers[0].family is not None and not wrapper.fits(launchers[0]):
-        other = f"{launchers[0].program} belongs to {launchers[0].version}"
+    first = next(_launchers(), None)
+    if first is not None and first.family is not None and not wrapper.fits(first):
+        other = f"{first.program} belongs to {first.version}"
         _warn(f"{wrapper.program} belongs to {wrapper.version}, but {other}; {used} is used")
 
 
@@ -132,8 +131,7 @@ def unusable() -> Unusable | None:
     """Return what is missing of the MPI library in PATH, or None if it is complete or absent."""
     if found() is not None:
         return None
-    launchers, wrappers = _launchers(), [*_wrappers()]
-    first = next(iter(launchers), None)
+    first, wrappers = next(_launchers(), None), [*_wrappers()]
     for one in wrappers:
         if (why := _unusable_wrapper(one, first)) is not None:
             return why
@@ -153,7 +151,7 @@ def _unusable_wrapper(one: _Told, launcher: _Told | None) -> Unusable | None:
         remedy = "load the module with its mpirun or srun, put the folder of one library first in "
         remedy += f"PATH (Debian: update-alternatives --config mpirun), or {_OTHERWISE}"
         return Unusable(f"{one.program} belongs to {one.version}, but {by}", remedy)
-    if one.family is None and one.program.endswith("/CC"):
+    if one.family is None and Path(one.program).name == "CC":
         return None
     why = one.why or does_not_compile(one.program)
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), "g++")
@@ -186,12 +184,12 @@ def compiler_remedy(family: Family | None, compiler: str) -> str:
     return f"{remedy}wrapper (with conda: conda install cxx-compiler)"
 
 
-def _launchers() -> list[_Told]:
+def _launchers() -> Iterator[_Told]:
     """The launchers in PATH, each program once, in the order of their names."""
     found: dict[Path, str] = {}
     for path in filter(None, map(shutil.which, LAUNCHERS)):
         found.setdefault(Path(path).resolve(), path)
-    return [_launched(path) for path in found.values()]
+    yield from map(_launched, found.values())
 
 
 def _wrappers() -> Iterator[_Told]:
