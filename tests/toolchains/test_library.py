@@ -11,6 +11,8 @@ import pytest
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
+from haloscope.run.doctor import libraries
+from haloscope.run.doctor.result import Patient
 from haloscope.toolchains import in_path, library, pypi
 
 OPENMPI_4 = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
@@ -598,3 +600,30 @@ def test_a_broken_launcher_or_wrapper_is_named(
     nothing = "unknown library" if name == "mpirun" else "finds no mpi.h"
     assert WHY.get(kind, nothing) in problem.what
     assert index == []
+
+
+@pytest.mark.parametrize("kind", [*WHY, "writes nothing"])
+@pytest.mark.parametrize(("name", "instead"), [("mpirun", "mpiexec"), ("mpicxx", "mpic++")])
+def test_a_broken_program_that_another_name_replaces_is_named(
+    programs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    instead: str,
+    kind: str,
+) -> None:
+    monkeypatch.setattr(in_path, "ANSWER_S", 0.5)
+    for wrapper in ("mpicxx", "mpic++"):
+        compiler(programs / wrapper, MACROS["openmpi"])
+    for launcher in ("mpirun", "mpiexec"):
+        script(programs / launcher, f"cat <<'END'\n{OPENMPI_4}END")
+    broken(programs / name, kind)
+
+    found = library.find("system")
+
+    assert programs / instead in (found.mpicxx, found.mpirun)
+    nothing = "unknown library" if name == "mpirun" else "finds no mpi.h"
+    (line,) = caplog.messages
+    assert line.startswith(f"{programs / name} ") and WHY.get(kind, nothing) in line
+    result = libraries.check_mpi(Patient(toolchain=found))
+    assert (result.level, str(programs / name) in result.what) == ("warn", True)

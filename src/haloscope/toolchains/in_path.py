@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 from haloscope.host import process
@@ -98,27 +99,38 @@ def _numbers(version: str) -> str:
 
 
 def found() -> Pair | None:
-    """The first wrapper that includes an mpi.h, with a launcher of its library, or else srun."""
+    """The first wrapper that includes an mpi.h, with a launcher of its library, or else srun.
+
+    Warn of what is passed over, which a user may mean.
+    """
+    if (pair := _found()) is not None:
+        for line in passed_over(pair):
+            _warn(f"{line}; {pair.mpicxx} and {pair.mpirun} are used")
+    return pair
+
+
+def _found() -> Pair | None:
     srun = shutil.which("srun")
     for wrapper in _wrappers():
         mpicxx, family = Path(wrapper.program), wrapper.family
         if family is None or (mpicxx.name == "CC" and does_not_compile(wrapper.program)):
             continue
         if fit := next((one for one in _launchers() if wrapper.fits(one)), None):
-            _name_another(wrapper, fit.program)
             return Pair(mpicxx, Path(fit.program), family, fit.version)
         if srun and not does_not_compile(wrapper.program):
-            _name_another(wrapper, srun)
             return Pair(mpicxx, Path(srun), family, wrapper.version, "srun")
     return None
 
 
-def _name_another(wrapper: _Told, used: str) -> None:
-    """Warn of an mpirun of another library than the wrapper's, which a user may mean."""
-    first = next(_launchers(), None)
-    if first is not None and first.family is not None and not wrapper.fits(first):
-        other = f"{first.program} belongs to {first.version}"
-        _warn(f"{wrapper.program} belongs to {wrapper.version}, but {other}; {used} is used")
+def passed_over(pair: Pair) -> list[str]:
+    """What stands before a pair by its name, and why it is not used."""
+    lines = []
+    for one in takewhile(lambda one: one.program != str(pair.mpicxx), _wrappers()):
+        lines.append(f"{one.program} cannot compile an MPI program: {one.why}")
+    for one in takewhile(lambda one: one.program != str(pair.mpirun), _launchers()):
+        other = f"{one.program} belongs to {one.version}, but {pair.mpicxx} to {pair.version}"
+        lines.append(other if one.family else one.why)
+    return lines
 
 
 @cache

@@ -89,7 +89,12 @@ def check_mpi(patient: Patient) -> CheckResult:
         what = f"{toolchain.mpicxx} cannot compile an MPI program: {why}"
         remedy = in_path.compiler_remedy(toolchain.family, build.compiler() or "c++")
         return CheckResult("MPI", "fail", what, remedy)
-    return CheckResult("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
+    what = f"{toolchain.version} ({toolchain.mpirun})"
+    pair = in_path.found() if toolchain.name == "system" else None
+    if pair is not None and (others := in_path.passed_over(pair)):
+        remedy = "put the folder of one library first in PATH, or repair or remove what is broken"
+        return CheckResult("MPI", "warn", f"{what}. Not used: {'; '.join(others)}", remedy)
+    return CheckResult("MPI", "ok", what)
 
 
 def check_srun(patient: Patient) -> CheckResult:
