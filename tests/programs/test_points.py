@@ -15,6 +15,7 @@ from made import build, column, draw, panels
 from programs_page import page
 from pydantic import ValidationError
 from recorded import Raw, cases, record, write_folder
+from rich.console import Console
 
 from haloscope.analysis import cases as analysed
 from haloscope.analysis.cases import Planned, group
@@ -23,17 +24,19 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.fits import message_models, unfitted
 from haloscope.analysis.sweeps import sweep
 from haloscope.cli import main
+from haloscope.commands.launched import show
 from haloscope.findings.caveats import Caveat
 from haloscope.programs.output import Answer, Asked, answer
 from haloscope.programs.schema import ProgramFile
 from haloscope.records.checked import wrong
 from haloscope.records.record import Record
 from haloscope.report.compared import compare_cases
+from haloscope.report.record_view import record_view
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
 from haloscope.study.suited import unsuited
 from haloscope.topics.contrast.tables import ALONE
-from haloscope.topics.quality import scattered, untimed
+from haloscope.topics.quality import disturbed, scattered, untimed
 from programs import USED, swept
 
 HEAD = 'summary = "sweeps"\ncommand = ["true"]\n'
@@ -262,6 +265,70 @@ def test_a_sweep_on_one_rank_is_of_no_messages() -> None:
     assert len(build("points", raws)) == 1 and build("fits", raws) == []
 
 
+def uneven(sizes: dict[int, list[int]]) -> list[Raw]:
+    """Launches that print no time of some sizes."""
+    raws = [swept(launch) for launch in range(8)]
+    for launch, lacking in sizes.items():
+        kept = [one for one in raws[launch]["points"] if one["size_bytes"] not in lacking]
+        raws[launch] |= {"points": kept, "times_s": [sum(one["times_s"][0] for one in kept)]}
+    return raws
+
+
+def test_launches_without_a_size_do_not_vary_and_the_size_is_named() -> None:
+    raws = uneven({0: [2048, 1024], 1: [2048], 5: [2048], 6: [2048]})
+    (case,) = cases(raws)
+
+    assert [*disturbed([case], Context())] == []
+    assert max(case.times_s) < 1.1 * min(case.times_s)
+    (found,) = untimed([case], Context())
+    assert {part.subject["name"]: part.count for part in found.parts} == {
+        "x 1 KiB": 1,
+        "x 2 KiB": 4,
+    }
+    assert case.lacking == {(None, 1024): 1, (None, 2048): 4}
+
+
+def test_launches_without_any_size_in_common_have_their_own_totals() -> None:
+    odd, even = [1, 4, 16, 64, 256, 1024], [2, 8, 32, 128, 512, 2048]
+    (case,) = cases(uneven({k: odd if k % 2 else even for k in range(8)}))
+
+    assert len(case.times_s) == 8 and min(case.times_s) > 0
+
+
+def test_a_size_has_the_number_of_its_own_launches_in_every_file(tmp_path: Path) -> None:
+    raws = uneven({0: [2048, 1], 1: [2048], 5: [2048], 6: [2048]})
+    folder = write_folder(tmp_path, raws)
+
+    main(["report", str(folder), "--format", "csv"])
+
+    for name, size, launches in (
+        ("summary", "point_size_bytes", "launches"),
+        ("points", "size_bytes", "launches"),
+    ):
+        text = (folder / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+        found = {int(row[size]): int(row[launches]) for row in csv.DictReader(text.splitlines())}
+        assert found == {2**k: {0: 7, 11: 4}.get(k, 8) for k in range(12)}, name
+    (table,) = build("points", raws)
+    (whole,) = build("points", [swept(launch) for launch in range(8)])
+    assert [one.columns[-1].only_csv for one in (table, whole)] == [False, True]
+
+
+def test_once_names_the_sizes_that_its_totals_are_without(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lost = {"size_bytes": 2048, "operation": None, "line": "2048 0.00", "why": "invalid time"}
+    raws = uneven({0: [2048]})
+    raws[0]["program"] = {**USED, "untimed": [lost]}
+    console = Console(width=120)
+
+    console.print(record_view(Record.of(raws[0])))
+    show([Record.of(one) for one in raws], console)
+
+    told = capsys.readouterr().out
+    assert "time of one step of every size but 2 KiB" in told
+    assert "that all launches have (without 2 KiB)" in told
+
+
 def test_times_that_fall_with_the_size_have_no_bandwidth() -> None:
     raws = [swept(launch) for launch in range(3)]
     for raw in raws:
@@ -283,6 +350,7 @@ def test_a_sweep_has_a_table_a_figure_and_models() -> None:
         "size_bytes",
         "time_s",
         "bandwidth_bytes_per_s",
+        "launches",
     ]
     assert column(table, "time_s")[3].value == pytest.approx(1.018e-6)
     assert column(table, "bandwidth_bytes_per_s")[3].value == pytest.approx(8 / 1.018e-6)

@@ -17,8 +17,10 @@ from recorded import bad, of_case, pingpong, poisson, record, write_folder
 import haloscope
 from haloscope.cli import main
 from haloscope.errors import UserError
+from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.rows import rows
-from programs import USED
+from haloscope.study.case import Case, Layout
+from programs import USED, swept
 
 TIMES = [0.1 + 0.2, 1 / 3, 2.5e-7]
 
@@ -66,6 +68,61 @@ def test_a_launch_is_a_row_with_its_results_and_a_sweep_one_per_size(tmp_path: P
     assert sweep["result_latency_s"].to_list() == latencies
     assert frame.schema["n"] == polars.Int64
     assert frame.schema["time_s"] == polars.Float64
+
+
+def of_a_program(launch: int) -> dict[str, Any]:
+    """A launch of a program that printed no time of 8 B in the first, and a list."""
+    one = swept(launch)
+    one["result"] = {"norms": [1.0, 0.5], "speed": 1.0}
+    if launch == 0:
+        lost = {"size_bytes": 8, "operation": None, "line": "8 0.00", "why": "invalid time"}
+        one["points"] = [each for each in one["points"] if each["size_bytes"] != 8]
+        one["program"] = {**USED, "untimed": [lost, lost]}
+    return one
+
+
+def test_a_size_without_a_time_has_a_row_with_the_reason(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [of_a_program(launch) for launch in range(2)])
+
+    frame = haloscope.load(folder).filter(size_bytes=8)
+
+    assert {*frame["launch"]} == {0, 1}
+    lost = frame.row(by_predicate=polars.col("launch") == 0, named=True)
+    assert (lost["time_s"], lost["repetitions_timed"]) == (None, 0)
+    assert (lost["outcome"], lost["reason"]) == ("ok", "invalid time")
+    assert len(haloscope.load(folder)) == 24
+    raw = rows(folder, "repetitions")
+    names = [column.name for column in raw.columns]
+    reasons = [row[names.index("reason")] for row in raw]
+    assert (len(reasons), reasons.count("invalid time")) == (25, 2)
+
+
+def test_what_an_export_leaves_out_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path, [of_a_program(launch) for launch in range(2)])
+
+    assert main(["export", str(folder), "--to", "csv", "-o", str(tmp_path / "rows.csv")]) == 0
+
+    told = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+    assert len(told) == 1 and "result_norms of 2 launches" in told[0]
+
+
+def test_planned_launches_without_a_record_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = poisson(64)
+    layout, library = Layout.recorded(raw["layout"]), raw["toolchain"]["name"]
+    case = Case(raw["kernel"], {"n": 64}, raw["params"], layout, library, 0, 3, 1.0, 0)
+    folder = ResultFolder(write_folder(tmp_path, [raw]))
+    folder.save(SavedPlan("x", "x", 1, (case,), (), {}, {"host": "lark"}))
+
+    assert main(["export", str(folder.path), "--to", "json"]) == 0
+
+    assert "left out: 2 launches of the plan" in capsys.readouterr().err
+    folder.plan.write_text("{")
+    assert main(["export", str(folder.path), "--to", "json"]) == 0
+    assert "left out: launches that did not run" in capsys.readouterr().err
 
 
 def test_json_and_parquet_have_the_same_rows_and_schema(tmp_path: Path) -> None:

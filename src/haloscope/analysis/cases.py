@@ -17,6 +17,7 @@ from haloscope.analysis import bands
 from haloscope.analysis.bands import ErrorBand, Subject
 from haloscope.quantities import count
 from haloscope.records.kernels import declared
+from haloscope.records.points import PointKey, point_key
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
@@ -184,12 +185,36 @@ class MeasuredCase:
     @cached_property
     def times_s(self) -> list[float]:
         """Seconds of one step, one number a launch: the median of its steady repetitions."""
-        return steady_medians([record.times_s for record in self.launches if record.times_s])
+        return steady_medians([times_s for times_s in self._steps_s if times_s])
+
+    @cached_property
+    def _steps_s(self) -> list[Sequence[float]]:
+        """The repetitions of each launch. A step of a sweep is of the sizes that all launches have.
+
+        An external program may print no time of a size in some launches, whose sums would be of
+        less than those of the others.
+        """
+        if self.external and self.lacking:
+            common = [
+                [one["times_s"] for one in record.points if point_key(one) not in self.lacking]
+                for record in self.launches
+            ]
+            if all(common):
+                return [[sum(each) for each in zip(*own, strict=False)] for own in common]
+        return [record.times_s for record in self.launches]
+
+    @cached_property
+    def lacking(self) -> Mapping[PointKey, int]:
+        """The points of a sweep that some launches lack, each with the number of these launches."""
+        launches = [{point_key(one) for one in record.points} for record in self.launches]
+        every = dict.fromkeys(point_key(one) for record in self.launches for one in record.points)
+        without = {key: sum(key not in own for own in launches) for key in every}
+        return {key: number for key, number in without.items() if number}
 
     @cached_property
     def time(self) -> Estimate | None:
         """The median time of one step over launches, in seconds; None without a good launch."""
-        return self.estimate(self.times_s, [t for record in self.launches for t in record.times_s])
+        return self.estimate(self.times_s, [t for times_s in self._steps_s for t in times_s])
 
     @property
     def node_time(self) -> Estimate | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.models.round_trip import ONE_WAY
+from haloscope.records.points import point_key
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.sequential import Warmup, steady_medians, warmup_if_any
 from haloscope.study.case import node_bind
@@ -65,8 +66,7 @@ def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
     for place, record in enumerate(case.launches):
         for point in record.points:
             if point["times_s"]:
-                key = (point.get("operation"), point["size_bytes"])
-                found.setdefault(key, []).append((place, point))
+                found.setdefault(point_key(point), []).append((place, point))
     points = [_swept(case, *key, own) for key, own in found.items()]
     return tuple(sorted(points, key=lambda point: (point.operation or "", point.size_bytes)))
 

@@ -10,10 +10,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
-from haloscope.paths import write_whole
+from haloscope.paths import in_a_shell, write_whole
+from haloscope.quantities import count
 from haloscope.records import rows as table
+from haloscope.records.attempts import attempts
 from haloscope.records.enclosure import require_enclosed
+from haloscope.records.folder import ResultFolder
 from haloscope.records.rows import PER, Rows
 from haloscope.report.draw import csv_files
 
@@ -23,7 +27,9 @@ Write the records of a result folder as one table, for a spreadsheet, pandas, po
 Each row has the settings of its case, so that rows can be selected and grouped without other files.
 With --rows launches a row is one launch: the median, minimum, and maximum over its repetitions, and
 the kernel's results. With --rows repetitions a row is one timed repetition. A launch that swept
-several sizes has rows for each size.
+several sizes has rows for each size. A size whose time a program printed as 0, say, has a row
+without a time, and its reason. What has no row or column is listed on standard error: launches that
+did not run, damaged records, and results that are lists.
 
 Names, types, units, and meanings of the columns are a Table Schema: in the JSON file, beside a CSV
 file (FILE.schema.json), and in the metadata of a Parquet file. In Python, haloscope.load(DIR)
@@ -54,8 +60,26 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Write the table; 0. UserError where there are no records, or no file can be written."""
     require_enclosed(arguments.directory)
-    _WRITERS[arguments.to](table.rows(arguments.directory, arguments.rows), arguments.output)
+    rows = table.rows(arguments.directory, arguments.rows)
+    _WRITERS[arguments.to](rows, arguments.output)
+    for line in (*_not_run(ResultFolder(arguments.directory)), *rows.left_out):
+        Screen(stderr=True).print(f"left out: {line}", soft_wrap=True, markup=False)
     return 0
+
+
+def _not_run(folder: ResultFolder) -> Iterator[str]:
+    """How many launches of the plan have no record, and so no row."""
+    if not folder.plan.exists():
+        return
+    try:
+        planned = folder.load().launches()
+    except UserError as error:  # records are written without it
+        yield f"launches that did not run, if any: {error}"
+        return
+    tried = {one.key for one in attempts(folder.records)}
+    if left := sum((one.case.id, one.number) not in tried for one in planned):
+        run = f"haloscope run --resume {in_a_shell(folder.path)}"
+        yield f"{count(left, 'launch', 'launches')} of the plan did not run: {run}"
 
 
 def _csv(rows: Rows, output: Path | None) -> None:

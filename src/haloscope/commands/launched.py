@@ -10,8 +10,10 @@ from rich.text import Text
 
 from haloscope.analysis.cases import MeasuredCase, group
 from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import sweep
 from haloscope.paths import dated_folder, write_whole
-from haloscope.quantities import count, seconds
+from haloscope.quantities import count, listed, seconds
+from haloscope.records.points import point_name
 from haloscope.records.record import Record
 from haloscope.report.draw.figures import Drawing, draw_all
 from haloscope.topics import figures
@@ -34,7 +36,9 @@ def _over_launches(case: MeasuredCase) -> str:
     """The median of a step over the good launches, and what is said of its spread."""
     if case.time is None:
         return "no good launch"
-    several = "a step of every size" if len(case.launches[0].points) > 1 else "a step"
+    several = "a step of every size" if len(sweep(case)) > 1 else "a step"
+    if case.lacking:
+        several += f" that all launches have (without {listed([*map(point_name, case.lacking)])})"
     time = case.time
     text = f"median of {several}: {seconds(time.value)}"
     if time.low is None or time.high is None:

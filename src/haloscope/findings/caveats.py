@@ -121,7 +121,8 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Check that the patterns of program.toml match lines of one operation and size.",
     ),
     Caveat.NO_TIME: Explanation(
-        "The program printed no valid time, such as 0, in some lines, which are left out.",
+        "The program printed no valid time of these sizes in some launches. The total of a launch "
+        "is of the sizes that all launches have.",
         "Time more steps at once, or print more digits.",
     ),
     Caveat.NEAR_CACHE_SIZE: Explanation(

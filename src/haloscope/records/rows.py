@@ -11,8 +11,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from haloscope.errors import Problem, UserError
+from haloscope.quantities import count
 from haloscope.records import kernels
 from haloscope.records.keys import RecordedLayout, ToolchainUsed
+from haloscope.records.points import point_key
 from haloscope.records.record import Record, whole
 from haloscope.study.settings import LAYOUT, SETTINGS, Setting, settings_of
 
@@ -49,6 +51,8 @@ class Rows:
     path: Path
     per: Per
     columns: tuple[RowColumn, ...]
+    left_out: tuple[str, ...] = ()
+    """What no row or column has, and why."""
 
     def __iter__(self) -> Iterator[list[Setting]]:
         """A row after the other, with a value or None for each column."""
@@ -66,7 +70,8 @@ def rows(folder: Path, per: Per) -> Rows:
     """The rows of a result folder. UserError where it has no records.
 
     Each row has the id and the settings of its case. A launch that swept sizes has a row for each
-    of its points. A launch without a time has one row, with its outcome.
+    of its points, also for those without a valid time. A launch without a time has one row, with
+    its outcome.
     """
     path = folder / "records.jsonl"
     if not path.exists():
@@ -74,7 +79,10 @@ def rows(folder: Path, per: Per) -> Rows:
         raise UserError(Problem(str(folder), "no records.jsonl is in it", remedy))
     types: dict[str, Type | None] = {}
     told: dict[str, tuple[str, str]] = {}
+    several: dict[str, int] = {}
     for raw in whole(path, tell=False):
+        for name in _lists(raw) if per == "launches" else ():
+            several[name] = several.get(name, 0) + 1
         for row in _rows(raw, per):
             for name, value in row.items():
                 types[name] = _common(types.get(name), _type(name, value))
@@ -84,7 +92,11 @@ def rows(folder: Path, per: Per) -> Rows:
         raise UserError(Problem(str(path), what, remedy))
     names = sorted(types, key=_place)
     columns = (RowColumn(name, types[name] or "string", *told[name]) for name in names)
-    return Rows(path, per, tuple(columns))
+    left_out = (
+        f"{name} of {count(number, 'launch', 'launches')}: a list has no column, see {path.name}"
+        for name, number in several.items()
+    )
+    return Rows(path, per, tuple(columns), tuple(left_out))
 
 
 def _place(name: str) -> int:
@@ -129,16 +141,38 @@ def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[_Row]:
         "compiler": toolchain.get("compiler"),
         "commit": git.get("commit"),
     }
-    for point in raw.get("points") or [raw]:
+    for point in [*(raw.get("points") or [raw]), *_untimed(raw, per)]:
         times = point.get("times_s") or []
         swept = {name: point[name] for name in ("operation", "size_bytes") if point is not raw}
         own = {**launch, **{name: value for name, value in swept.items() if value is not None}}
+        own["reason"] = point.get("why") or own["reason"]
         if per == "launches":
             yield {**own, **_summary(times), **_results(point.get("result") or {})}
         elif times:
             yield from ({**own, "repetition": k, "time_s": time} for k, time in enumerate(times))
         else:
             yield {**own, "repetition": None, "time_s": None}
+
+
+def _untimed(raw: Mapping[str, Any], per: Per) -> Iterator[Mapping[str, Any]]:
+    """Lines without a valid time, as points that have none; of launches, sizes that have no other.
+
+    In an external program's output, they are the lines of a sweep that its record sets aside.
+    """
+    timed = {point_key(one) for one in raw.get("points") or () if per == "launches"}
+    for one in (raw.get("program") or {}).get("untimed", ()):
+        if point_key(one) not in timed:
+            timed |= {point_key(one)} if per == "launches" else set()
+            yield one
+
+
+def _lists(raw: Mapping[str, Any]) -> Iterator[str]:
+    """The results that are lists or surfaces."""
+    for one in (raw, *(raw.get("points") or ())):
+        found = one.get("result") or {}
+        yield from (
+            f"result_{name}" for name, each in found.items() if isinstance(each, list | dict)
+        )
 
 
 def _summary(times: Sequence[float]) -> _Row:

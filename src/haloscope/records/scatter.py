@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from haloscope.quantities import size
+from haloscope.records.points import point_key, point_name
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -32,5 +32,4 @@ def _ratios(record: Record) -> Iterator[tuple[float, str]]:
     if not record.points and record.times_s:
         yield max(record.times_s) / min(record.times_s), ""
     for point in record.points:
-        of = " ".join(filter(None, (point.get("operation"), size(point["size_bytes"]))))
-        yield max(point["times_s"]) / min(point["times_s"]), of
+        yield max(point["times_s"]) / min(point["times_s"]), point_name(point_key(point))

@@ -20,12 +20,14 @@ from haloscope.quantities import (
     SCALES,
     count,
     flops,
+    listed,
     percent,
     quantity,
     rate,
     seconds,
     size,
 )
+from haloscope.records.points import point_key, point_name
 from haloscope.records.record import Record
 from haloscope.records.scatter import is_of_several, most_apart
 from haloscope.study.case import thread_bind_of
@@ -48,6 +50,10 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
     """
     several = len(record.points) > 1
     step = "one step of every size" if several else "one step"
+    timed = {point_key(one) for one in record.points}
+    lost = dict.fromkeys(point_key(one) for one in _lost(record) if point_key(one) not in timed)
+    if lost:
+        step += f" but {listed([*map(point_name, lost)])}"
     simulation = record.raw.get("simulation") or {}
     details = (
         _section("simulation", _simulation(simulation, good=record.outcome == "ok")),
@@ -176,8 +182,11 @@ def _parameters(record: Record) -> list[tuple[str, str]]:
 
 def _untimed(record: Record) -> RenderableType | None:
     """The lines of an external program's output that have no valid time."""
-    lost = (record.program or {}).get("untimed") or ()
-    return _section("left out", [(one["line"], one["why"]) for one in lost])
+    return _section("left out", [(one["line"], one["why"]) for one in _lost(record)])
+
+
+def _lost(record: Record) -> Sequence[Mapping[str, Any]]:
+    return (record.program or {}).get("untimed") or ()
 
 
 def _times(times_s: Sequence[float]) -> list[tuple[str, str]]:

@@ -219,7 +219,7 @@ def _cell(case: MeasuredCase, name: str, notebook: Notebook) -> Cell:
 def points_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Sweeps of external programs: time and bandwidth by size, as printed.
 
-    One table a case, two columns an operation.
+    One table a case, three columns an operation.
     """
     own = [case for case in cases if case.external and sweep(case)]
     return [_point_table(part, context) for part in facets_of_kernels(own, ())]
@@ -231,12 +231,17 @@ def _point_table(part: Facet, context: Context) -> Table:
     at = {(point.operation, point.size_bytes): point for point in sweep(case)}
     operations = list(dict.fromkeys(operation for operation, _ in at))
 
-    def cells(operation: str | None, bytes_: int) -> tuple[Cell, Cell]:
+    good = len(case.launches)
+    complete = all(len({*point.of}) == good for point in at.values())
+
+    def cells(operation: str | None, bytes_: int) -> tuple[Cell, Cell, Cell]:
         point = at.get((operation, bytes_))
         if point is None:
-            return missing(), missing()
+            return missing(), missing(), plain(0)
         speed = notebook.estimate(point.rate, case, BYTES_PER_SECOND) if bytes_ else missing()
-        return notebook.estimate(point.time, case, SECONDS), speed
+        own = len({*point.of})
+        launches = Cell(own, f"{own} of {good}", tone="" if own == good else "warning")
+        return notebook.estimate(point.time, case, SECONDS), speed, launches
 
     rows = tuple(
         (
@@ -251,20 +256,24 @@ def _point_table(part: Facet, context: Context) -> Table:
         title=context.title(f"{case.kernel} by size", part.label.removeprefix(case.kernel)),
         columns=(
             Column("size_bytes", "size", align="left"),
-            *(column for operation in operations for column in _columns(operation)),
+            *(column for operation in operations for column in _columns(operation, complete)),
         ),
         rows=rows,
         notes=notebook.notes(),
     )
 
 
-def _columns(operation: str | None) -> tuple[Column, Column]:
-    """Time and bandwidth of an operation; of the only one, which has no name, without it."""
+def _columns(operation: str | None, complete: bool) -> tuple[Column, Column, Column]:
+    """Time, bandwidth, and launches of an operation; of the only one, which has no name, without.
+
+    complete: whether all launches have all points.
+    """
     name = operation or ""
     before = f"{name}_" if name else ""
     return (
         Column(f"{before}time_s", "time", name),
         Column(f"{before}bandwidth_bytes_per_s", "bandwidth", name),
+        Column(f"{before}launches", "launches", name, only_csv=complete),
     )
 
 

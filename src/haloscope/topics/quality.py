@@ -30,7 +30,8 @@ from haloscope.findings.finding import (
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.papers.validated import Validated, validated
 from haloscope.papers.validated import called as named
-from haloscope.quantities import listed, rate, seconds, size
+from haloscope.quantities import listed, rate, seconds
+from haloscope.records.points import point_key, point_name
 from haloscope.records.scatter import is_of_several, most_apart
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import warning
@@ -250,15 +251,16 @@ def scattered(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Find
 
 
 def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """A warning for every external program with lines that have no valid time."""
+    """A warning for every external program without a valid time of a size, in some launches."""
     for case in cases:
-        found = Counter(
-            " ".join(filter(None, ("x", one["operation"], size(one["size_bytes"]))))
+        lines = Counter(
+            point_key(one)
             for record in case.launches
             for one in (record.program or {}).get("untimed", ())
         )
+        found = lines | Counter(case.lacking if case.external else {})  # the larger number of both
         if found:
-            parts = [Claim({"name": at}, count=n) for at, n in found.items()]
+            parts = [Claim({"name": f"x {point_name(key)}"}, count=n) for key, n in found.items()]
             if len(parts) > NAMED:
                 rest = sum(part.count or 0 for part in parts[NAMED:])
                 parts = [*parts[:NAMED], Claim({"name": "others"}, count=rest)]

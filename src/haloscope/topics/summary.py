@@ -81,7 +81,7 @@ _OF_POINTS = (
 
 def _points(case: MeasuredCase) -> tuple[Swept, ...]:
     """The points of a sweep; none of a case with one, whose time is that of its step."""
-    return sweep(case) if case.launches and len(case.launches[0].points) > 1 else ()
+    return sweep(case) if any(len(record.points) > 1 for record in case.launches) else ()
 
 
 def _of_points(
@@ -90,7 +90,8 @@ def _of_points(
     """The row of a case once for each of its points, with the time of a step of that size."""
     return [
         (
-            *row[:2],
+            row[0],
+            plain(len({*point.of})),
             notebook.estimate(point.time, case, SECONDS),
             *row[3:],
             plain(point.operation, point.operation or ""),
@@ -103,7 +104,7 @@ def _of_points(
 def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
     total = max(case.planned or 0, len(case.launches) + len(case.excluded))
     good = len(case.launches)
-    points = len(case.launches[0].points) if case.launches else 0
+    points = max((len(record.points) for record in case.launches), default=0)
     told = [f"{points} points", *_found(case)] if points > 1 else _found(case)
     return (
         label(row_name(case, among), case=case.id),

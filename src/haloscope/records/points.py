@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tells a point of a sweep from the others of its launch, and its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from haloscope.quantities import size
+
+PointKey = tuple[str | None, int]
+"""What a point is of: an operation, where there are several, and a size."""
+
+
+def point_key(point: Mapping[str, Any]) -> PointKey:
+    """What a point of a record is of."""
+    return point.get("operation"), point["size_bytes"]
+
+
+def point_name(key: PointKey) -> str:
+    """Name a point: "allreduce 8 B", or "8 B" where there is one operation."""
+    operation, bytes_ = key
+    return f"{operation or ''} {size(bytes_)}".strip()
