@@ -293,11 +293,11 @@ def test_an_emulated_device_s_times_stand_beside_no_real_one_s() -> None:
 
     assert [one.first.case.settings["n"] for one in with_mixed.contrasts] == [128]
     assert with_mixed.notes == (
-        "Not compared: 1 case worked on an emulated device in one folder alone, whose times say "
-        "nothing of a real one's.",
+        "Not compared: 1 case used an emulated device in only one folder, whose timings are not "
+        "representative of a real device.",
     )
     alone = compared(on_a_device(emulated), on_a_device(gpu))
     assert (alone.details, alone.tables) == (None, ())
-    assert alone.refused == "1 case worked on an emulated device in one folder alone"
+    assert alone.refused == "1 case used an emulated device in only one folder"
     for device in (gpu, emulated):
         assert len(compared(on_a_device(device), on_a_device(device)).contrasts) == 1

@@ -49,7 +49,7 @@ def test_launches_after_an_accepted_change_are_told() -> None:
     change = "cluster file of the node model: a -> b"
     launches = cases([poisson(64), poisson(64, launch=1, changed=[change])])
 
-    assert mixed(launches) == f"1 launch came after an accepted change: {change}."
+    assert mixed(launches) == f"1 launch measured after an accepted change: {change}."
 
 
 def test_what_is_alike_or_is_meant_to_differ_is_not_told() -> None:
@@ -67,5 +67,6 @@ def test_two_states_of_a_cluster_file_are_told() -> None:
     ]
 
     assert mixed(cases(states)) == (
-        "Not measured alike, though under one name: state of the cluster file: aaa and bbb."
+        "Measured under different conditions, but with the same name: "
+        "state of the cluster file: aaa and bbb."
     )

@@ -62,16 +62,16 @@ def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
 def test_launches_of_one_job_say_that_they_hold_for_its_nodes() -> None:
     (table,) = build("summary", of_jobs({1: [1.0 + k / 100 for k in range(7)]}))
 
-    assert any("one allocation of the batch system" in note for note in table.notes)
+    assert any("one batch job" in note for note in table.notes)
     assert any("rank-based interval" in note for note in table.notes)
 
 
 def test_a_table_says_over_how_many_jobs_its_intervals_are() -> None:
     (table,) = build("summary", of_jobs(NODES))
 
-    (note,) = [note for note in table.notes if "interval over" in note]
-    assert "over 3 allocations" in note and "9 launches are nested" in note and "95.0 %" in note
-    assert not any("one allocation" in note for note in table.notes)
+    (note,) = [note for note in table.notes if "Student's interval" in note]
+    assert "3 allocations" in note and "9 launches" in note and "95.0 %" in note
+    assert not any("one batch job" in note for note in table.notes)
 
 
 def test_what_scatters_is_told_with_what_would_help() -> None:
@@ -79,12 +79,12 @@ def test_what_scatters_is_told_with_what_would_help() -> None:
     noisy = {1: [1.0, 1.3, 1.1], 2: [1.2, 1.0, 1.15], 3: [1.3, 1.05, 1.0]}
     (alike,) = build("summary", of_jobs(noisy))
 
-    (told,) = [note for note in apart.notes if note.startswith("Allocations differ by")]
-    assert "differ by 14 %, launches in one by 0.98 %" in told
-    assert told.endswith("Another allocation makes these intervals narrower, not another launch.")
-    (told,) = [note for note in alike.notes if note.startswith("Allocations differ by")]
-    assert "differ by 0 %" in told
-    assert told.endswith("More launches make these intervals narrower.")
+    (told,) = [note for note in apart.notes if note.startswith("Standard deviation")]
+    assert "allocations 14 %, between launches of one allocation 0.98 %" in told
+    assert told.endswith("add allocations rather than launches.")
+    (told,) = [note for note in alike.notes if note.startswith("Standard deviation")]
+    assert "allocations 0 %" in told
+    assert told.endswith("add launches.")
 
 
 def test_launches_without_a_batch_system_are_as_ever() -> None:
@@ -148,7 +148,7 @@ def test_the_test_that_is_named_is_the_one_that_was_made() -> None:
 
     def told(raws: list[Raw]) -> str:
         (table,) = build("exchange", raws)
-        return next(note for note in table.notes if note.startswith("times as fast"))
+        return next(note for note in table.notes if note.startswith("speedup"))
 
     assert "p: Student's over allocations, Holm's" in told(nested)
     assert "p: two-sided Mann-Whitney over launches, Holm's" in told(alone)

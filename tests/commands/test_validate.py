@@ -66,7 +66,7 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert "Published table 4.1: N = 16384, seconds" in page
     predicted = "Prediction error, table 4.1, simulated on stampede2: median of 5 predictions"
     assert f"{predicted} 0.1 % and largest 0.1 %" in page
-    assert "6 predictions over what was published: 6 within 10 % of it." in page
+    assert "6 predictions against published values: 6 within 10 %." in page
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
     assert (report / "figures" / "predicted-predicted-s.svg").exists()
     assert (report / "figures" / "predicted-ratio-s.svg").exists()
@@ -83,9 +83,9 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     cells += [short, replace(short, predicted=3.6), on(1, 1, 1, None)]
     assert main([*command, "--out", str(tmp_path / "again")]) == 1
     text = (tmp_path / "again" / "report.md").read_text(encoding="utf-8")
-    assert "8 predictions." in text and "6 predictions over what was published: 6 " in text
+    assert "8 predictions." in text and "6 predictions against published values: 6 " in text
     assert "- Not simulated: 1 cell: no room" in text
-    assert "figure: 2 cells whose last printed digit is too coarse; 1 would" in text
+    assert "not drawn: 2 cells, because their last printed digit is too coarse; 1 would" in text
     out = " ".join(capsys.readouterr().out.split())
     assert "not simulated: no room" in out
     assert "2 cells with too few digits for an error: 1 would be printed as published" in out
@@ -150,7 +150,7 @@ def test_replicates_have_their_interval_beside_the_published_time(
     out = " ".join(capsys.readouterr().out.split())
     assert "[52,000, 53,000]" in out
     assert "medians of 7: launches are simulated replicates" in out
-    assert "as far as --spread or the cluster file says" in out
+    assert "(--spread or the cluster file)" in out
     head, first = (tmp_path / "cells.csv").read_text().splitlines()
     assert "predicted,low,high,error" in head
     assert "52240.0,52000.0,53000.0" in first
@@ -278,7 +278,7 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     assert [(mark.low, mark.high) for mark in over.curves[-1].marks] == [(420.0, 444.0)]
     assert [(m.y, m.low, m.high) for m in ratio.curves[-1].marks] == [(1.1, 1.05, 1.11)]
     assert any(note.startswith("Bars: launches are simulated") for note in first.notes)
-    assert second.notes == ("Dashed: predicted as published; dotted: 10 % more and less.",)
+    assert second.notes == ("Dashed: predicted = published; dotted: ± 10 %.",)
 
 
 def test_a_ratio_of_times_is_not_told_as_a_time() -> None:

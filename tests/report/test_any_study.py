@@ -210,7 +210,7 @@ def _above_what_memory_allows(document: Document) -> Iterator[str]:
             assert isinstance(panel, Lines)
             lines = {c.style: c.marks[0] for c in panel.curves if c.label.startswith("memory")}
             for curve in panel.curves:
-                at = lines[curve.style] if curve.label.startswith("reached") else None
+                at = lines[curve.style] if curve.label.startswith("achieved") else None
                 high = [m for m in curve.marks if at and m.y > at.y / at.x * m.x * WHOLE]
                 if high and not any("above its line" in note for note in figure.notes):
                     yield curve.label

@@ -226,7 +226,7 @@ def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -
     assert report.toolchains[0][1].startswith("Open MPI v4.1.4")
     assert "Clock: MPI_Wtime, resolution 1.00 ns, cost of a call 25.0 ns." in report.method[1]
     assert (
-        "Launches a case: 4 to 5, in random order. Repetitions a launch: 1 to 5."
+        "Launches per case: 4 to 5, in random order. Repetitions per launch: 1 to 5."
         in (report.method[2])
     )
     facts = dict(report.provenance)
@@ -249,9 +249,9 @@ def test_records_that_say_little_are_no_obstacle(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (None, "no records.jsonl is in it"),
-        ("", "its records.jsonl has no record that can be read"),
-        ('{"schema":1,"cas', "its records.jsonl has no record that can be read"),
+        (None, "no records.jsonl in this folder"),
+        ("", "its records.jsonl has no readable record"),
+        ('{"schema":1,"cas', "its records.jsonl has no readable record"),
     ],
 )
 def test_a_folder_without_records_is_refused(
@@ -269,7 +269,7 @@ def test_a_folder_whose_first_launch_never_ended_is_gone_on_with(tmp_path: Path)
     folder.mkdir()
     (folder / "plan.json").write_text("{}")
 
-    with pytest.raises(UserError, match="nothing was measured yet\n.*run --resume '.*/two words'"):
+    with pytest.raises(UserError, match="it has no records yet\n.*run --resume '.*/two words'"):
         open_folder(folder)
 
 

@@ -133,7 +133,7 @@ def test_words_of_a_ping_pong_are_of_all_its_curves() -> None:
     (figure,) = draw("pingpong", [near, far])
 
     assert figure.alt == (
-        "Ping-pong by message size. 8 B: half a round trip of 1.00 µs (shm); highest bandwidth "
+        "Ping-pong by message size. 8 B: half round trip 1.00 µs (shm); highest bandwidth "
         "8.00 GB/s at 1 MiB (tcp)."
     )
 

@@ -39,7 +39,7 @@ def test_skill_counts_cells_that_have_a_guess() -> None:
 
 def test_errors_have_a_worst_tenth() -> None:
     (table,) = errors(CELLS, "4.1")
-    assert [column.title for column in table.columns][-3:] == ["median", "worst tenth", "worst"]
+    assert [column.title for column in table.columns][-3:] == ["median", "90th percentile", "worst"]
     assert shown(table)[1] == ["only predicted", "2", "17.5 %", "25.0 %", "25.0 %"]
 
 

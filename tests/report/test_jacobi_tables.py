@@ -81,7 +81,7 @@ def test_k_c_models_measured_and_published() -> None:
     assert isinstance(detailed, float) and detailed == pytest.approx(textbook, rel=0.01)
     assert one["published_mlups"].value == pytest.approx(112.74)
     assert two["published_mlups"].value is None
-    assert any("nothing was fitted" in note for note in table.notes)
+    assert any("No other sweep" in note for note in table.notes)
 
 
 def test_simulated_sweeps_are_not_called_measured_nor_their_model_independent() -> None:
@@ -92,9 +92,9 @@ def test_simulated_sweeps_are_not_called_measured_nor_their_model_independent() 
 
     groups = list(dict.fromkeys(column.group for column in table.columns if column.group))
     assert groups == ["textbook model", "detailed model", "simulated", "published (MLUP/s)"]
-    assert not any("nothing was fitted" in note for note in table.notes)
+    assert not any("No other sweep" in note for note in table.notes)
     assert any("from the same simulation" in note for note in table.notes)
-    assert "from the same simulation" in figure.notes[0]
+    assert "of the same simulation" in figure.notes[0]
 
 
 def detailed_of_two(slowness: float) -> float:
@@ -125,13 +125,13 @@ def test_what_a_model_lacks_is_said() -> None:
     assert any("messages between two ranks" in note for note in figure.notes)
     raws = [sweeps((2, 1, 1), 1000.0), sweeps((1, 2, 1), 900.0)]
     (table,) = tables.build("jacobi", cases(raws), context(raws))
-    assert any("one rank alone" in note for note in table.notes)
+    assert any("one rank was not measured" in note for note in table.notes)
 
 
 def test_a_triad_that_caches_hold_is_not_said_to_be_unmeasured() -> None:
     raws = study()
     kept = [raw for raw in raws if raw["kernel"] != "stream"]
-    for size, words in ((2**20, "only over arrays that caches hold"), (2**32, "")):
+    for size, words in ((2**20, "only with arrays that fit in caches"), (2**32, "")):
         streams = [
             {**raw, "points": [{**point, "size_bytes": size} for point in raw["points"]]}
             for raw in raws
@@ -155,8 +155,8 @@ def test_a_roofline_that_is_not_there_says_what_it_lacks() -> None:
 
     unmeasured = [raw for raw in quick() if raw["kernel"] != "stream"]
     assert why_no_roofline([*unmeasured, large]).endswith("1 core (stream)")
-    assert why_no_roofline([*cached, large]).startswith("no triad")
-    assert "hold all meshes" in why_no_roofline([*quick(), small])
+    assert why_no_roofline([*cached, large]).startswith("no STREAM triad")
+    assert "all meshes fit" in why_no_roofline([*quick(), small])
     assert why_no_roofline(quick()) == "no case suits it"
 
 
@@ -176,7 +176,7 @@ def on(cluster: str, raws: list[Raw]) -> list[Raw]:
 
 def test_the_figure_has_the_bound_and_the_model() -> None:
     rates, ratios = panels(study())
-    assert [*rates] == ["N times one", "measured", "detailed model"]
+    assert [*rates] == ["linear speedup", "measured", "detailed model"]
     assert [mark.y for mark in rates["measured"].marks] == pytest.approx([0.54, 1.0])
     assert [*ratios] == ["1-D", "1-D, detailed model"]
     assert [mark.y for mark in ratios["1-D"].marks] == pytest.approx([1.0, 1.08])
@@ -190,7 +190,7 @@ def test_ratios_are_of_one_dimension_against_more_on_an_axis_that_fits_them() ->
     assert [mark.y for mark in ratios["2/3-D"].marks] == pytest.approx([1.0, 4 * 540 / 1900])
     (figure,) = figures.build("jacobi", cases(raws), context(raws))
     assert [panel.y.from_zero for panel in figure.panels] == [True, False]  # type: ignore[union-attr]
-    assert figure.alt.startswith("Updates a second of 1 to 4 processes; most: 1,900 MLUP/s on 4")
+    assert figure.alt.startswith("Updates per second of 1 to 4 processes. Highest: 1,900 MLUP/s")
 
 
 def test_a_colour_stands_for_one_thing_in_both_panels() -> None:
@@ -229,8 +229,8 @@ def test_what_plays_no_part_is_in_no_title() -> None:
     raws = [*strong, *study()]
     titles = [figure.title for figure in figures.build("jacobi", cases(raws), context(raws))]
     assert sorted(titles) == [
-        "Jacobi: updates a second by processes, L = 400, size = cubes",
-        "Jacobi: updates a second by processes, size = 400x400x400",
+        "Jacobi: updates per second by processes, L = 400, size = cubes",
+        "Jacobi: updates per second by processes, size = 400x400x400",
     ]
 
 
@@ -248,15 +248,15 @@ def test_the_roofline_has_memory_cache_and_variants() -> None:
     )
     found = {curve.label: curve for curve in panel.curves}
     assert [*found] == [
-        *("reached, 1 core", "reached, 2 cores"),
-        *("memory, 1 core", "memory, 2 cores", "in the cache, 1 core"),
+        *("achieved, 1 core", "achieved, 2 cores"),
+        *("memory, 1 core", "memory, 2 cores", "in cache, 1 core"),
     ]
-    reached = [(mark.x, mark.y) for mark in found["reached, 1 core"].marks]
+    reached = [(mark.x, mark.y) for mark in found["achieved, 1 core"].marks]
     assert reached == pytest.approx([(0.25, 3.24), (3, 5.4)])
-    assert found["in the cache, 1 core"].marks[0].y == pytest.approx(12)
+    assert found["in cache, 1 core"].marks[0].y == pytest.approx(12)
     moved = 13 * 4 / 3  # a line is read before it is written
     assert found["memory, 1 core"].marks[0].y == pytest.approx(moved / 8, rel=0.1)
-    assert found["memory, 1 core"].style == found["reached, 1 core"].style
+    assert found["memory, 1 core"].style == found["achieved, 1 core"].style
 
 
 @pytest.mark.parametrize(("precision", "fits"), [("double", False), ("float", True)])
@@ -266,7 +266,7 @@ def test_a_mesh_fits_in_the_cache_by_its_precision(precision: str, fits: bool) -
     (figure,) = figures.build("roofline", cases(raws), context(raws))
     (panel,) = figure.panels
     assert isinstance(panel, figure_model.Lines)
-    assert ("in the cache, 1 core" in [curve.label for curve in panel.curves]) == fits
+    assert ("in cache, 1 core" in [curve.label for curve in panel.curves]) == fits
 
 
 def test_operations_of_an_update_are_those_that_the_kernel_declares() -> None:
@@ -316,7 +316,7 @@ def test_a_model_is_not_checked_against_the_case_that_it_was_made_from() -> None
     assert off == pytest.approx(predicted / 1000e6 - 1)
     (table,) = tables.build("jacobi", cases(study()), context(study()))
     assert any(
-        f"Off by {100 * off:.1f} % (root mean square) over 2 ranks." in n for n in table.notes
+        f"Error {100 * off:.1f} % (root mean square) over 2 ranks." in n for n in table.notes
     )
 
 

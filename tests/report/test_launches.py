@@ -23,7 +23,7 @@ def test_what_waiting_for_the_first_device_kernel_adds_stands_beside_both_times(
     assert [cell.value for cell in small[4:]] == pytest.approx([73 * US, 98 * US, 25 * US])
     assert "‖" in small[4].marks
     assert large[6].value == pytest.approx(1 * US)
-    assert any("no launch is hidden" in note for note in table.notes)
+    assert any("its launch is not hidden" in note for note in table.notes)
 
 
 def on_gpu(cluster: str = "summit", **params: int) -> Raw:
@@ -35,7 +35,7 @@ def on_gpu(cluster: str = "summit", **params: int) -> Raw:
 def test_the_paper_s_example_stands_beside_its_device_kernels_on_its_cluster_alone() -> None:
     def published(raw: Raw) -> list[float | None]:
         (table,) = build("launches", [raw], "anl-petsc-summit-part2")
-        told = [note for note in table.notes if "no measurement: it assumes 10 µs" in note]
+        told = [note for note in table.notes if "They assume 10 µs" in note]
         found = [cell.published_value for cell in table.rows[0][4:]]
         assert bool(told) == any(found)
         return found
@@ -64,5 +64,5 @@ def test_timelines_of_both_ways_have_their_names_and_say_what_device_it_was() ->
     )
 
     assert [panel.title for panel in emulated.panels] == ["pipelined, 4 KiB", "synchronised, 4 KiB"]
-    assert noted(emulated, "emulated device")
+    assert noted(emulated, "Emulated device")
     assert not any("emulated" in note for note in real.notes)

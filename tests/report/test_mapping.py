@@ -45,7 +45,7 @@ def test_numbers_of_nodes_have_rows_and_one_node_belongs_to_every_mapping() -> N
     shown = [[cell.text for cell in row] for row in table.rows]
 
     assert [column.title for column in table.columns] == [
-        *("tasks", "nodes", "block", "random 7", "over fewest", "nodes × step")
+        *("tasks", "nodes", "block", "random 7", "/ fewest nodes", "nodes × step")
     ]
     assert shown == [
         ["8", "1, 8 each", "1.00 s", "1.00 s", "1.00 ×", "1.00 node-s"],
@@ -88,7 +88,7 @@ def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like
     def curves(host: str) -> dict[str, list[tuple[float, float]]]:
         (figure,) = figures.build("mapping", cases(transposes()), context(host))
         (panel,) = panels(figure)
-        assert ("over the fewest nodes" in figure.notes[0]) == (host == "eagle")
+        assert ("relative to their fewest nodes" in figure.notes[0]) == (host == "eagle")
         return {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
 
     own = curves("eagle")
@@ -110,7 +110,7 @@ def test_a_published_percentage_stands_at_the_nodes_that_the_paper_planned() -> 
     (minife,) = (one for one in panel.curves if one.label == "2,048 tasks, minife, published")
     assert [(mark.x, mark.y) for mark in minife.marks] == [(512, 3.5)]
     assert minife.published
-    assert any("of the shorter time" in note for note in figure.notes)
+    assert any("relative to the shorter time" in note for note in figure.notes)
 
 
 def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
@@ -126,7 +126,7 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     assert shown["2048", "167, 12 or 13 each"][-2:] == ["1982 s", "1.41 ×"]
     told = [*["–"] * 4, "bigfft", "–", "more than about 2.40 ×"]
     assert shown["more than 256", "the most"] == told
-    assert any("of the shorter time" in note for note in table.notes)
+    assert any("relative to the shorter time" in note for note in table.notes)
     assert any("of the published runs" in note for note in table.notes)
     assert not any("of the published runs" in note for note in halos.notes)
     assert [cell.text for cell in halos.rows[-1]] == [
@@ -169,7 +169,7 @@ def test_a_number_of_tasks_on_one_number_of_nodes_has_no_curve() -> None:
 
 def test_transposes_are_one_comparison_with_sizes_that_shrink() -> None:
     (table,) = tables.build("mapping", cases(transposes()), context("elsewhere"))
-    assert table.title == "Tasks on few nodes and on many, fft_pencil"
+    assert table.title == "Tasks on few and many nodes, fft_pencil"
     one, *others = found(mappings, [{**raw, "clock": "simulated"} for raw in transposes()])
     assert one.question not in [other.question for other in others]
     assert one.parts[0].subject["pattern"] == "distributed"

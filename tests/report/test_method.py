@@ -33,7 +33,7 @@ def test_what_ended_the_launches_of_a_rule_is_told_of_all_but_absent_cases() -> 
     assert line == (
         "Cases were launched until the intervals of their medians were within ± 5.0 %, with all "
         "launches and without the last, or to a cap: 1 case narrow enough, 1 case at the cap of "
-        "120 s and 1 case not to its end."
+        "120 s and 1 case unfinished."
     )
 
 

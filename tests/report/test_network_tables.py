@@ -102,7 +102,7 @@ def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
 
     assert [c.title for c in table.columns] == ["message", "barrier", "bcast"]
     assert [row[0].text for row in table.rows] == ["none", "8 B", "64 B"]
-    assert noted(table, "by round time")
+    assert noted(table, "together: round time")
     assert [panel.title for panel in panels(figure)] == ["bcast"]
 
 
@@ -115,8 +115,8 @@ def test_a_warmup_that_is_found_is_left_out_and_told() -> None:
     assert case.times_s == [1e-6] * 6
     told = method(case.launches, [case], {})
     assert (
-        "Warm-up was found in 1 of 1 series of repetitions, one for each size of a case; left out "
-        "at their beginning: 1."
+        "Warm-up was found in 1 of 1 series of repetitions, one per size of a case; excluded "
+        "warm-up: 1."
     ) in told
     assert not any(
         "Warm-up was found" in line for line in method(case.launches[:5], cases(raws[:5]), {})

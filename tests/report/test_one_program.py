@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One process exchanges nothing: its ways to do so are one program, and tables say so."""
+"""With one process nothing is exchanged: a note says that variants run identical code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def products(ranks: int, ways: tuple[str, ...] = ("none", "split")) -> list[Raw]
 
 
 def told(raws: list[Raw], kind: str) -> list[str]:
-    return [note for table in build(kind, raws) for note in table.notes if "one program" in note]
+    return [note for table in build(kind, raws) for note in table.notes if "identical code" in note]
 
 
 @pytest.mark.parametrize("kind", ["spmv", "summary"])
@@ -23,8 +23,8 @@ def test_ways_of_one_process_are_said_to_be_one_program(kind: str) -> None:
     (note,) = told(products(1) + products(2), kind)
 
     assert note == (
-        "One process exchanges nothing: overlap = none and split are one program there, measured "
-        "2 times; how they differ is chance."
+        "With one process nothing is exchanged: overlap = none and split run identical code; "
+        "2 measurements; any difference between them is noise."
     )
 
 
@@ -33,14 +33,14 @@ def test_of_simulated_ones_nothing_is_chance() -> None:
 
     (note,) = told(raws, "summary")
 
-    assert note.endswith("overlap = none and split are one program there, simulated 2 times.")
+    assert note.endswith("overlap = none and split run identical code; 2 simulations.")
 
 
 def test_the_solver_s_exchanges_too() -> None:
     raws = [poisson(64, ranks=1, exchange=way) for way in ("blocking", "nonblocking")]
 
     assert told(raws, "walltime_grid") == []  # each in a grid of its own
-    assert "exchange = blocking and nonblocking are" in told(raws, "summary")[0]
+    assert "exchange = blocking and nonblocking run" in told(raws, "summary")[0]
 
 
 def test_what_one_process_does_otherwise_is_another_program() -> None:
@@ -48,8 +48,8 @@ def test_what_one_process_does_otherwise_is_another_program() -> None:
     (note,) = told(products(1, ("none", "split", "split_temporary")), "spmv")
     transforms = [fft(ranks=1, transpose=way) for way in ("alltoallv", "pairwise", "pipelined")]
 
-    assert "overlap = none and split are" in note and "split_temporary" not in note
-    assert "transpose = alltoallv and pairwise are" in told(transforms, "fft")[0]
+    assert "overlap = none and split run" in note and "split_temporary" not in note
+    assert "transpose = alltoallv and pairwise run" in told(transforms, "fft")[0]
 
 
 def test_of_several_processes_and_of_one_way_there_is_nothing_to_say() -> None:

@@ -293,7 +293,7 @@ def test_clusters_name_processes_and_variant_and_say_no_more_than_digits_tell() 
     assert cell(table, "Stampede2 (2018)", "full_speedup").text == "522–1,569"
     assert noted(table, "hpcf-2018-10, the textbook")
     (cores,) = (note for note in table.notes if "but 32 of Stampede2's 48" in note)
-    assert cores.startswith("hpcf-2018-10 says: ")
+    assert cores.startswith("hpcf-2018-10: ")
     assert [row[0].text for row in two.rows[-2:]] == [
         "this machine, fused",
         "this machine, textbook",
@@ -428,7 +428,7 @@ def test_cases_left_out_for_the_same_reason_share_a_line() -> None:
 
     assert [note for note in table.notes if note.startswith("Left out")] == [
         "Left out: poisson_cg: N = 64; poisson_cg: N = 128; poisson_cg: N = 256; and 2 more: "
-        f"all 5 launches could not be made here: {why}",
+        f"all 5 launches cannot run here: {why}",
         "Left out: poisson_cg: N = 2048: the only launch failed: killed",
     ]
 

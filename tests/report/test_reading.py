@@ -99,7 +99,7 @@ def test_figures_that_lack_the_same_are_not_drawn_in_one_line(tmp_path: Path) ->
 
     (line,) = document.not_drawn
     assert not document.figures
-    assert line.count("Not drawn") == 1 and "along their axes: " in line and "; " in line
+    assert line.count("Not drawn") == 1 and "along their axes): " in line and "; " in line
 
 
 def figure(*xs: float) -> Figure:
@@ -189,7 +189,7 @@ def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
     (table,) = (t for t in writing.composed(folder).tables if t.kind == "summary")
 
     assert table.rows[0][2].text == "–"
-    assert noted(table, "no step")
+    assert noted(table, "no time of a step")
 
 
 def test_few_columns_of_long_titles_are_printed_smaller_too() -> None:

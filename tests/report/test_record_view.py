@@ -121,7 +121,7 @@ def test_results_without_a_value_share_a_row() -> None:
 def test_parts_are_listed_at_the_least_and_the_largest_size_and_all_on_demand() -> None:
     raw = star_forest("sf_grid")
     shown: dict[bool, list[list[str]]] = {}
-    title = "parts of a step, each timed by itself"
+    title = "parts of a step, each measured separately"
     for whole in (False, True):
         out = StringIO()
         Console(file=out, width=100).print(record_view(Record.of(raw), whole=whole))

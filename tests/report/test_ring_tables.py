@@ -132,7 +132,7 @@ def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_do
     assert [cell.value for cell in column(latencies, "level")] == ["same-socket", "other-socket"]
     assert [cell.text for cell in column(latencies, "latency_s")] == ["200 ns", "400 ns"]
     assert [cell.text for cell in column(latencies, "intercept_s")] == ["0 ns", "0 ns"]
-    assert any("as each was asked" in note for note in latencies.notes)
+    assert any("(as requested)" in note for note in latencies.notes)
     assert not [note for note in cycles.notes + latencies.notes if "the line is at" in note]
 
 
@@ -198,7 +198,7 @@ def test_levels_of_a_ring_follow_one_another() -> None:
 
 def test_one_number_of_ranks_gives_no_latency() -> None:
     (alone,) = build("ring", [of_ring(2, 0)])
-    why = "No latency by level: it was measured at one number of processes alone."
+    why = "No latency by level: measured with only one number of processes."
     assert (alone.id, why in alone.notes) == ("ring", True)
 
 

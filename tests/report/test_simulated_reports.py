@@ -42,13 +42,13 @@ def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
     assert (
-        "1 solve: 20 iterations were simulated. The others, up to the known number, take as long "
-        "as the last simulated ones: 1581 (a paper, table 1)."
+        "1 solve: 20 iterations were simulated. The remaining iterations, up to the known number, "
+        "are assumed to take as long as the last simulated ones: 1581 (a paper, table 1)."
     ) in told
-    assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of simulating, ")
-    assert "240 a second" in last
-    assert any(line.startswith("Answers that were computed and checked: 1 of 2.") for line in told)
-    for word in ("Mann-Whitney", "may use, which", "bootstrap", "The answer of every"):
+    assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of simulation, ")
+    assert "240 per second" in last
+    assert any(line.startswith("Results computed and verified: 1 of 2.") for line in told)
+    for word in ("Mann-Whitney", "may use, which", "bootstrap", "Every timed configuration"):
         assert word not in " ".join(told)
     assert "Mann-Whitney" in " ".join(method_of([poisson(64)]))
 
@@ -62,7 +62,7 @@ def test_verified_answers_are_told_from_those_that_are_not() -> None:
     raws = [simulated(64, verified=True), simulated(1024)]
     found = trust(cases(raws))
     assert found and found.verified == 1
-    assert any("checked: 1 of 2." in line for line in method_of(raws))
+    assert any("verified: 1 of 2." in line for line in method_of(raws))
     (table,) = build("summary", raws)
     assert [row[2].marks for row in table.rows] == ["‡§", "‡"]
     assert noted(table, "§ ")
@@ -73,7 +73,7 @@ def test_verified_answers_are_told_from_those_that_are_not() -> None:
 def test_where_all_answers_are_verified_nothing_is_said_of_others() -> None:
     raws = [simulated(64, verified=True), simulated(1024, verified=True)]
     found = trust(cases(raws))
-    assert "Answers that were computed and checked: 2 of 2." in method_of(raws)
+    assert "Results computed and verified: 2 of 2." in method_of(raws)
     assert found and found.verified == 2
 
 
@@ -111,7 +111,7 @@ def test_a_simulated_machine_is_called_so_and_says_who_described_it() -> None:
     machine = {"host": "stampede2", "cpu": "Example", "source": "a data sheet", "governor": None}
     assert machine_facts(machine) == (
         ("simulated cluster", "stampede2"),
-        ("described by", "a data sheet"),
+        ("source of the description", "a data sheet"),
         ("processor", "Example"),
     )
 
@@ -133,7 +133,7 @@ def test_models_of_simulated_messages_say_that_nothing_was_measured() -> None:
     words += [text for table in (parameters, by_size) for text in table.notes]
     words += [column.title for column in by_size.columns]
     assert [text for text in words if "easured" in text] == []
-    assert "Residuals: simulated less model" in words
+    assert "Residuals: simulated - model" in words
     assert not any("too few for" in text for text in words)
     assert any("too few for" in note for note in build("fits", [pingpong()])[0].notes)
 
@@ -226,11 +226,11 @@ def test_intervals_of_replicates_are_called_simulated() -> None:
     time = next(cell for cell in table.rows[0] if cell.spread)
     assert (time.low, time.high, time.marks) == (1.0, 1.6, "‡")
     (note,) = [note for note in table.notes if note.startswith("‡")]
-    assert "simulated replicates" in note and "not of measurements" in note
+    assert "simulated replicates" in note and "not measurements" in note
     assert "deterministic" not in note
     (both,) = build("summary", [*drawn, *alike])
     (note,) = [note for note in both.notes if note.startswith("‡")]
-    assert "nodes were all alike" in note
+    assert "all nodes were identical" in note
 
 
 def test_speedups_of_replicates_have_intervals_of_these() -> None:

@@ -72,7 +72,7 @@ def test_times_of_an_emulated_device_are_marked() -> None:
 
     assert device.rows[0][1].marks == "‖" and host.rows[0][1].marks == ""
     assert [one.rows[0][1].published_value for one in (device, host)] == [None, 35.9e-6]
-    assert any(note.startswith("‖ on an emulated device") for note in device.notes)
+    assert any(note.startswith("‖ emulated device") for note in device.notes)
     assert not any("emulated" in note for note in host.notes)
 
 
@@ -102,7 +102,7 @@ def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> 
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
     assert table.title.endswith("on a socket, GPUs' memory, gpu_aware")
-    assert any("that was simulated" in note for note in table.notes)
+    assert any("for the simulated cluster" in note for note in table.notes)
 
 
 def test_published_times_of_gpus_stand_beside_real_ones_of_the_same_messages_alone() -> None:
@@ -213,8 +213,8 @@ def test_without_a_scatter_nothing_is_said_of_overlap() -> None:
     (table,) = build("split_phase", [raw])
 
     notes = " ".join(table.notes)
-    assert "stays in a rank" in notes
-    assert "nearer to" not in notes
+    assert "stays within a rank" in notes
+    assert "closer to" not in notes
     assert set(column(table, "longest")) == {"messages"}
 
 
@@ -228,9 +228,9 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert summed[:3] == pytest.approx(added[:3])
     assert summed[4] > 1.05 * added[4]  # type: ignore[operator]
     notes = " ".join(table.notes)
-    assert "nearer to the maximum" in notes
+    assert "closer to the maximum" in notes
     assert re.search(
-        "Messages take longer than the scatter up to [45].*, and less long beyond", notes
+        "Messages take longer than the scatter up to [45].*, and is shorter for larger sizes", notes
     )
     assert "reduce unpack, fitted" in notes
     assert "leave a barrier" not in notes
@@ -272,7 +272,7 @@ def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None
     (table,) = build("split_phase", [disturbed])
 
     notes = " ".join(table.notes)
-    assert "tells nothing of overlap." in notes
+    assert "overlap cannot be determined." in notes
     assert "do not explain the whole" in notes
     assert "while the rank copies" not in notes
 
@@ -288,7 +288,7 @@ def test_what_is_off_by_less_than_half_a_percent_is_off_by_0() -> None:
 def test_simulated_parts_have_their_barrier_named() -> None:
     (table,) = build("split_phase", [{**star_forest(), "clock": "simulated"}])
 
-    assert any("up to a latency" in note for note in table.notes)
+    assert any("up to one latency" in note for note in table.notes)
 
 
 def test_several_numbers_of_neighbours_give_the_gap() -> None:
@@ -332,7 +332,7 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert figure.alt == "Phases of 2 ranks over time. Longest: wait (8 B) and wait (32 KiB)."
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
-    assert "Thin bars" in figure.notes[0] and "Clocks agree to 400 ns." in figure.notes[1]
+    assert "Thin bars" in figure.notes[0] and "Clocks agree within 400 ns." in figure.notes[1]
     drawing = draw_all([figure])[figure.id][0]
     assert drawing.name == "timeline-point0"
     for word in ("rank 1", "wait", "exchange", "time (ns)"):
@@ -365,7 +365,7 @@ def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:
     )
     told = [(bar.row, bar.name, bar.outer) for bar in panel.bars]
     assert told[3:6] == [(1, "pack", False), (1, "pack", False), (2, "unpack", False)]
-    assert any("that launched it" in note for note in figure.notes)
+    assert any("that launched the work" in note for note in figure.notes)
     (plain,) = figures.build("timeline", cases([raw]), Context())
     assert not any("stream" in note for note in plain.notes)
 
@@ -379,7 +379,7 @@ def test_phases_that_took_no_time_are_not_drawn_and_lie_in_no_other() -> None:
     panel = figure.panels[0]
     assert isinstance(panel, Gantt)
     assert [(bar.name, bar.outer) for bar in panel.bars] == [("diagonal", False)]
-    assert noted(figure, "took no time")
+    assert noted(figure, "without measurable time")
 
 
 def test_ranks_with_many_streams_are_fewer_so_that_rows_can_be_read() -> None:
@@ -404,8 +404,8 @@ def test_a_timeline_that_ends_before_its_step_says_so() -> None:
 
     cut, whole = drawn(3), drawn(4)
     assert (
-        "the first 3 phases were kept: rows that end with a line and dots (8 B: at 900 ns; "
-        "32 KiB: at 900 ns) may go on after it." in " ".join(cut.notes)
+        "its first 3 phases. Rows that end with a line and dots (8 B: at 900 ns; "
+        "32 KiB: at 900 ns) may continue." in " ".join(cut.notes)
     )
     assert cut.alt.endswith("Cut off 32 KiB: at 900 ns.")
     panel = cut.panels[0]

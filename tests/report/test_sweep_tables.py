@@ -153,8 +153,8 @@ def test_bandwidth_without_a_stream_on_as_many_cores_has_no_share() -> None:
     assert table.title == "Achieved bandwidth"
     assert [column.title for column in table.columns[4:]] == ["achieved"]  # none without a value
     assert (
-        "What would be possible is not known: stream was not run on as many cores, bound alike, "
-        "over such a working set." in table.notes
+        "Attainable bandwidth unknown: stream was not run with this number of cores, binding, "
+        "and working set." in table.notes
     )
 
 
@@ -178,8 +178,8 @@ def test_bandwidth_where_some_have_a_triad_is_of_these() -> None:
 
     assert len(table.rows) == 2 and all(row[7].text != "–" for row in table.rows)
     assert (
-        "Without 1 case: stream was not run on as many cores, bound alike, over such a working set."
-        in table.notes
+        "Not listed: 1 case: stream was not run with this number of cores, binding, and working "
+        "set." in table.notes
     )
 
 

@@ -27,13 +27,10 @@ def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
         "poisson_cg", "step", "600 in 6 launches", "1.00 s", "2.00 s", "2.00 s", "2.00 ×"
     ]  # fmt: skip
     assert [row[4].low, row[4].high] == pytest.approx([2.0, 2.0])
-    assert any("P95 100 and P99 500, of all launches together" in note for note in table.notes)
-    assert any(
-        "[a, b]: Student's interval over 6 launches around the geometric mean" in note
-        for note in table.notes
-    )
+    assert any("P95 100 and P99 500, over all launches" in note for note in table.notes)
+    assert any("geometric mean of the percentiles of 6 launches" in note for note in table.notes)
     assert (row[5].low, row[5].spread) == (None, "")  # P99 takes 500 in each
-    assert any("too few of their" in note for note in table.notes)
+    assert any("too few of its own" in note for note in table.notes)
 
 
 def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
@@ -43,7 +40,7 @@ def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
     assert (row[2].text, row[5].text) == ("120 in 6 launches", "too few repetitions")
     assert build("tails", repeated(15)) == []
     assert tables.why_none("tails", cases(repeated(15)), Context()) == (
-        "P95 takes 100 repetitions of all launches, and no case has more than 90 without warm-up"
+        "P95 requires 100 repetitions over all launches; no case has more than 90 without warm-up"
     )
     assert tables.why_none("tails", [], Context()) == "no case suits it"
 
@@ -54,7 +51,7 @@ def test_repetitions_that_only_warmed_up_do_not_count_as_enough() -> None:
 
     assert build("tails", raws) == []
     assert tables.why_none("tails", cases(raws), Context()) == (
-        "P95 takes 100 repetitions of all launches, and no case has more than 85 without warm-up"
+        "P95 requires 100 repetitions over all launches; no case has more than 85 without warm-up"
     )
 
 

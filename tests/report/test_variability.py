@@ -63,7 +63,7 @@ def test_those_that_scatter_most_are_drawn_and_the_others_counted() -> None:
     assert [curve.label for curve in panel.curves] == [
         f"poisson_cg: N = {64 * n}" for n in range(10, 2, -1)
     ]
-    assert "2 cases that scatter less" in figure.notes[0]
+    assert "2 cases with less variation" in figure.notes[0]
 
 
 def test_few_launches_and_simulated_ones_have_neither() -> None:
@@ -78,7 +78,7 @@ def test_what_was_published_of_the_same_program_is_told() -> None:
 
     (table,) = tables.build("variability", cases(raws), Context(paper=paper))
 
-    told = "Published of lammps, release 2016-11: ±11.8 % with 216 tasks"
+    told = "Published for lammps, release 2016-11: ±11.8 % with 216 tasks"
     assert any(told in note for note in table.notes)
     (other,) = tables.build("variability", cases(launched(TIMES)), Context(paper=paper))
     assert not any("Published" in note for note in other.notes)

@@ -112,7 +112,7 @@ def test_runs_of_a_machine_that_was_not_published_are_not_counted_in_steps() -> 
     (table,) = tables.build("one_node", cases(RAWS), context)
 
     assert "steps" not in [column.key for column in table.columns]
-    assert not any("elsewhere" in note or "steps in a run" in note for note in table.notes)
+    assert not any("elsewhere" in note or "equivalent steps" in note for note in table.notes)
 
 
 def test_runs_on_one_node_stand_beside_the_published_ones() -> None:
@@ -156,7 +156,7 @@ def test_patterns_that_no_tasks_were_tried_in_have_no_columns() -> None:
 
     assert {column.group for column in table.columns} == {"", "concentrated", "distributed"}
     assert [len(row) for row in table.rows] == [8, 8]
-    assert "distributed: on the most" in table.notes[-1]
+    assert "distributed: the most" in table.notes[-1]
 
 
 def test_a_program_that_could_not_run_has_no_row_beside_the_kernel_that_stands_for_it() -> None:
@@ -176,5 +176,5 @@ def test_a_whole_solve_is_told_of_where_there_is_one() -> None:
         (table,) = tables.build("one_node", cases(raws), context)
         return " ".join(table.notes)
 
-    assert "how many; one of fe_heat is a whole solve, as a run of miniFE is." in notes("fe_heat")
-    assert notes("fft_pencil").endswith("how many.")
+    assert "one of fe_heat is a complete solve" in notes("fe_heat")
+    assert notes("fft_pencil").endswith("the number of steps.")

@@ -219,7 +219,7 @@ def data(figure: Figure) -> Iterator[float]:
               for curve in panel.curves if curve.bound}  # fmt: skip
     yield from (len(labels - models - bounds), len(models), len(figure.panels))
     operations = next((int(m[1]) for note in figure.notes
-                       if (m := re.search(r"an update is (\d+) operations", note))), 1)  # fmt: skip
+                       if (m := re.search(r"An update is (\d+) operations", note))), 1)  # fmt: skip
     for panel in figure.panels:
         for value in DATA[type(panel)](panel):
             yield value
@@ -299,7 +299,7 @@ def test_words_of_models_and_collectives_say_more_than_that_they_are_drawn() -> 
     times_s = {("bcast", 8): 1e-6, ("bcast", 64): 3e-6, ("reduce", 8): 5e-6, ("reduce", 64): 7e-6}
     (operations,) = draw("collectives", [collectives(times_s)])
 
-    assert "Nearest: piecewise Hockney" in fits[0].alt
+    assert "Best fit: piecewise Hockney" in fits[0].alt
     for panel, longest in zip(operations.panels, ("3.0", "7.0"), strict=True):
-        told = f"{panel.title}. Time over message size. Longest: 64 B take {longest}"
+        told = f"{panel.title}. Time by message size. Longest: {longest}"
         assert operations.told(panel).startswith(told)  # not the longest of all operations

@@ -94,7 +94,7 @@ def test_scripts_that_are_submitted_by_hand_do_as_well(
 
     said = told(folder, *run, "--out", "out", "--script-only")
     assert "4 launches left" in told(folder, "status", "out")
-    assert "nothing was measured yet" in told(folder, "collect", "out", ends=2)
+    assert "it has no records yet" in told(folder, "collect", "out", ends=2)
     scripts = re.findall(r"written: (\S+)", said)
     for script in scripts:
         slurm("sbatch", script)

@@ -151,7 +151,7 @@ def test_the_finding_and_the_table_rest_on_the_same_tests() -> None:
     undecided = any(part.verdict is Verdict.UNDECIDED for part in one.parts)
     assert ("too few launches to tell" in shown) == undecided
     assert any("Holm's correction for 10 comparisons" in note for note in table.notes)
-    assert any("Shown are 1 of 5 sizes, tested together" in note for note in table.notes)
+    assert any("Shown: 1 of 5 sizes, tested together" in note for note in table.notes)
 
 
 def test_what_was_launched_too_seldom_keeps_no_one_else_from_being_told_apart() -> None:
@@ -168,7 +168,7 @@ def test_what_was_launched_too_seldom_keeps_no_one_else_from_being_told_apart() 
     (part,) = one.parts
     assert (part.subject, part.reference) == ({"name": "mpich"}, {"name": "openmpi"})
     assert one.of == 3 and len(one.cases) == 2
-    assert any("too seldom for a test: impi." in note for note in table.notes)
+    assert any("(too few launches for a test): impi." in note for note in table.notes)
 
 
 def test_placements_are_set_against_each_other_library_by_library() -> None:

@@ -75,7 +75,7 @@ def test_what_launches_take_is_told_once() -> None:
 
     names = [part.subject["name"] for part in one.parts]
     assert len(names) == len({*names})
-    starting = one.parts[names.index("launches of kernels and waits for them")]
+    starting = one.parts[names.index("kernel launches and waits for them")]
     assert starting.at == tuple(
         point["shape"]["remote_bytes"] for point in star_forest("sf_grid")["points"]
     )

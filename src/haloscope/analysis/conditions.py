@@ -55,10 +55,14 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
     told = "; ".join(f"{what}: {listed(values)}" for what, values in differences(cases).items())
     after = sum(bool(record.changed) for case in cases for record in case.launches)
     sentences = [
-        *([f"Not measured alike, though under one name: {told}."] if told else []),
+        *(
+            [f"Measured under different conditions, but with the same name: {told}."]
+            if told
+            else []
+        ),
         *(
             [
-                f"{count(after, 'launch', 'launches')} came after an accepted change: "
+                f"{count(after, 'launch', 'launches')} measured after an accepted change: "
                 f"{listed(changes(cases))}."
             ]
             if after
@@ -110,11 +114,13 @@ def scatter(cases: tuple[MeasuredCase, ...]) -> str | None:
         return None
     found = [components(one) for one in several]
     within = [one.within for one in found if one.within is not None]
-    told = f"allocations differ by {100 * median(one.between for one in found):.2g} %"
+    told = (
+        f"standard deviation between allocations {100 * median(one.between for one in found):.2g} %"
+    )
     if within:
-        told += f", launches in one by {100 * median(within):.2g} %"
+        told += f", between launches of one allocation {100 * median(within):.2g} %"
     asked = [wanted(one, Rule().half_width) for one in several]
-    told = f"{told[:1].upper()}{told[1:]} (standard deviations; medians over all cases)."
+    told = f"{told[:1].upper()}{told[1:]} (medians over all cases)."
     if "allocation" in asked:
-        return f"{told} Another allocation makes these intervals narrower, not another launch."
-    return f"{told} More launches make these intervals narrower." if "launch" in asked else told
+        return f"{told} To narrow these intervals, add allocations rather than launches."
+    return f"{told} To narrow these intervals, add launches." if "launch" in asked else told

@@ -70,12 +70,12 @@ def open_folder(directory: Path) -> Dossier:
     require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():
         remedy = f"continue: haloscope run --resume {in_a_shell(directory)}"
-        raise UserError(Problem(str(directory), "nothing was measured yet", remedy))
+        raise UserError(Problem(str(directory), "it has no records yet", remedy))
     if not folder.records.exists():
-        raise UserError(Problem(str(directory), "no records.jsonl is in it", _REMEDY))
+        raise UserError(Problem(str(directory), "no records.jsonl in this folder", _REMEDY))
     records = tuple(latest(read(folder.records)))
     if not records:
-        what = "its records.jsonl has no record that can be read"
+        what = "its records.jsonl has no readable record"
         raise UserError(Problem(str(folder.records), what, "continue: haloscope run --resume DIR"))
     plan = _plan(folder)
     study = read_study(folder.study).study if folder.study.exists() else None
@@ -93,7 +93,7 @@ def open_folder(directory: Path) -> Dossier:
     )
 
 
-_REMEDY = "give the folder that haloscope run wrote to"
+_REMEDY = "give a folder written by haloscope run"
 
 
 def _plan(folder: ResultFolder) -> Mapping[str, Any]:

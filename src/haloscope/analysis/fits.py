@@ -31,7 +31,7 @@ def rendezvous_bytes(case: MeasuredCase) -> int | None:
     """
     sizes = sweep(case)
     if not sizes or not all({"send_s", "wait_s"} <= point.result.keys() for point in sizes):
-        raise ValueError("no send was timed whose receive came late")
+        raise ValueError("no send was timed with a late receive")
     return min((point.size_bytes for point in sizes if _waits(case, point)), default=None)
 
 
@@ -209,7 +209,7 @@ def no_ring(cases: Sequence[MeasuredCase]) -> str | None:
     """Why a ring's time has no straight pieces, as a sentence goes on; None where it has."""
     data = cycles(cases)
     if data is None:
-        return "it was measured at one number of processes alone"
+        return "measured with only one number of processes"
     try:
         ring.fit(data, ring_levels(cases), Intervals("none"))
     except ValueError as error:

@@ -22,10 +22,10 @@ latency, one way, and a job's time over that on other nodes."""
 
 
 METHODS: Mapping[str, str] = {
-    WALL_TIME: "one node's published time divided by the nodes",
-    JACOBI: "one rank's published rate times the ranks",
-    LATENCY: "the paper's own model, latency of 8 bytes + size / bandwidth",
-    RELATIVE: "as long as on the nodes where it is fastest",
+    WALL_TIME: "published time of one node / number of nodes",
+    JACOBI: "published rate of one rank x ranks",
+    LATENCY: "the paper's own model: latency of 8 bytes + size / bandwidth",
+    RELATIVE: "the same time as on the fastest number of nodes",
 }
 """METHODS are the naive guesses by kind of table, in words."""
 

@@ -115,8 +115,10 @@ def compare_cases(
         notes.insert(0, f"Toolchains compared: {listed(used)}.")
     refused = ""
     if emulated := len(alike) - len(pairs):
-        refused = f"{count(emulated, 'case')} worked on an emulated device in one folder alone"
-        notes.insert(0, f"Not compared: {refused}, whose times say nothing of a real one's.")
+        refused = f"{count(emulated, 'case')} used an emulated device in only one folder"
+        notes.insert(
+            0, f"Not compared: {refused}, whose timings are not representative of a real device."
+        )
     measured = [
         pair
         for own, others in every
@@ -140,11 +142,11 @@ def compare_cases(
             for one in printed
             if one.verdict == verdict
         ]
-    details = _details(_EVERY, "Every comparison", found, first, names) if found else None
+    details = _details(_EVERY, "All comparisons", found, first, names) if found else None
     apart = _untouched(pairs)
     if apart:
         told = "; ".join(f"{name} ({why})" for name, why in apart)
-        notes.append(f"A change of the network between nodes can't touch: {told}.")
+        notes.append(f"A change of the network between nodes cannot affect: {told}.")
     verdicts = {*(one.verdict for one in found), *(one.verdict for one in printed)}
     if {UNDECIDED, FEW_ALLOCATIONS} & verdicts:
         notes.append(_more_allocations(max(len(found), len(printed))))
@@ -166,10 +168,10 @@ def _more_allocations(tests: int) -> str:
     """Why allocations are too few, and how many decide so many comparisons."""
     needed = launches_needed(tests)
     return (
-        "The allocation is the unit: nodes of one job say nothing of how those of the next would "
-        f"differ. {count(tests, 'comparison')} {'needs' if tests == 1 else 'need'} {needed} "
-        "allocations on each side, because fewer have no exact p that is small enough: run "
-        f"--resume DIR --allocations {needed} submits further jobs."
+        "The allocation is the unit: results of one job may not hold on other nodes. "
+        f"{count(tests, 'comparison')} {'needs' if tests == 1 else 'need'} {needed} allocations "
+        "on each side; with fewer, no difference can be significant. To submit more jobs: "
+        f"run --resume DIR --allocations {needed}."
     )
 
 
@@ -290,15 +292,15 @@ def _sweeps(
     notebook = _notebook(every)
     rows = tuple(_sweep(own, among, notebook) for own in sweeps)
     explain(every, notebook)
-    notebook.note("open: no difference shown, or none could be. least, most: over all points.")
+    notebook.note("open: no difference shown, or no test possible. least, most: over all points.")
     lacking = any(map(is_lacking, every))
     if lacking:
-        notebook.note("in one: points that one folder alone has.")
+        notebook.note("in one: points in only one folder.")
     pingpongs = [one.first.case for one in every if one.first.case.kernel == "pingpong"]
     if any(exchanges(case) for case in pingpongs):
-        notebook.note("pingpong: by the time of a message one way.")
+        notebook.note("pingpong: compared by one-way time.")
     if not all(exchanges(case) for case in pingpongs):
-        notebook.note("pingpong without answers (mode = stream): by the time a message.")
+        notebook.note("pingpong with mode = stream: compared by time per message.")
     title = f"Sweeps of {' and '.join(names)} compared, point by point"
     of = f"{names[1]} is"
     columns = (
@@ -395,7 +397,7 @@ def _results(
     if tested:
         notebook.note(
             f"p: {tests_of(tested)}, Holm's correction for {count(len(tested), 'result')}; "
-            f"a difference is shown at p ≤ {ALPHA}."
+            f"a difference is significant at p ≤ {ALPHA}."
         )
     if any(one.contrast is None and one.verdict == "different" for one in found):
         notebook.note(

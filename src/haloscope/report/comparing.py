@@ -60,10 +60,10 @@ def document(
         machine=machine_facts(second.machine),
         toolchains=toolchain_facts([*first.records, *second.records]),
         method=(
-            "Cases are matched by kernel, parameters and layout. Tests compare medians over "
-            f"launches ({tests_of(compared.contrasts)}), with Holm's correction for the number of "
-            "comparisons. Ratios have bootstrap intervals if there are at least 6 launches, else "
-            "their range; those of a batch system have intervals over allocations.",
+            "Cases are matched by kernel, parameters, and layout. Tests compare medians "
+            f"over launches ({tests_of(compared.contrasts)}), with Holm's correction. "
+            "Ratios have bootstrap intervals from 6 launches on, else their range. On a "
+            "batch system, intervals are over allocations.",
         ),
         provenance=(
             (compared.names[0], str(first.path.resolve())),
@@ -149,11 +149,11 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
     ]
     marks = [mark for curve in curves for mark in curve.marks]
     x = [mark.x for mark in marks]
-    same = [Curve("just as fast", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
+    same = [Curve("equal", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
     return Figure(
         id="compared",
         kind="compared",
-        title=f"How many times as fast {names[1]} is",
+        title=f"Speedup of {names[1]}",
         panels=(
             Lines(
                 "ratio",
@@ -162,14 +162,14 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
                 if x
                 else Axis(f"median time of {names[0]} (s)", "log"),
                 around_one(
-                    f"{names[1]} over {names[0]} (times as fast)",
+                    f"speedup of {names[1]} over {names[0]}",
                     [mark.y for mark in marks],
                     [end for mark in marks for end in (mark.low, mark.high) if end],
                 ),
                 (*same, *curves),
             ),
         ),
-        alt=f"Times as fast over the time of {names[0]}, {count(len(told), 'comparison')}: "
+        alt=f"Speedup by time of {names[0]}, {count(len(told), 'comparison')}: "
         + "; ".join(_in_words(curve) for curve in curves)
         + ".",
         notes=("Bars: bootstrap interval of the ratio of medians, else their range.",),
@@ -201,7 +201,7 @@ def told(one: Contrast, second: str) -> str:
         return verdict
     longer = 1 / one.ratio.value - 1
     way = "longer" if longer > 0 else "shorter"
-    return f"{verdict}: {number(one.ratio.value)} times as fast, {percent(abs(longer))} {way}"
+    return f"{verdict}: {number(one.ratio.value)}x as fast, {percent(abs(longer))} {way}"
 
 
 _SIGNS = ("faster", "slower")

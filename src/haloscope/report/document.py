@@ -219,7 +219,7 @@ class Document:
     @property
     def nothing_left_out(self) -> str:
         """What to say where nothing was; of predictions there are no launches."""
-        return "Nothing: every launch was good." if self.toolchains else "Nothing."
+        return "None: every launch succeeded." if self.toolchains else "Nothing."
 
     @property
     def tables(self) -> list[Table]:
@@ -305,8 +305,8 @@ def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
     for fewest in sorted({one.fewest for one in lacking}):
         titles = list(dict.fromkeys(one.title for one in lacking if one.fewest == fewest))
         yield (
-            f"Not drawn, with fewer than {fewest} points along "
-            f"{'its axis' if len(titles) == 1 else 'their axes'}: {'; '.join(titles)}."
+            f"Not drawn (fewer than {fewest} points along "
+            f"{'its axis' if len(titles) == 1 else 'their axes'}): {'; '.join(titles)}."
         )
 
 

@@ -39,15 +39,15 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
     simulated = "source" in machine  # a cluster file's
     found = (
         ("simulated cluster" if simulated else "host", machine.get("host")),
-        ("described by", machine.get("source")),
+        ("source of the description", machine.get("source")),
         ("processor", machine.get("cpu")),
         ("sockets", machine.get("sockets")),
-        ("cores", f"{cores} ({count(threads, 'thread')} a core)" if cores and threads else cores),
+        ("cores", f"{cores} ({count(threads, 'thread')} per core)" if cores and threads else cores),
         ("caches", ", ".join(caches)),
         ("memory", size(machine["memory_bytes"]) if machine.get("memory_bytes") else None),
         ("frequency governor", None if simulated else machine.get("governor") or "not known"),
         ("operating system", machine.get("os")),
-        ("processors kept busy by others", None if busy is None else f"{busy:.2f}"),
+        ("processors busy with other programs", None if busy is None else f"{busy:.2f}"),
     )
     return tuple((name, str(value)) for name, value in found if value not in (None, ""))
 
@@ -84,22 +84,22 @@ def method(
     return tuple(
         line
         for line in (
-            "The time of a step is the maximum over processes. Every launch is a whole mpirun; its "
-            "time is the median of its steady repetitions. What tables show is the median over "
-            "launches, where they name nothing else.",
+            "The time of a step is the maximum over processes. Each launch is a separate "
+            "mpirun; its time is the median of its steady repetitions. Unless stated "
+            "otherwise, tables show the median over launches.",
             _timer(good),
             _counts(good, cases),
             _stopped(plan),
             _warmed_up(cases),
             _layout(good),
-            "The answer of every timed configuration is checked, outside the timed part. A launch "
-            "that failed, gave a wrong answer or ran on other cores or ranks than asked is left "
-            "out, by name.",
+            "Every timed configuration is verified outside the timed part. Launches that "
+            "failed, gave a wrong answer, or ran on other cores or ranks than requested "
+            "are not included, but listed by name.",
             _programs(good),
-            "Intervals are rank-based (median) or from the bootstrap (ratios), from 6 launches on; "
-            "below that the smallest and largest launch are shown. Comparisons are two-sided "
+            "Intervals are rank-based (medians) or bootstrap (ratios), from 6 launches on; "
+            "with fewer, the range of launches is shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",
-            "Launches of a batch system are nested in its allocations: where there are several, "
+            "Launches on a batch system are nested in allocations. With several allocations, "
             "intervals and comparisons are Student's, over allocations. Settings measured in "
             "different allocations are compared by the Mann-Whitney test."
             if any(case.allocations for case in cases)
@@ -118,17 +118,18 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     """How simulated times came about."""
     clusters = listed(sorted({str(_simulation(record)["cluster"]) for record in records}))
     yield (
-        f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, on the machine that the "
-        f"cluster file describes (haloscope cluster show {clusters}: its numbers, each with its "
-        "source). Messages take the time that the simulated network gives them, computation the "
-        "time that the node model says. The time of a step is the maximum over processes. Messages "
-        "inside a node share its memory with each other, and with ranks that compute meanwhile."
+        f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, on the machine "
+        f"described by the cluster file (haloscope cluster show {clusters} lists its "
+        "numbers and their sources). Message times come from the simulated network, "
+        "computation times from the node model. The time of a step is the maximum over "
+        "processes. Messages within a node share memory bandwidth with each other and with "
+        "computing ranks."
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
-    rest = "The others simulate the time alone and compute no answer."
+    rest = "The others simulate time only, without results."
     yield (
-        f"Answers that were computed and checked: {checked} of {len(records)}. "
+        f"Results computed and verified: {checked} of {len(records)}. "
         f"{rest if checked < len(records) else ''}"
     ).rstrip()
     yield _replicates(cases)
@@ -143,15 +144,14 @@ def _replicates(cases: Sequence[MeasuredCase]) -> str:
     """Whether times are the same in every launch, or what chance there is in them."""
     if not any(case.replicated for case in cases):
         return (
-            "One launch per case: a simulation always gives the same time, so neither "
-            "confidence intervals nor tests are needed."
+            "One launch per case: simulated times are deterministic, so neither confidence "
+            "intervals nor tests are needed."
         )
     return (
-        "Launches are simulated replicates: in each, nodes are drawn anew, whose computation is "
-        "slower or faster as the cluster file says (node.spread), by seeds that follow from case "
-        "and launch, and so are the jobs of others beside them (others), by the launch. Medians, "
-        "intervals and tests are over these: they say what chance there is in which nodes a job "
-        "gets, not how far a simulation is from the truth."
+        "Launches are simulated replicates. Each draws new node speeds (node.spread of the "
+        "cluster file) and new jobs on other nodes (others), with seeds that follow from "
+        "case and launch. Medians, intervals, and tests describe the variation between "
+        "nodes that a job may get, not the error of the simulation."
     )
 
 
@@ -160,9 +160,9 @@ def _others(records: Sequence[Record]) -> str:
     drawn = [one for record in records if (one := _simulation(record).get("others"))]
     found = sorted({(one["occupancy"], one["traffic"]) for one in drawn})
     return " ".join(
-        f"Other jobs on the cluster are assumed: {percent(occupancy)} of the nodes are in use, and "
-        f"nodes of others send {percent(traffic)} of what they could, on average; which jobs, on "
-        "which nodes, is drawn at random (others in the cluster file)."
+        "Assumed other jobs on the cluster (others in the cluster file): on average, "
+        f"{percent(occupancy)} of the nodes are in use, and these send {percent(traffic)} "
+        "of their maximum rate. Jobs and nodes are drawn at random."
         for occupancy, traffic in found
     )
 
@@ -176,8 +176,9 @@ def _cut_short(records: Sequence[Record]) -> str:
     known = sorted({(one["of_iterations"], str(one["iterations_from"])) for one in short})
     whole = "; ".join(f"{number_of} ({source})" for number_of, source in known)
     return (
-        f"{count(len(short), 'solve')}: {steps} iterations were simulated. The others, up to the "
-        f"known number, take as long as the last simulated ones: {whole}."
+        f"{count(len(short), 'solve')}: {steps} iterations were simulated. The remaining "
+        "iterations, up to the known number, are assumed to take as long as the last "
+        f"simulated ones: {whole}."
     )
 
 
@@ -192,8 +193,9 @@ def _messages(records: Sequence[Record]) -> str:
     if not sent:
         return ""
     return (
-        f"Simulated messages between two ranks: {sent:,.0f} in {seconds(wall_s)} of simulating, "
-        f"{number(sent / wall_s)} a second, those inside collective operations not counted."
+        f"Simulated messages between two ranks: {sent:,.0f} in {seconds(wall_s)} of "
+        f"simulation, {number(sent / wall_s)} per second, without those inside collective "
+        "operations."
     )
 
 
@@ -208,7 +210,7 @@ def _stopped(plan: Mapping[str, Any]) -> str:
         "narrow": "{} narrow enough",
         "count": f"{{}} at the cap of {count(rule['most'], 'launch', 'launches')}",
         "time": f"{{}} at the cap of {rule.get('most_s') or 0:g} s",
-        "not yet": "{} not to its end",
+        "not yet": "{} unfinished",
     }
     told = listed([words[key].format(count(why[key], "case")) for key in words if why[key]])
     return (
@@ -225,12 +227,12 @@ def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
         return ""
     steady = [one for one in found if one.settled]
     warm = sorted(one.repetitions for one in steady if one.repetitions)
-    out = f"; left out at their beginning: {_span(warm)}" if warm else ""
+    out = f"; excluded warm-up: {_span(warm)}" if warm else ""
     rest = len(found) - len(steady)
-    drifts = f" Drifting to the end, and counted whole: {rest}." if rest else ""
+    drifts = f" Drifting to the end, and included completely: {rest}." if rest else ""
     return (
         f"Warm-up was found in {len(warm)} of {count(len(found), 'series', 'series')} of "
-        f"repetitions, one for each size of a case{out}.{drifts}"
+        f"repetitions, one per size of a case{out}.{drifts}"
     )
 
 
@@ -267,7 +269,7 @@ def _counts(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> str:
     if not launches:
         return ""
     return (
-        f"Launches a case: {_span(launches)}, in random order. Repetitions a launch: "
+        f"Launches per case: {_span(launches)}, in random order. Repetitions per launch: "
         f"{_span(repetitions)}. Warm-up steps: {_span(warmup) or 'not known'}."
     )
 
@@ -275,8 +277,8 @@ def _counts(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> str:
 def _layout(records: Sequence[Record]) -> str:
     asked = _bindings(records)
     return (
-        f"Requested binding: {listed(asked)}. Every process reports its host and the processors it "
-        "may use, which are compared with the request."
+        f"Requested binding: {listed(asked)}. Every process reports its host and the "
+        "processors it may use; these are compared with the request."
         if asked
         else ""
     )
@@ -298,9 +300,9 @@ def _programs(records: Sequence[Record]) -> str:
     if not names:
         return ""
     return (
-        f"External programs ({listed(names)}) take their own times and print them; their answers "
-        "are checked by what program.toml says. Host and processors of each of their processes are "
-        "those that it had when it became the program; where their threads are is not known."
+        f"External programs ({listed(names)}) measure and print their own times; their "
+        "results are checked as program.toml specifies. The host and processors of each "
+        "process are those at its start. The placement of their threads is unknown."
     )
 
 

@@ -26,22 +26,22 @@ FITTED, ONLY_PREDICTED = "set parameters", "only predicted"
 _ERRORS = (
     Column("number", "number"),
     Column("median", "median"),
-    Column("tenth", "worst tenth"),
+    Column("tenth", "90th percentile"),
     Column("worst", "worst"),
 )
 _SKILL = (
     Column("guessed", "guessed"),
     Column("naive_median", "naive median"),
-    Column("naive_tenth", "naive tenth"),
+    Column("naive_tenth", "naive 90th percentile"),
     Column("skill_median", "skill, median"),
-    Column("skill_tenth", "skill, tenth"),
+    Column("skill_tenth", "skill, 90th percentile"),
 )
 SKILL = (
-    "guessed: cells that have a naive guess, without a simulation. skill: 1 - error / naive error "
-    "of these; 1 is perfect, 0 as good as the guess, below 0 worse."
+    "guessed: cells with a naive estimate (no simulation). skill: 1 - error / error of the "
+    "naive estimate. 1 is perfect, 0 is as good as the naive estimate, below 0 is worse."
 )
 """SKILL is what the columns beside a naive guess mean."""
-TENTH = "worst tenth: the error that a tenth of the cells exceed."
+TENTH = "90th percentile: a tenth of the cells have a larger error."
 """TENTH is what one column of errors means."""
 
 
@@ -104,7 +104,7 @@ def beside_guesses(cells: Sequence[PredictedCell], of: str) -> list[Table]:
     table = Table(
         id=f"naive-{of}",
         kind="predicted",
-        title="Beside a naive guess",
+        title="Compared with a naive estimate",
         columns=(*columns[not named :], *_SKILL),
         rows=tuple(row[not named :] for row in rows),
         notes=(*(f"naive: {METHODS[kind]}." for kind in kinds), SKILL),
@@ -160,17 +160,17 @@ def null_model(cells: Sequence[PredictedCell], of: str) -> list[Table]:
         Column("number", "number"),
         Column("median", "simulated, median"),
         Column("null_median", "null model, median"),
-        Column("tenth", "simulated, tenth"),
-        Column("null_tenth", "null model, tenth"),
+        Column("tenth", "simulated, 90th percentile"),
+        Column("null_tenth", "null model, 90th percentile"),
     )
-    title = "Beside a null model"
-    notes = ("null model: the latency that MPI alone has in table 1, and constants from the text.",)
+    title = "Compared with a null model"
+    notes = ("null model: the MPI latency of table 1, and constants from the text.",)
     name = f"null-{of}"
     return [Table(name, "predicted", title, columns, tuple(rows), notes=notes, stub=2)]
 
 
 _DECADES = ((0.0, 1.0, "below 1 s"), (1.0, 10.0, "1 to 10 s"), (10.0, 100.0, "10 to 100 s"))
-_LONGEST = "100 s and more"
+_LONGEST = "100 s or more"
 
 
 def groups(cells: Sequence[PredictedCell]) -> dict[str, dict[str, list[PredictedCell]]]:
@@ -241,7 +241,7 @@ def _of_short(cells: Sequence[PredictedCell], reading: str) -> Iterator[str]:
     if short:
         name = f"{reading}: " if reading else ""
         alike = sum(bool(cell.as_printed) for cell in short)
-        below = f"{count(len(short), 'cell')} with too few digits for an error"
+        below = f"{count(len(short), 'cell')} have too few digits for an error"
         yield f"{name}{below}: {alike} would be printed as published"
 
 
@@ -429,7 +429,7 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
     return Table(
         id="cells",
         kind="predicted",
-        title="Every predicted cell",
+        title="All predicted cells",
         columns=tuple(Column(name, name) for name in names),
         rows=tuple(
             (
@@ -521,7 +521,7 @@ def every_time(predictions: Sequence[PredictedTime]) -> Table:
     return Table(
         id="times",
         kind="predicted",
-        title="Every predicted time",
+        title="All predicted times",
         columns=tuple(Column(name, name) for name in names),
         rows=tuple(
             (

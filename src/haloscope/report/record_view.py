@@ -63,7 +63,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _section(f"work of {step}, all ranks", _work(record.work or {})),
         _section("memory, all ranks", _pairs(record.memory or {})),
         _placement(record.layout.get("seen", [])),
-        _section("made with", _provenance(record)),
+        _section("provenance", _provenance(record)),
     )
     parts: list[RenderableType | None] = [
         _headline(record, given),
@@ -87,7 +87,7 @@ def _headline(record: Record, given: Collection[str]) -> Text:
     shared = ", cores shared (oversubscribed)" if layout.get("oversubscribed") else ""
     simulation = record.raw.get("simulation") or {}
     cluster = simulation.get("cluster")
-    nodes = f" on {count(layout['nodes'], 'node')} of {cluster}, simulated" if cluster else ""
+    nodes = f"on {count(layout['nodes'], 'node')} of {cluster}, simulated" if cluster else ""
     if cluster and record.outcome == "ok":
         nodes += ", answer verified" if simulation["verified"] else ", answer not computed"
     params = "".join(f" {key}={record.params[key]}" for key in given if key in record.params)
@@ -108,17 +108,24 @@ def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]
     """What was simulated: the answer too, or a part of the time alone."""
     if not told:
         return []
-    answer = "computed and verified" if told["verified"] else "not verified: time alone"
+    answer = (
+        "computed and verified" if told["verified"] else "not verified: only time was simulated"
+    )
     rows = [("cluster", str(told["cluster"])), *([("answer", answer)] if good else [])]
     if told["of_iterations"]:
         part = f"{told['iterations']} of {told['of_iterations']:,} ({told['iterations_from']})"
-        rows.append(("iterations", f"{part}; the rest takes as long as the last of these"))
+        rows.append(
+            (
+                "iterations",
+                (f"{part}; the remaining ones are assumed to take as long as the last of these"),
+            )
+        )
     if spread := told.get("spread"):
-        drawn = f"{percent(spread['nodes'])}, phases by {percent(spread['phases'])}"
-        rows.append(("nodes differ", f"by {drawn} (standard deviations), seed {spread['seed']}"))
+        drawn = f"nodes {percent(spread['nodes'])}, phases {percent(spread['phases'])}"
+        rows.append(("node variability", f"{drawn} (standard deviations), seed {spread['seed']}"))
     if others := told.get("others"):
         held = f"{percent(others['occupancy'])} of the nodes in use"
-        sent = f"nodes of others send {percent(others['traffic'])} of what they could"
+        sent = f"nodes of others send {percent(others['traffic'])} of their maximum rate"
         rows.append(("other jobs", f"{held}; {sent}; state {others['launch']}, drawn at random"))
     return [*rows, ("from the cache", "yes" if told["cached"] else "no")]
 
@@ -257,7 +264,7 @@ def _parts(record: Record, *, whole: bool) -> RenderableType | None:
     shown = numbers if whole else list(dict.fromkeys((numbers[0], numbers[-1])))
     names = list(dict.fromkeys(name for name, _ in timed))
     waits = "; moves include a wait" if "wait" in names else ""
-    title = Text(f"parts of a step, each timed by itself{waits}", style="bold")
+    title = Text(f"parts of a step, each measured separately{waits}", style="bold")
     if whole:  # a row each, as sizes are many
         table = Table("size", "part", box=None)
         table.add_column("time", justify="right")
@@ -283,7 +290,7 @@ def _scattered(record: Record) -> RenderableType | None:
     factor, where = most_apart(record)
     told = EXPLAINED[Caveat.SEVERAL_OPERATIONS]
     at = f" at {where}" if where else ""
-    found = f"warning: the longest takes {factor:.3g} times as long as the shortest{at}."
+    found = f"warning: the longest takes {factor:.3g}x as long as the shortest{at}."
     return Text(f"{found} {told.text} {told.remedy}", style="yellow")
 
 

@@ -18,8 +18,9 @@ from haloscope.quantities import error, seconds, signed
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 MEANING = (
-    "error: predicted over known, less one; below 0 is too fast. missing: known less predicted, of "
-    "one iteration, or of one message, at the median. Cells that set numbers do not count."
+    "error: predicted / known - 1; negative means too fast. missing: known - predicted, "
+    "per iteration or message, median. Cells that set numbers of the cluster file are not "
+    "included."
 )
 """MEANING is what the columns of residuals are."""
 
@@ -65,11 +66,11 @@ def _outstanding(residuals: Sequence[Residual], of: str) -> Table:
     found = outstanding(residuals)
     notes = [MEANING]
     if not found:
-        notes.append("Nothing stands out: no group's errors are large and on one side.")
+        notes.append("None: no group has large errors of one sign.")
     return Table(
         id=f"residuals-{of}",
         kind="predicted",
-        title="What stands out of the residuals",
+        title="Outliers among the residuals",
         columns=(Column("where", "where", align="left"), *_COLUMNS),
         rows=tuple(
             (label(", ".join(f"{group}: {name}" for group, name in one.names)), *_cells(one))

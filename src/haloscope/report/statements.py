@@ -10,9 +10,9 @@ from haloscope.papers.statements import Assessment, Statement
 from haloscope.topics.common.table import Cell, Column, Table, label, plain
 
 VERDICTS = (
-    "yes: the comparisons hold, as many as the words ask for; no: fewer than half hold; mixed: "
-    "between; no cells: none were published. Comparisons that printed digits leave open do not "
-    "count."
+    "yes: the comparisons hold as often as the statement requires; no: fewer than half "
+    "hold; mixed: between these; no cells: none were published. Comparisons within the "
+    "rounding of printed digits do not count."
 )
 """VERDICTS is what is said of a statement's comparisons."""
 
@@ -23,7 +23,7 @@ def own_cells(checked: Sequence[tuple[Statement, Assessment]], paper: str) -> li
         *(Column("statement", "statement", align="left"), Column("place", "place", align="left")),
         *(Column("cells", "own cells", align="left"), Column("holds", "hold")),
         *(Column("fails", "fail"), Column("open", "open")),
-        Column("example", "first that fails", align="left"),
+        Column("example", "first failure", align="left"),
     )
     rows = tuple(
         (
@@ -38,7 +38,7 @@ def own_cells(checked: Sequence[tuple[Statement, Assessment]], paper: str) -> li
     summary = Table(
         id="statements-count",
         kind="statements",
-        title=f"{len(checked)} statements of {paper}, by its own cells",
+        title=f"{len(checked)} statements of {paper}, checked against its own cells",
         columns=tuple(Column(name.replace(" ", "_"), name) for name in numbers),
         rows=(tuple(plain(number) for number in numbers.values()),),
         notes=(VERDICTS,),
@@ -57,7 +57,7 @@ def simulated(scored: Sequence[Scored]) -> list[Table]:
         ),
         *(Column("sentence", "by the sentence", align="left"),),
         Column("table", "by its own cells", align="left"),
-        Column("example", "simulated: first that fails", align="left"),
+        Column("example", "simulated: first failure", align="left"),
     )
     rows = tuple(
         (
@@ -82,13 +82,13 @@ def simulated(scored: Sequence[Scored]) -> list[Table]:
             (label(side), *(plain(told[name]) for name in names)) for side, told in numbers.items()
         ),
         notes=(
-            "not decided: no published table that is simulated has its cells, or both are mixed. "
+            "not decided: no simulated published table has its cells, or both are mixed. "
             "circular: its cells, or its number, set numbers of the cluster file.",
         ),
         stub=1,
     )
     title = (
-        "Statements that the simulation has wrong, or that the paper's own cells do not bear out"
+        "Statements that the simulation contradicts, or that the paper's own cells do not support"
     )
     found = Table("statements-wrong", "statements", title, columns, rows, stub=1)
     return [*([found] if rows else []), summary]

@@ -48,9 +48,9 @@ def of_paper(
             pairs.setdefault(_read(one), {}).setdefault(name, []).append(one)
     figures = [f for reading, own in pairs.items() for f in _figures(own, "published", reading)]
     method = (
-        "An error is what was predicted over what was published, less one.",
-        "Cells that set numbers of the cluster file show how well it was fitted, all "
-        "others how well it predicts.",
+        "Error: predicted / published - 1.",
+        "Cells that set numbers of the cluster file show the quality of the fit; all "
+        "others show the quality of the prediction.",
     )
     names = sorted({name for own in clusters.values() for name in own})
     return _document(
@@ -76,9 +76,9 @@ def of_machine(
     kernels = dict.fromkeys(one.kernel for one in times)
     pairs = {name: [one for one in times if one.kernel == name] for name in kernels}
     method = (
-        "An error is what was predicted over what was measured, less one.",
-        "What calibrates this machine and what is predicted were measured in turn, launch by "
-        "launch; nothing that is predicted is in the calibration.",
+        "Error: predicted / measured - 1.",
+        "Launches of the calibration and of the predicted cases alternate. No predicted "
+        "case is part of the calibration.",
     )
     return _document(
         title,
@@ -210,8 +210,8 @@ def _short(cells: Sequence[PredictedCell]) -> Iterator[str]:
     if short:
         alike = sum(bool(cell.as_printed) for cell in short)
         yield (
-            f"In no error and no figure: {count(len(short), 'cell')} whose last printed digit is "
-            f"too coarse; {alike} would be printed as published."
+            f"Without an error and not drawn: {count(len(short), 'cell')}, because their "
+            f"last printed digit is too coarse; {alike} would be printed as published."
         )
 
 
@@ -261,7 +261,7 @@ def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, readin
     x = _axis(known, unit, values)
     ratios = {name: [_over_known(mark) for mark in own] for name, own in by_name.items()}
     within = sum(abs(mark.y - 1) <= BAND for own in ratios.values() for mark in own)
-    over = f"Predicted over {known}"
+    over = f"Predicted / {known}"
     name = unit.replace("/", "_")
     return Figure(
         id="predicted",
@@ -277,17 +277,17 @@ def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, readin
             ),
             Lines(
                 f"ratio-{name}",
-                "Their ratio",
+                "Ratio",
                 x,
                 Axis(f"predicted / {known}", "linear", from_zero=False),
                 (*_bands(min(values), max(values), lambda _: 1.0), *_scattered(ratios)),
             ),
         ),
         fewest=1,
-        alt=f"{count(len(every), 'prediction')} over what was {known}: {within} within "
-        f"{percent(BAND)} of it.",
+        alt=f"{count(len(every), 'prediction')} against {known} values: {within} within "
+        f"{percent(BAND)}.",
         notes=(
-            f"Dashed: predicted as {known}; dotted: {percent(BAND)} more and less.",
+            f"Dashed: predicted = {known}; dotted: ± {percent(BAND)}.",
             *([f"Bars: {REPLICATES}"] if any(m.low is not None for m in every) else []),
         ),
     )

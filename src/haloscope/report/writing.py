@@ -55,12 +55,12 @@ def write_apart(document: Document, directory: Path) -> Path:
     UserError where the folder holds something else: older figures and tables there are removed.
     """
     if directory.exists() and not (directory / "report.html").exists() and any(directory.iterdir()):
-        what, remedy = "holds something else than a report", "name a new folder, or an empty one"
+        what, remedy = "contains files that are not a report", "name a new folder, or an empty one"
         raise UserError(Problem(f"--out {directory}", what, remedy))
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        remedy = "name a folder that can be written to"
+        remedy = "give a writable folder"
         raise UserError(Problem(f"--out {directory}", str(error), remedy)) from error
     return write(document, directory)
 

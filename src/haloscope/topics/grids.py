@@ -56,9 +56,9 @@ def published_sum(case: MeasuredCase, library: Library) -> Reference | None:
 
 _FFT_COLUMNS = (
     Column("case", "case", align="left"),
-    Column("time_s", "there and back"),
+    Column("time_s", "round trip"),
     Column("flops_per_s", "rate"),
-    Column("transposes", "in transposes"),
+    Column("transposes", "share in transposes"),
     Column("bytes_sent", "sent"),
 )
 
@@ -74,10 +74,10 @@ def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_fft_row(case, own, notebook) for case in own)
     notebook.note(
-        "rate: the field's count, 2.5 N log2 N operations a real transform of N points, of which a "
-        "step has two; FFTW does fewer. in transposes: the share of a step, mean over processes, "
-        "in which nothing is transformed; where transposes are pipelined, this is only what "
-        "transforms do not hide. sent: by all processes in a step."
+        "rate: 2.5 N log2 N operations per real transform of N points, as the field "
+        "counts; FFTW does fewer. A step has two transforms. in transposes: share of a "
+        "step without computation, mean over processes. Pipelined transposes: only the "
+        "part not hidden by transforms. sent: by all processes per step."
     )
     return [
         Table(
@@ -113,11 +113,11 @@ _MATRIX = ("generate", "assemble")
 _HEAT_COLUMNS = (
     Column("case", "case", align="left"),
     Column("time_s", "a solve"),
-    Column("matrix_s", "matrix made"),
+    Column("matrix_s", "assembly"),
     Column("iterations", "iterations"),
-    Column("iteration_s", "an iteration"),
+    Column("iteration_s", "time per iteration"),
     Column("bytes_per_s", "memory"),
-    Column("imbalance", "most / mean"),
+    Column("imbalance", "imbalance"),
     Column("error_max", "error"),
 )
 
@@ -133,11 +133,10 @@ def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_heat_row(case, own, notebook) for case in own)
     notebook.note(
-        "matrix made: in phases generate and assemble; without a matrix, the right-hand side "
-        "alone. an iteration: all other phases, mean over processes, over the count. memory: "
-        "declared bytes of an iteration over that. most / mean: elements of the process with the "
-        "most, over the mean of all. error: largest difference to the series of the cube at nodes "
-        "with x up to 1/2."
+        "assembly: phases generate and assemble; matrix-free: only the right-hand side. "
+        "time per iteration: all other phases, mean over processes. memory: declared bytes "
+        "per iteration / that time. imbalance: most elements of a process / mean. error: "
+        "largest difference to the series solution of the cube, at nodes with x up to 1/2."
     )
     return [
         Table(
@@ -201,7 +200,7 @@ def _table(part: Facet, context: Context) -> Table:
         columns=(
             Column("topology", "topology", align="left"),
             Column("distribution", "distribution", align="left"),
-            Column("elements", "elements of each process", align="left"),
+            Column("elements", "elements per process", align="left"),
             Column("time_s", "time"),
         ),
         rows=rows,
@@ -331,7 +330,10 @@ def _far_off(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         yield made(
             context,
             [case for case, _ in far],
-            f"Sums {FAR}x or more from their published times ({len(far)} of {len(cases)})",
+            (
+                f"Sums that differ from their published times by {FAR}x or more ({len(far)} of "
+                f"{len(cases)})"
+            ),
             FindingShape.PUBLISHED,
             [
                 Claim(

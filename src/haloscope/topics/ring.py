@@ -88,13 +88,13 @@ def _cycles(part: Facet, context: Context) -> Table:
             notebook.estimate(case.time, case, SECONDS),
             notebook.estimate(each, case, SECONDS),
         ))  # fmt: skip
-    notebook.note("a message: the cycle over the 2 N messages that follow one another in it.")
+    notebook.note("per message: cycle time / 2 N, the number of consecutive messages.")
     if reason := no_ring(part.cases):
         notebook.note(f"No latency by level: {reason}.")
     return Table(
         id="ring",
         kind="ring",
-        title=context.title("Time of a cycle round the ring", part.label),
+        title=context.title("Time of a cycle around the ring", part.label),
         columns=(
             Column("ranks", "processes N", align="left"),
             Column("cycle_s", "cycle"),
@@ -121,11 +121,11 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         )
         for piece, beside in zip(model.pieces, known, strict=True)
     )
-    notebook.note(f"T = a + 2 Tₗ N, line by line: {model.source}.")
-    told_by = "as each was asked to" if part.cases[0].simulated else "as each said of itself"
+    notebook.note(f"T = a + 2 Tₗ N, one fit per level: {model.source}.")
+    told_by = "as requested" if part.cases[0].simulated else "as reported by each process"
     notebook.note(
-        f"level: the farthest that a process lies from the next, {told_by}. One process alone, "
-        "which passes messages to itself, is in none."
+        f"level: largest distance between neighbours in the ring ({told_by}). A single "
+        "process sends to itself and has no level."
     )
     for warning in model.warnings:
         notebook.note(warning)
@@ -141,9 +141,7 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         Table(
             id="ring_latency",
             kind="ring",
-            title=context.title(
-                "Latency of a message, from the ring's straight pieces", part.label
-            ),
+            title=context.title("Latency of a message, fitted by level", part.label),
             columns=(
                 Column("level", "level", align="left"),
                 Column("ranks", "processes", align="left"),
@@ -182,11 +180,11 @@ def _figure(part: Facet, context: Context) -> Figure:
         Axis(f"cycle ({unit})"),
         (measured, *(_line(piece, factor) for piece in (model.pieces if model else ()))),
     )
-    fitted = ("Lines: T = a + 2 Tₗ N, fitted level by level.",) if model else ()
+    fitted = ("Lines: T = a + 2 Tₗ N, fitted by level.",) if model else ()
     return Figure(
         id="ring",
         kind="ring",
-        title=context.title("Time of a cycle round the ring", part.label),
+        title=context.title("Time of a cycle around the ring", part.label),
         panels=(panel,),
         fewest=OVER_PROCESSES,
         alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
@@ -234,7 +232,7 @@ def ring(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         yield made(
             context,
             ends,
-            "Time of a message round a ring",
+            "Time of a message around a ring",
             FindingShape.VALUE,
             [
                 Claim(

@@ -35,8 +35,8 @@ _COLUMNS = (
     Column("flops_per_s", "rate"),
     Column("bytes_per_s", "memory"),
     Column("nonzeros", "nonzeros"),
-    Column("ghosts_of_a_rank", "ghosts of a rank"),
-    Column("uneven", "most / mean"),
+    Column("ghosts_of_a_rank", "ghosts per rank"),
+    Column("uneven", "imbalance"),
 )
 
 
@@ -51,14 +51,14 @@ def spmv_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_row(case, own, notebook) for case in own)
     notebook.note(
-        "rate: two operations a nonzero. memory: declared bytes (12 a nonzero, and vectors) over "
-        "time. ghosts: values of x that the rank with the most gets from others. most / mean: "
-        "nonzeros of the rank with the most, over the mean of all ranks."
+        "rate: two operations per nonzero. memory: declared bytes (12 per nonzero, and "
+        "vectors) / time. ghosts: values of x that a rank receives, largest over ranks. "
+        "imbalance: most nonzeros of a rank / mean."
     )
     if any(_waits_in_a_thread(case) for case in own if case.simulated):
         notebook.note(
-            "split_temporary, simulated: messages travel by themselves, so no thread waits for "
-            "them; it is split with one addition more."
+            "split_temporary, simulated: messages progress in the background, so no thread "
+            "waits for them. The only added cost is one addition."
         )
     return [
         Table(
@@ -137,10 +137,10 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
         title=context.title("Sparse matrix times vector", matrix.label),
         panels=(panel,),
         fewest=OVER_PROCESSES,
-        alt=f"Rate over {cores[0]} to {cores[-1]} cores. Highest: {flops(1e9 * best.y)} on "
+        alt=f"Rate on {cores[0]} to {cores[-1]} cores. Highest: {flops(1e9 * best.y)} on "
         f"{best.x:.0f} cores.",
         notes=(
-            "ideal: the fastest on the fewest cores, in proportion.",
+            "ideal: linear scaling from the fastest rate on the fewest cores.",
             *bars(matrix.cases, [panel]),
         ),
     )

@@ -43,8 +43,8 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
     swept = any(map(_points, cases))
     if swept:
         notebook.note(
-            "A case of several points has a time for each, and no step of them all: see its CSV "
-            "file."
+            "A case with several points has one time per point, and no time of a step: see "
+            "its CSV file."
         )
     settings = [[plain(case.settings.get(name), "") for name in names] for case in cases]
     of_points = _OF_POINTS if swept else ()

@@ -160,9 +160,9 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     rows = tuple(_row(tail, cases, notebook) for tail in found)
     least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
     notebook.note(
-        "Of repetitions, without warm-up; all other tables have medians of launches. Repetitions "
-        f"that a percentile needs: {least}, of all launches together for its value and of each "
-        "for its interval. Last over median: of the highest percentile that a row has."
+        "Over repetitions, without warm-up; other tables have medians of launches. "
+        f"required repetitions: {least}, over all launches for the value, and per launch "
+        "for the interval. last / median: highest percentile in the row / median."
     )
     return [
         Table(
@@ -175,7 +175,7 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
                 Column("repetitions", "repetitions"),
                 Column("median_s", "median"),
                 *(Column(f"p{100 * share:.0f}_s", _name(share)) for share in SHARES),
-                Column("tail_over_median", "last over median"),
+                Column("tail_over_median", "last / median"),
             ),
             rows=rows,
             notes=notebook.notes(),
@@ -191,8 +191,8 @@ def why_no_tails_table(cases: Sequence[MeasuredCase], _: Context) -> str | None:
         return None
     least = min(SHARES)
     return (
-        f"{_name(least)} takes {needed(least)} repetitions of all launches, and no case has more "
-        f"than {max(map(most_repetitions, real))} without warm-up"
+        f"{_name(least)} requires {needed(least)} repetitions over all launches; no case "
+        f"has more than {max(map(most_repetitions, real))} without warm-up"
     )
 
 

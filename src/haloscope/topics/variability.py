@@ -92,10 +92,10 @@ def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
     own = [one.case for one in found]
     notebook = Notebook(own, context.all_cases)
     notebook.note(
-        "Of whole launches, and their arithmetic mean, as the field's papers have it; all other "
-        "tables have medians. fastest, slowest: the launch farthest from the mean on either side. "
-        f"settled after: from so many launches on, the mean stays within {percent(SETTLED)} of "
-        "that of all."
+        "Over whole launches, relative to their arithmetic mean, as in the literature; "
+        "other tables have medians. fastest, slowest: launches farthest from the mean. "
+        "settled after: number of launches after which the mean stays within "
+        f"{percent(SETTLED)} of the final mean."
     )
     for text in dict.fromkeys(text for case in own for text in _published(case.kernel, context)):
         notebook.note(text)
@@ -103,7 +103,7 @@ def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
         Table(
             id="variability",
             kind="variability",
-            title=context.title("How launches differ"),
+            title=context.title("Variability between launches"),
             columns=_COLUMNS,
             rows=tuple(_row(one, own) for one in found),
             notes=notebook.notes(),
@@ -116,7 +116,7 @@ def why_no_variability_table(cases: Sequence[MeasuredCase], _: Context) -> str |
     real = [len(case.times_s) for case in cases if case.launches and not case.alike]
     if not real:
         return None
-    return f"it takes {FEWEST_LAUNCHES} launches of a case, and none has more than {max(real)}"
+    return f"requires {FEWEST_LAUNCHES} launches of a case; no case has more than {max(real)}"
 
 
 def _row(one: Variability, among: Sequence[MeasuredCase]) -> tuple[Cell, ...]:
@@ -144,7 +144,9 @@ def _published(kernel: str, context: Context) -> Iterator[str]:
         for release in dict.fromkeys(row["release"] for row in table.rows):
             own = [row for row in table.rows if row["release"] == release]
             told = [f"±{row['variability_percent']:g} % with {row['ranks']} tasks" for row in own]
-            yield f"Published of {program}, release {release}: {', '.join(told)}: {source(table)}."
+            yield (
+                f"Published for {program}, release {release}: {', '.join(told)}: {source(table)}."
+            )
 
 
 MOST_CURVES = 8
@@ -163,26 +165,27 @@ def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list
     own = [one.case for one in found]
     left_out = len(every) - len(found)
     note = (
-        "Over the mean of all launches, in the order in which they ran. Bars at the last launch: "
-        "from the fastest to the slowest one."
+        "Relative to the mean of all launches, in order of execution. Bars at the last "
+        "launch: fastest to slowest launch."
     )
-    further = f" {count(left_out, 'case')} that scatter less are in the table alone."
+    further = f" {count(left_out, 'case')} with less variation are only in the table."
     return [
         Figure(
             id="variability",
             kind="variability",
-            title=context.title("How the mean settles"),
+            title=context.title("Convergence of the mean"),
             panels=(
                 Lines(
                     "variability",
                     "Mean of the first launches",
                     Axis("launches"),
-                    Axis("over the mean of all", from_zero=False),
+                    Axis("running mean / final mean", from_zero=False),
                     tuple(_curve(one, own) for one in found),
                 ),
             ),
             fewest=FEWEST_LAUNCHES,
-            alt="Mean of the first launches over that of all. " + " ".join(map(_in_words, found)),
+            alt="Mean of the first launches / mean of all launches. "
+            + " ".join(map(_in_words, found)),
             notes=(note + (further if left_out else ""),),
         )
     ]

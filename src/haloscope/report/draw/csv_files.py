@@ -52,7 +52,7 @@ def write_table(table: Table, path: Path, settings: Mapping[str, Settings] | Non
     try:
         path.write_text(_written(table, settings), encoding="utf-8", newline="")
     except OSError as error:
-        remedy = "name a file in a folder that is there and can be written to"
+        remedy = "give a file in an existing, writable folder"
         raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
 
 

@@ -41,7 +41,7 @@ class EstimateJson(_Model):
     confidence: float | None
     launches: int = Field(validation_alias=AliasChoices("launches", "n"))
     allocations: int | None
-    band: float | None = Field(description="Of what was simulated: its error, as a factor.")
+    band: float | None = Field(description="Error of simulated times, as a factor.")
 
 
 class RatioJson(_Model):
@@ -83,7 +83,9 @@ class PartJson(_Model):
     node_hours: RatioJson | None
     needed: int | None
     band: float | None = Field(
-        description="Of simulated times without a difference: the error of their ratio."
+        description=(
+            "Error of the ratio of simulated times; only for comparisons without a difference."
+        )
     )
 
 
@@ -152,9 +154,15 @@ class BandJson(_Model):
     """The error of simulated times, as a factor up and down, and what it is from."""
 
     factor: float
-    cells: int = Field(description="Published values, or pairs of them, that it is from.")
+    cells: int = Field(
+        description="Number of published values, or pairs of them, that the band is from."
+    )
     basis: Literal["validated", "other variant", "nearest", "widest"]
-    of: str = Field(description="Their kernel, variant, and cluster; empty where the case's own.")
+    of: str = Field(
+        description=(
+            "Kernel, variant, and cluster of the published values; empty if the same as the case's."
+        )
+    )
 
 
 class GradeJson(_Model):
@@ -165,7 +173,7 @@ class GradeJson(_Model):
     cases: int
     band: BandJson
     beyond: list[Literal["nodes", "ppn"]] = Field(
-        description="What some case has more or less of than all published values of the band."
+        description="Properties in which some case is outside the range of the published values."
     )
 
 
@@ -174,9 +182,9 @@ class TrustJson(_Model):
 
     validated: Literal["yes", "partly", "no"]
     grades: list[GradeJson]
-    copied: str = Field(description="The ready cluster file that the cluster's is a copy of.")
-    verified: int = Field(description="Cases whose answer was computed and verified.")
-    text: str = Field(description="The same as people read it.")
+    copied: str = Field(description="Ready cluster file that this cluster file is a copy of.")
+    verified: int = Field(description="Number of cases whose result was computed and verified.")
+    text: str = Field(description="These facts as a sentence.")
 
 
 class CaveatJson(_Model):
@@ -192,15 +200,17 @@ class ReportJson(_Model):
     schema_: Literal["haloscope.report/1"] = Field(SCHEMA, alias="schema")
     title: str
     summary: str
-    question: str = Field(description="The kind of table that the study names first.")
-    trust: TrustJson | None = Field(description="Of simulated times; null where all were measured.")
-    answer: str | None = Field(description="The id of the finding that answers the study.")
+    question: str = Field(description="Kind of table that the study names first.")
+    trust: TrustJson | None = Field(
+        description="Error of simulated times; null if all were measured."
+    )
+    answer: str | None = Field(description="Id of the finding that answers the study's question.")
     key_figures: list[str] = Field(description="Ids of at most four findings.")
     findings: list[FindingJson]
     caveats: dict[str, CaveatJson]
     tables: list[TableJson]
     figures: list[FigureJson]
-    cases: dict[str, dict[str, JsonScalar]] = Field(description="The settings of each case, by id.")
+    cases: dict[str, dict[str, JsonScalar]] = Field(description="Settings of each case, by id.")
     left_out: list[str]
 
 

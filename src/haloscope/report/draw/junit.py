@@ -48,5 +48,5 @@ def write(suite: str, verdicts: Sequence[TestedCase], path: Path) -> None:
     try:
         path.write_text(f"{text}\n", encoding="utf-8")
     except OSError as error:
-        remedy = "name a file in a folder that is there and can be written to"
+        remedy = "give a file in an existing, writable folder"
         raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error

@@ -31,7 +31,7 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
     try:
         path.write_text("\n".join(parts) + "\n", encoding="utf-8")
     except OSError as error:
-        remedy = "name a file in a folder that is there and can be written to"
+        remedy = "give a file in an existing, writable folder"
         raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
 
 

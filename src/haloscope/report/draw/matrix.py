@@ -29,7 +29,7 @@ def write(cells: Mapping[tuple[int, int], float], ranks: int, path: Path) -> Pat
     least = float(shown.min()) if most else 1.0
     norm = LogNorm(least, max(most, 1.0)) if most > least else None
     image = axes.imshow(shown, cmap="viridis_r", norm=norm, interpolation="nearest")
-    axes.set_title("Bytes from each rank to each")
+    axes.set_title("Bytes between ranks")
     axes.set_xlabel("to rank")
     axes.set_ylabel("from rank")
     if ranks <= 32:

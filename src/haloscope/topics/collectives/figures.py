@@ -42,7 +42,7 @@ def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list
                 )
                 for name, each in points.items()
             ),
-            alt=f"Time over message size. {_longest(points, operation)}",
+            alt=f"Time by message size. {_longest(points, operation)}",
         )
         for operation in operations
     )
@@ -52,7 +52,7 @@ def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list
             kind="collectives",
             title=context.title("Collective operations by message size"),
             panels=panels,
-            alt=f"Time over message size of {', '.join(map(str, operations))}.",
+            alt=f"Time by message size for {', '.join(map(str, operations))}.",
             notes=bars(cases, panels),
         )
     ]
@@ -63,4 +63,4 @@ def _longest(points: Mapping[str, Sequence[Swept]], operation: str | None) -> st
     every = [(name, p) for name, own in points.items() for p in own if p.operation == operation]
     name, most = max(every, key=lambda pair: pair[1].time.value)
     of = f", {name}" if name else ""
-    return f"Longest: {size(most.size_bytes)} take {seconds(most.time.value)}{of}."
+    return f"Longest: {seconds(most.time.value)} for {size(most.size_bytes)}{of}."

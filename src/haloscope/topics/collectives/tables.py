@@ -58,8 +58,8 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
         for one in growth(few, many, context.seed)
     )
     notebook.note(
-        "nearest to: of no growth, log₂ p and p, in all of the interval; a dash where so few "
-        "processes tell none apart."
+        "nearest to: constant, log₂ p, or p, over the whole interval. A dash: too few "
+        "processes to distinguish them."
     )
     first, last = (case.number("nodes") for case in (few, many))
     where = f"from {few.ranks} to {many.processes} on one node"
@@ -103,8 +103,8 @@ def _table(part: Facet, context: Context) -> Table:
     how = case.settings["synchronisation"]
     for absent in dict.fromkeys(record.result.get("absent") for record in case.launches):
         if absent:
-            notebook.note(f"Absent: {absent}.")
-    notebook.note(f"Processes start together by {str(how).replace('_', ' ')}.")
+            notebook.note(f"Missing: {absent}.")
+    notebook.note(f"Processes start together: {str(how).replace('_', ' ')}.")
     return Table(
         id="collectives",
         kind="collectives",
@@ -149,15 +149,17 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     )
     explain(found, notebook)
     notebook.note(
-        "The phase exchange of a step, on the slowest rank. A call made for a task should take no "
-        "longer than others that do it: Träff, Gropp and Thakur 2010."
+        "Phase exchange of a step, on the slowest rank. The specialised call should not be "
+        "slower than general ones (Träff, Gropp and Thakur 2010)."
     )
     same = common([case.settings for case in shown])
     return [
         Table(
             id="halo_guideline",
             kind="guidelines",
-            title=context.title("Halos by a neighbourhood collective and by single messages", same),
+            title=context.title(
+                "Halo exchange: neighbourhood collective and single messages", same
+            ),
             columns=(
                 Column("setting", "setting", align="left"),
                 Column("single_s", "MPI_Irecv and MPI_Isend"),
@@ -182,24 +184,24 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     notebook = Notebook(shown, context.all_cases)
     told = [one for one in found if one.broken] if len(shown) > FEW else []
     if told and len(told) < len(found):
-        notebook.note(f"Without {len(found) - len(told)} rows that are not shown to be broken.")
+        notebook.note(f"{len(found) - len(told)} rows without a shown violation are omitted.")
     tests = tests_of([contrast for one in found for contrast in one.at.values()])
     notebook.note(
-        f"broken: slower by a factor of {WORTH} or more, and where measured by a test ({tests}), "
-        "corrected for all sizes, guidelines and cases (Holm). A stand-in's time is the sum of its "
-        "operations', each measured by itself."
+        f"violated: slower by {WORTH}x or more. With several launches, also significant by "
+        f"a test ({tests}), corrected over all sizes, guidelines, and cases (Holm). A "
+        "mock-up's time is the sum of its operations' times, each measured separately."
     )
     notebook.note(
-        "Guidelines: Träff, Gropp and Thakur 2010; Hunold and others 2016 (PGMPI). Bcast, reduce "
-        "and allreduce stand in with a message of all ranks' blocks, and are stood in for by a "
-        "p-th of it."
+        "Guidelines: Träff, Gropp and Thakur 2010; Hunold and others 2016 (PGMPI). As "
+        "mock-ups, bcast, reduce, and allreduce use a message with the blocks of all "
+        "ranks; their own mock-ups use 1/p of it."
     )
     if any(one.too_few for one in found):
-        notebook.note("too few: even the clearest difference of so many launches shows nothing.")
+        notebook.note("too few: with so few launches, no difference can be significant.")
     if not all(case.simulated or warmed_up(case) for case in shown):
         notebook.note(
-            "Without the smallest size where no warm-up came before it: it is measured after "
-            "another operation's largest."
+            "The smallest size is omitted if it had no warm-up, because it follows another "
+            "operation's largest size."
         )
     return [
         Table(
@@ -211,7 +213,7 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
                 Column("guideline", "guideline", align="left"),
                 Column("sizes", "sizes"),
                 Column("broken_at", "broken at", align="left"),
-                Column("worst_factor", "takes at worst"),
+                Column("worst_factor", "largest ratio"),
                 Column("worst_bytes", "at"),
                 Column("p_value", "p"),
             ),

@@ -28,7 +28,10 @@ def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
     if all(case.alike for case in own):
         return ()
     drawn = any(case.replicated for case in own)
-    return (note, *(["Simulated launches are replicates: nodes drawn anew."] if drawn else []))
+    return (
+        note,
+        *(["Simulated launches are replicates with random node speeds."] if drawn else []),
+    )
 
 
 @dataclass(frozen=True)
@@ -131,12 +134,12 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
         launches = {min(2, len(case.launches)) for case in cases}
         over = "interval or range over launches"
         if 1 in launches:
-            over = f"{over}, of one alone over its repetitions"
+            over = f"{over}; with one launch, over its repetitions"
         notes.append(f"Bars: {over}." if 2 in launches else "Bars: repetitions of the only launch.")
     if any(mark.outliers for mark in marks):
         notes.append(
-            "Dots: launches 1.5 interquartile ranges outside the quartiles; they count in all "
-            "numbers."
+            "Dots: launches more than 1.5 interquartile ranges outside the quartiles. All "
+            "numbers include them."
         )
     return tuple(notes)
 

@@ -36,13 +36,12 @@ from haloscope.topics.contrast.analysis import alike
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
 EMULATED = "‖"
 REPLICATES = (
-    "launches are simulated replicates, whose nodes differ by chance, as far as --spread or the "
-    "cluster file says; intervals are of these, not of measurements."
+    "launches are simulated replicates with random node speeds (--spread or the cluster "
+    "file). Intervals cover these, not measurements."
 )
 """REPLICATES is what intervals of simulated times are."""
 ONE_ALLOCATION = (
-    "All launches ran in one allocation of the batch system: what they tell holds for its nodes, "
-    "not for those of the next one."
+    "All launches ran in one batch job (allocation); results may not hold on other nodes."
 )
 """ONE_ALLOCATION is what intervals of launches leave out that shared their nodes."""
 MINUTE_S = 60
@@ -111,8 +110,8 @@ class Notebook:
         cell = self.beside(cell, _in_seconds(published), mesh)
         if published.threads_bound and case.ranks > 1:
             self.note(
-                f"Published with OMP_PROC_BIND={published.threads_bound}, which places the threads "
-                "of a process: how processes were bound is not reported."
+                f"Published with OMP_PROC_BIND={published.threads_bound}, which places the "
+                "threads of a process. The binding of processes is unknown."
             )
         if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
             self._marks.add(FITTED)
@@ -120,10 +119,10 @@ class Notebook:
         if published.low <= 0:
             return cell
         clock_of = "simulated" if case.simulated else "measured"
-        self.note(f"ratio: {clock_of} time over the published one.")
+        self.note(f"ratio: {clock_of} time / published time.")
         ratio = _over(published, case.time.value)
         if RANGE in ratio:
-            self.note(f"a{RANGE}b: as far as the digits of the published time tell.")
+            self.note(f"a{RANGE}b: range implied by the rounding of the published time.")
         return replace(cell, ratio=f"{ratio} ×")
 
     def node_time(self, case: MeasuredCase | None) -> Cell:
@@ -194,25 +193,27 @@ class Notebook:
     def _mark_notes(self) -> list[str]:
         texts = {
             OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
-            EMULATED: "on an emulated device, which is the host's memory and threads: shows that "
-            "answers are right; its times say nothing of a real device.",
+            EMULATED: "emulated device (host memory and threads): results are verified; "
+            "timings are not representative of a GPU.",
             SIMULATED: self._simulated_note(),
-            VERIFIED: "simulated with its arithmetic: the answer was computed and verified.",
-            FITTED: "one node: numbers of the cluster file may be from such published times.",
-            LAUNCHES_MISSING: "not all launches of this case are in the value: see below.",
+            VERIFIED: "simulated with computation: the result was verified.",
+            FITTED: (
+                "one node: published times of this kind may have set numbers of the cluster file."
+            ),
+            LAUNCHES_MISSING: "some launches of this case are not included; see below.",
         }
         return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
 
     def _simulated_note(self) -> str:
         """Whether simulated times have intervals, and what these are of."""
-        alike = "simulated clock: deterministic, so without an interval."
+        alike = "simulated time: deterministic, so without an interval."
         drawn = [case for case in self._cases if case.replicated]
         if not drawn:
             return alike
         also = ""
         if any(case.alike and case.launches for case in self._cases):
-            also = " Where there is none, nodes were all alike, and a launch is like any other."
-        return f"simulated clock: {REPLICATES}{also}"
+            also = " Without an interval: all nodes were identical, and so were all launches."
+        return f"simulated time: {REPLICATES}{also}"
 
     def left_out(self) -> list[str]:
         """What was left out of the cases in the table, and why."""
@@ -248,17 +249,17 @@ def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
         "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
         "confidence {confidence} or more.",
         "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
-        "interval over launches": "[a, b]: Student's interval over {launches} around the geometric "
-        "mean of the percentiles that each has of its own, {confidence}.",
-        "pooled": "A percentile without spread is of all repetitions of {launches} together: these "
-        "have too few of their own for an interval.",
-        "interval over allocations": "[a, b]: Student's interval over {allocations} of the "
-        "batch system, in which {launches} are nested, around the geometric mean of their "
-        "medians (Kalibera and Jones 2013), {confidence}.",
-        "range": "a … b: range of {launches}, which are too few for a confidence interval.",
-        "repetitions": "(a … b): smallest and largest repetition of the only launch; they say "
-        "nothing about other launches.",
-        "none": "Values without spread rest on {launches}, which are too few for an interval.",
+        "interval over launches": "[a, b]: Student's interval around the geometric "
+        "mean of the percentiles of {launches}, {confidence}.",
+        "pooled": "A percentile without a range: all repetitions of {launches} together. "
+        "Each launch has too few of its own for an interval.",
+        "interval over allocations": "[a, b]: Student's interval around the geometric "
+        "mean of the medians of {allocations} of the batch system, with {launches} "
+        "(Kalibera and Jones 2013), {confidence}.",
+        "range": "a … b: range of {launches}; too few for a confidence interval.",
+        "repetitions": "(a … b): smallest and largest repetition of the only launch; other "
+        "launches may differ.",
+        "none": "A value without a range: {launches}, too few for an interval.",
     }
     notes = []
     for method, text in texts.items():
@@ -279,10 +280,12 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
         for case in part.cases:
             values.setdefault(ways.setting, {})[str(case.settings[ways.setting])] = None
     alike_ = all(case.alike for case in cases)
-    times = "simulated {} times." if alike_ else "measured {} times; how they differ is chance."
+    times = (
+        "{} simulations." if alike_ else "{} measurements; any difference between them is noise."
+    )
     return [
-        f"One process exchanges nothing: {name} = {listed(list(own))} are one program there, "
-        f"{times.format(len(own))}"
+        f"With one process nothing is exchanged: {name} = {listed(list(own))} run identical "
+        f"code; {times.format(len(own))}"
         for name, own in values.items()
     ]
 

@@ -39,7 +39,7 @@ BECAME = {
     "failed": "failed",
     "timeout": "ran out of time",
     "misplaced": "ran on other cores or ranks than requested",
-    "absent": "could not be made here",
+    "absent": "cannot run here",
 }
 """BECAME is what became of launches by their outcomes, where these are not good."""
 

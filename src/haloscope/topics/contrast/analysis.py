@@ -80,7 +80,7 @@ TRANSPOSES = Ways(
     "fft_pencil",
     "transpose",
     ("alltoallv", "pairwise", "pipelined"),
-    "Ways to transpose compared",
+    "Transposes compared",
     follows=("chunks",),
     alone=("alltoallv", "pairwise"),
 )
@@ -88,7 +88,7 @@ LINES = Ways(
     "fft_pencil",
     "layout",
     ("strided", "blocked"),
-    "Ways to take lines compared",
+    "Layouts of lines compared",
     least=1,
     idle=("transpose", "chunks"),
 )

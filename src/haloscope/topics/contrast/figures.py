@@ -61,7 +61,7 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
         "times_as_fast",
         "",
         Axis("cores", "log2", counts(cores)),
-        Axis(f"times as fast as {reference}", "log", ratio_ticks(every)),
+        Axis(f"speedup over {reference}", "log", ratio_ticks(every)),
         (Curve(f"as fast as {reference}", level, bound=True), *curves),
         bands=tuple((1 / factor, factor) for factor in errors[:1]),
     )
@@ -73,9 +73,9 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
             title=context.title(ways.title, common([case.settings for case in shown])),
             panels=(panel,),
             fewest=1 if len(found) > OVER_PROCESSES else OVER_PROCESSES,
-            alt=f"{number(min(every))} to {number(max(every))} times as fast as {reference}.",
+            alt=f"Speedup over {reference}: {number(min(every))} to {number(max(every))}.",
             notes=(
-                f"A point per setting: time with {reference} over time with the other.",
+                f"One point per setting: time with {reference} / time with the other.",
                 *_shaded(errors),
                 *bars(shown, [panel]),
             ),
@@ -87,7 +87,7 @@ def _shaded(errors: Sequence[float]) -> list[str]:
     """What is shaded: the smallest error of the points, and how large others are."""
     if not errors:
         return []
-    up_to = f"; of some points it is up to {within(errors[-1])}" if errors[-1] > errors[0] else ""
+    up_to = f", for some points up to {within(errors[-1])}" if errors[-1] > errors[0] else ""
     return [f"Shaded: within the simulation's error, {within(errors[0])}{up_to}."]
 
 

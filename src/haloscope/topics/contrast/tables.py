@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from haloscope.papers.tables import PaperTable
 
 COLUMNS = (
-    Column("times_as_fast", "times as fast"),
+    Column("times_as_fast", "speedup"),
     Column("p_adjusted", "p"),
     Column("verdict", "verdict", align="left"),
 )
@@ -74,20 +74,20 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     if tests:
         number_of = count(tests[0].family, "comparison")
         notebook.note(
-            f"times as fast: ratio of medians. p: {tests_of(tests)}, Holm's correction for "
-            f"{number_of}; a difference is shown at p ≤ {ALPHA}."
+            f"speedup: ratio of medians. p: {tests_of(tests)}, Holm's correction for "
+            f"{number_of}. A difference is significant at p ≤ {ALPHA}."
         )
     if any(map(_apart_alone, tests)):
         notebook.note(
-            "Intervals are for single comparisons; p is corrected for all of them. An interval may "
-            "exclude 1 although the test shows no difference."
+            "Intervals are for single comparisons; p is corrected for all of them. An "
+            "interval may exclude 1 although the difference is not significant."
         )
     for verdict, noun in ((UNTESTABLE, "launches"), (FEW_ALLOCATIONS, "allocations")):
         if any(contrast.verdict == verdict for contrast in shown):
             needed = launches_needed(tests[0].family)
             notebook.note(
-                f"A decision needs {needed} {noun} on each side (--{noun} {needed}): fewer cannot "
-                f"give p ≤ {ALPHA}."
+                f"A verdict needs {needed} {noun} on each side (--{noun} {needed}); with fewer, no "
+                f"difference can be significant (p ≤ {ALPHA})."
             )
 
 
@@ -216,8 +216,9 @@ def _published_overlap(table: PaperTable) -> str:
     ]
     facts = table.facts
     return (
-        f"Published, of another matrix: {source(table)}: {', '.join(times)}; {facts['matrix']}, "
-        f"{facts['ranks']} processes, {facts['memory']} memory. {' '.join(table.notes)}"
+        f"Published for another matrix: {source(table)}: {', '.join(times)}; "
+        f"{facts['matrix']}, {facts['ranks']} processes, {facts['memory']} memory. "
+        f"{' '.join(table.notes)}"
     )
 
 

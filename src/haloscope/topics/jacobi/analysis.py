@@ -219,7 +219,7 @@ def _models(
     alone: JacobiCase | None, among: Sequence[MeasuredCase]
 ) -> tuple[list[jacobi.JacobiModel], list[str]]:
     if alone is None:
-        return [], ["no model: one rank alone was not measured"]
+        return [], ["no model: one rank was not measured"]
     bind = alone.case.settings.get("bind")
     within, between = (_pingpong(among, nodes, bind) for nodes in (1, 2))
     if within is None and between is None:
@@ -278,8 +278,8 @@ def _seconds_of(link: Mapping[str, Model]) -> Callable[[float], float]:
 def _no_memory(among: Sequence[MeasuredCase]) -> str:
     """Why the memory's bandwidth is not known."""
     if any(case.kernel == "stream" and case.launches for case in among):
-        return "stream's triad was measured only over arrays that caches hold"
-    return "the memory's bandwidth was not measured (stream)"
+        return "STREAM triad was measured only with arrays that fit in caches"
+    return "memory bandwidth was not measured (stream)"
 
 
 def _memory(

@@ -57,17 +57,21 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
     return Figure(
         id="jacobi",
         kind="jacobi",
-        title=context.title("Jacobi: updates a second by processes", scaling.part.label),
+        title=context.title("Jacobi: updates per second by processes", scaling.part.label),
         panels=(_performance(scaling, context), *_ratios(scaling, context)),
         fewest=OVER_PROCESSES,
-        alt=f"Updates a second of {fewest} to {most} processes; most: "
+        alt=f"Updates per second of {fewest} to {most} processes. Highest: "
         f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
         notes=(
-            "Performance P: of the fastest grid and nodes of each N. N P₁ / P: N times the updates "
-            "a second of one process over those of N, 1 where nothing is lost; 1-D: ranks along "
-            f"one axis alone; 2/3-D: along two or three. {lines}Dashed grey: N times one.",
+            "Performance P: fastest grid and nodes for each N. N P₁ / P: ideal over "
+            "measured performance; 1 means no loss. 1-D: ranks along one axis; 2/3-D: "
+            f"along two or three. {lines}Dashed grey: linear speedup.",
             *scaling.lacking,
-            *(["Published: the report's own program, for 1200³ points a rank."] if beside else ()),
+            *(
+                ["Published: the report's own program, with 1200³ points per rank."]
+                if beside
+                else ()
+            ),
         ),
     )
 
@@ -76,7 +80,7 @@ def _shared(scaling: JacobiScaling) -> str:
     """What a model has in common with the simulation that it stands beside."""
     if not all(one.case.simulated for one in scaling.swept):
         return ""
-    return ", which takes one rank's sweep, messages and bandwidth from the same simulation"
+    return ", from one rank's sweep, messages, and bandwidth of the same simulation"
 
 
 def _model_shown(scaling: JacobiScaling) -> str | None:
@@ -100,7 +104,7 @@ def _performance(scaling: JacobiScaling, context: Context) -> Lines:
     if scaling.alone:
         one_rank = scaling.alone.rate.value / 1e9
         marks = tuple(Mark(one.sweep.ranks, one.sweep.ranks * one_rank) for one in own)
-        curves.append(Curve("N times one", marks, bound=True))
+        curves.append(Curve("linear speedup", marks, bound=True))
     clock = "simulated" if own[0].case.simulated else "measured"
     marks = tuple(mark(one.sweep.ranks, one.rate.times(1e-9)) for one in own)
     curves.append(Curve(clock, marks, joined=False, style=0))
@@ -139,8 +143,8 @@ def _lost(curves: Sequence[Curve]) -> str:
     points = [(mark, curve) for curve in curves if not curve.model for mark in curve.marks]
     most, of = max(points, key=lambda point: point[0].y)
     return (
-        "N times the updates a second of one process over those of N. "
-        f"Largest: {number(most.y)} on {most.x:g} processes, {of.label}."
+        f"Ideal over measured performance (N P₁ / P). Largest: {number(most.y)} on "
+        f"{most.x:g} processes, {of.label}."
     )
 
 
@@ -215,12 +219,12 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
         Figure(
             id="roofline",
             kind="roofline",
-            title=context.title("Roofline of the variants of jacobi3d"),
+            title=context.title("Roofline of jacobi3d's variants"),
             panels=(
                 Lines(
                     "roofline",
                     "",
-                    Axis("operations on each byte of memory", "log2", _TICKS),
+                    Axis("operations per byte of memory traffic", "log2", _TICKS),
                     y,
                     tuple(curves),
                     tuple((x, name) for name, x in guides.items()),
@@ -229,21 +233,17 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
             fewest=1,
             alt=". ".join(_told(case) for case in best),
             notes=(
-                "Dashed: what the triad moves, the lines among it that are read only to be "
-                "overwritten, as for the sweeps, times the operations on each byte; an update is "
-                f"{operations} operations. Bytes are those that the variant's algorithm "
-                "moves: caches can't make them fewer. Of several settings of a variant on as many "
-                "cores, the fastest.",
+                "Dashed: triad bandwidth, including write-allocate traffic, times "
+                f"operations per byte. An update is {operations} operations. Bytes: those "
+                "that the variant's algorithm moves; caches cannot reduce them. With "
+                "several settings of a variant on the same number of cores: the fastest.",
                 *([_ABOVE] if _above(curves) else []),
             ),
         )
     ]
 
 
-_ABOVE = (
-    "A point is above its line: a cache served a part of what the algorithm moves, or something "
-    "disturbed the triad."
-)
+_ABOVE = "A point above its line: caches served part of the traffic, or the triad was disturbed."
 
 
 def _above(curves: Sequence[Curve]) -> bool:
@@ -262,12 +262,12 @@ def why_no_roofline_figure(cases: Sequence[MeasuredCase], context: Context) -> s
         return None
     large = [case for case in swept if not in_cache(case, context.machine)]
     if not large:
-        return "the caches hold all meshes, and the memory's bandwidth does not bound them"
+        return "all meshes fit in caches, so memory bandwidth is not a bound"
     cores = listed([str(n) for n in sorted({case.cores for case in large})])
     on = f"on {cores} {'core' if cores == '1' else 'cores'}"
     if any(case.kernel == "stream" and case.launches for case in context.all_cases):
-        return f"no triad of stream {on} had arrays that no cache holds"
-    return f"the memory's bandwidth was not measured {on} (stream)"
+        return f"no STREAM triad {on} used arrays larger than the caches"
+    return f"memory bandwidth was not measured {on} (stream)"
 
 
 _TICKS = tuple((2.0**k, f"1/{2**-k}" if k < 0 else f"{2**k}") for k in range(-4, 7))
@@ -299,7 +299,7 @@ def _bounds(
     if alone:
         highest = max(alone, key=lambda case: _mlups(case).value)
         marks = tuple(Mark(x, _roofline_rate(highest, operations).value / 1e9) for x in ends)
-        yield Curve("in the cache, 1 core", marks, bound=True)
+        yield Curve("in cache, 1 core", marks, bound=True)
 
 
 def _reached(
@@ -311,7 +311,7 @@ def _reached(
         marks = tuple(
             mark(_intensity(case), _roofline_rate(case, operations).times(1e-9)) for case in own
         )
-        yield Curve(f"reached, {count(number_, 'core')}", marks, joined=False, style=style)
+        yield Curve(f"achieved, {count(number_, 'core')}", marks, joined=False, style=style)
 
 
 def _variant(case: MeasuredCase) -> str:

@@ -101,7 +101,7 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
             parts,
             topic="jacobi",
             metric=RATE,
-            bound="the memory's bandwidth (triad)",
+            bound="memory bandwidth (triad)",
             caveats=[Caveat.PARTLY_CACHED] * any(one.share > 1 for one in ends),
             but=("nodes", "ppn", "variant", "topology"),
         )
@@ -109,7 +109,7 @@ def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
             yield made(
                 context,
                 [one.case for one in ends],
-                f"Jacobi ({variant}), where a sweep's time goes",
+                f"Jacobi ({variant}), time of a sweep by part",
                 FindingShape.BREAKDOWN,
                 [
                     Claim({"name": "updates of points"}, share=min(updating)),

@@ -37,7 +37,7 @@ def _columns(clock: str) -> tuple[Column, ...]:
         Column("textbook_mlups", "MLUP/s", "textbook model"),
         Column("textbook_ratio", "N P₁ / P", "textbook model"),
         Column("detailed_mlups", "MLUP/s", "detailed model"),
-        Column("detailed_error", "off by", "detailed model"),
+        Column("detailed_error", "error of", "detailed model"),
         Column("mlups", "MLUP/s", clock),
         Column("ratio", "N P₁ / P", clock),
         Column("published_model_mlups", "textbook model", "published (MLUP/s)"),
@@ -55,12 +55,12 @@ def jacobi_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table
 
 
 _MEASURED = (
-    "Models take one rank's sweep, messages between two ranks and the memory's bandwidth as they "
-    "were measured here; nothing was fitted to the other sweeps."
+    "Models use one rank's sweep, messages between two ranks, and memory bandwidth, all "
+    "measured here. No other sweep was used in a fit."
 )
 _SHARED = (
-    "Models take one rank's sweep, messages between two ranks and the memory's bandwidth from the "
-    "same simulation: that both agree says that they reckon alike, and nothing of the machine."
+    "Models use one rank's sweep, messages between two ranks, and memory bandwidth from "
+    "the same simulation. Agreement says nothing about the real machine."
 )
 
 
@@ -75,7 +75,7 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
         over = f"{ranks[0]} to {ranks[-1]}" if len(ranks) > 1 else f"{ranks[0]}"
         rms = percent(root_mean_square(errors.values()))
         notebook.note(
-            f"{name} model: {model.source}. Off by {rms} (root mean square) over {over} ranks."
+            f"{name} model: {model.source}. Error {rms} (root mean square) over {over} ranks."
         )
     if scaling.models:
         notebook.note(_SHARED if clock == "simulated" else _MEASURED)
@@ -83,8 +83,8 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
         notebook.note(f"{why[:1].upper()}{why[1:]}.")
     if any(row[-2].value is not None for row in rows):
         notebook.note(
-            "Published: the report's own program on its own cluster, for 1200³ points; ours is "
-            "another program."
+            "Published: the report's own program on its own cluster, with 1200³ points per "
+            "rank. This is a different program."
         )
     return Table(
         id="jacobi",

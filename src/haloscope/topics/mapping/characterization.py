@@ -108,9 +108,10 @@ def _table(one: Map, context: Context, index: int) -> Table:
     shown = [case for choice in one.choices.values() for case in (choice.packed, choice.spread)]
     notebook = Notebook(shown, context.all_cases)
     notebook.note(
-        "pack: the fewest nodes that were tried are faster, spread: more nodes are, with the ratio "
-        "of times and the nodes of both. node-h: node-hours of spread over those of the fewest "
-        "nodes. neither: within the error of the simulation, or not told apart by a test."
+        "pack: the fewest nodes are faster. spread: more nodes are faster; with the ratio "
+        "of times and both numbers of nodes. node-h: node-hours of spread / those of the "
+        "fewest nodes. neither: within the error of the simulation, or no significant "
+        "difference."
     )
     keys = ("ratio", "packed_nodes", "spread_nodes", "packed_s", "spread_s", "node_hours")
     columns = [
@@ -131,7 +132,7 @@ def _table(one: Map, context: Context, index: int) -> Table:
     return Table(
         id=f"characterization-{index}",
         kind="characterization",
-        title=context.title("Few nodes or many, by data and tasks", named(one.part)),
+        title=context.title("Few or many nodes, by data and tasks", named(one.part)),
         columns=tuple(columns),
         rows=tuple(rows),
         notes=notebook.notes(),
@@ -172,9 +173,10 @@ def figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
         Figure(
             id="characterization",
             kind="characterization",
-            title=context.title("Gain of more nodes, by data and tasks"),
+            title=context.title("Gain from more nodes, by data and tasks"),
             panels=tuple(panels),
-            alt="Time on the fewest nodes over that on more. " + " ".join(map(_in_words, panels)),
+            alt="Time on the fewest nodes / time on more nodes. "
+            + " ".join(map(_in_words, panels)),
             notes=(note,),
         )
     ]
@@ -198,7 +200,7 @@ def _panel(index: int, one: Map) -> Lines:
         f"characterization-{index}",
         named(one.part),
         Axis("tasks", "log2", counts(one.tasks)),
-        around_one("gain of more nodes", [*ratios, 1.0]),
+        around_one("gain from more nodes", [*ratios, 1.0]),
         tuple(curves),
     )
 
@@ -228,7 +230,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         yield made(
             context,
             shown,
-            f"Few nodes or many, {named(one.part)}",
+            f"Few or many nodes, {named(one.part)}",
             FindingShape.COMPARISON,
             parts,
             topic="mapping",

@@ -51,7 +51,7 @@ def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
             kind="mapping",
             title=context.title("Time on more nodes, by tasks"),
             panels=tuple(panels),
-            alt="Time over that on the fewest nodes. " + " ".join(map(_mapping_in_words, panels)),
+            alt="Time relative to the fewest nodes. " + " ".join(map(_mapping_in_words, panels)),
             notes=_notes(panels),
         )
     ]
@@ -61,14 +61,14 @@ def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
     """What points, bars and published points are, where there are any."""
     curves = [curve for panel in panels for curve in panel.curves]
     marks = [mark for curve in curves for mark in curve.marks]
-    told = ["Points: ranks placed block by block."]
+    told = ["Points: block mapping."]
     if any(mark.low is not None and mark.low != mark.high for mark in marks):
-        told.append("Bars: from the fastest to the slowest of all mappings.")
+        told.append("Bars: range over all mappings.")
     told.append("Below 1, more nodes are faster.")
     if any(curve.published for curve in curves):
         told.append(
-            "Published: whole runs of other programs, over the fewest nodes of those runs; a "
-            "percentage is taken as of the shorter time."
+            "Published: run times of other programs, relative to their fewest nodes. "
+            "Percentages are taken as relative to the shorter time."
         )
     return (" ".join(told),)
 
@@ -88,7 +88,7 @@ def _mapping_panel(index: int, part: Facet, found: Sequence[Spread], context: Co
         f"mapping-{index}",
         named(part),
         Axis("nodes", "log2", counts(sorted({int(mark.x) for mark in drawn} or {1}))),
-        around_one("time, fewest nodes = 1", heights),
+        around_one("time relative to the fewest nodes", heights),
         tuple(curves),
     )
 
@@ -153,7 +153,7 @@ def weak_scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> lis
             title=context.title("Weak scaling, by tasks"),
             panels=tuple(panels),
             fewest=OVER_PROCESSES,
-            alt="Time over that of the reference. " + " ".join(map(_weak_in_words, panels)),
+            alt="Time relative to the reference. " + " ".join(map(_weak_in_words, panels)),
             notes=(f"Reference: {'; '.join(references)}.", *bars(shown, panels)),
         )
     ]
@@ -171,7 +171,7 @@ def _weak_panel(index: int, part: Facet, scaling: WeakScaling, seed: int) -> Lin
         f"weak-scaling-{index}",
         named(part),
         Axis("tasks", "log2", counts(tasks)),
-        Axis("time over reference"),
+        Axis("time / reference"),
         (ideal, *curves),
     )
 

@@ -45,7 +45,7 @@ def mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
             yield made(
                 context,
                 timed,
-                "Few nodes or many",
+                "Few or many nodes",
                 FindingShape.BEST,
                 _patterns(by_tasks),
                 topic="mapping",
@@ -175,7 +175,8 @@ def _published(
         )
     if parts:
         yield made(
-            context, timed, "Few nodes or many, beside the paper", FindingShape.PUBLISHED, parts,
+            context, timed, "Few or many nodes, compared with the paper",
+            FindingShape.PUBLISHED, parts,
             topic="mapping", metric=STEP, but=_BUT,
         )  # fmt: skip
 
@@ -194,7 +195,7 @@ def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     yield made(
         context,
         [race.best, *race.against],
-        "Which ranks share a node, where it matters most",
+        "Mapping of ranks to nodes, largest effect",
         FindingShape.BEST,
         winners([race], lambda case: {"name": mapping_of(case)}),
         topic="mapping",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _PUBLISHED = (
     Column("program", "program", "published", "left"),
     Column("published_s", "run", "published"),
-    Column("published_over_fewest", "over fewest", "published"),
+    Column("published_over_fewest", "/ fewest nodes", "published"),
 )
 
 
@@ -79,22 +79,22 @@ def _mapping_table(part: Facet, found: Sequence[Spread], context: Context) -> Ta
         Column("tasks", "tasks", align="left"),
         Column("nodes", "nodes", align="left"),
         *(Column(f"{name.replace(' ', '_')}_s", name, "step") for name in mappings),
-        Column("over_fewest_nodes", "over fewest"),
+        Column("over_fewest_nodes", "/ fewest nodes"),
         NODE_TIME,
         *_PUBLISHED,
     )
     kept = len(columns) if beside or said else len(columns) - len(_PUBLISHED)
     notebook.note(
-        "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed). "
-        f"over fewest: {mappings[0]}, the time over that on the fewest nodes. "
-        f"nodes × step: {mappings[0]}, what a step costs. "
-        f"A node's ranks: bind = {part.settings.get('bind')}."
+        "block: fills one node after the other; round robin: deals ranks to nodes in turn; "
+        "random: shuffled (with its seed). / fewest nodes: time relative to the fewest "
+        f"nodes ({mappings[0]}). nodes × step: cost of a step ({mappings[0]}). Ranks of a "
+        f"node: bind = {part.settings.get('bind')}."
     )
     _note_published(beside, [table for table, _ in said], notebook)
     return Table(
         id="mapping",
         kind="mapping",
-        title=context.title("Tasks on few nodes and on many", named(part)),
+        title=context.title("Tasks on few and many nodes", named(part)),
         columns=columns[:kept],
         rows=tuple(row[:kept] for row in rows),
         notes=notebook.notes(),
@@ -107,11 +107,16 @@ def _note_published(
 ) -> None:
     """Of what program, on which nodes, and how percentages were read."""
     for named_in in dict.fromkeys([*(one.source for one in beside), *map(source, tables)]):
-        notebook.note(f"Published, whole runs of other programs on this cluster: {named_in}.")
+        notebook.note(f"Published run times of other programs on this cluster: {named_in}.")
     if beside:
-        notebook.note("Published over fewest: over the fewest nodes of the published runs.")
+        notebook.note(
+            "Published / fewest nodes: relative to the fewest nodes of the published runs."
+        )
     if tables:
-        notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
+        notebook.note(
+            "Published percentages are taken as relative to the shorter time; the "
+            "paper does not define them."
+        )
 
 
 def _mapping_ours(
@@ -201,7 +206,7 @@ def why_no_one_node_table(cases: Sequence[MeasuredCase], context: Context) -> st
             for row in table.rows
         }
     )
-    has = f"runs of {listed(programs)}, and no kernel here stands for one" if programs else "none"
+    has = f"runs of {listed(programs)}, which no kernel here represents" if programs else "none"
     return f"runs on one node of {context.paper.id}: {has}"
 
 
@@ -278,13 +283,13 @@ def _one_node_table(
                     *(_run(times.get(name)) for name in clusters),
                     *([_steps(there, case)] if known else []),
                 ))  # fmt: skip
-    notebook.note(f"Published: whole runs on one node ({source(published)}).")
+    notebook.note(f"Published: run times on one node ({source(published)}).")
     if known:
         solve = any(kernel == SOLVER for _, kernel in pairs)
-        but = f"; one of {SOLVER} is a whole solve, as a run of miniFE is" if solve else ""
+        but = f", and one of {SOLVER} is a complete solve, like a run of miniFE" if solve else ""
         notebook.note(
-            f"steps in a run: the published run here ({here}) over our step. It is how many steps "
-            f"the run had, if a step took as long: the paper does not say how many{but}."
+            f"equivalent steps: published run time ({here}) / our time of a step. The paper "
+            f"does not give the number of steps{but}."
         )
     return Table(
         id="one_node",
@@ -296,7 +301,7 @@ def _one_node_table(
             Column("kernel", "kernel", align="left"),
             Column("step_s", "step"),
             *(Column(f"{name.lower()}_s", name, "published run") for name in clusters),
-            *([Column("steps", "steps in a run")] if known else []),
+            *([Column("steps", "equivalent steps")] if known else []),
         ),
         rows=tuple(rows),
         notes=notebook.notes(),
@@ -355,12 +360,12 @@ def _weak_table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
     shown = [name for name in PATTERNS if any(name in one.patterns for one in scaling.spreads)]
     rows = tuple(_row(one, shown, scaling, notebook, context.seed) for one in scaling.spreads)
-    between = "intermediate: between; " if PATTERNS[1] in shown else ""
+    between = "intermediate: between these; " if PATTERNS[1] in shown else ""
     notebook.note(
-        f"reference: {count(scaling.reference.ranks, 'task')} on one node. work a task: operations "
-        "over those of a task of the reference. Concentrated: on the fewest of the numbers of "
-        f"nodes that were tried with these tasks; distributed: on the most; {between}ranks placed "
-        "block by block."
+        f"reference: {count(scaling.reference.ranks, 'task')} on one node. work per task: "
+        "operations relative to a task of the reference. Concentrated: the fewest nodes "
+        f"that were measured with these tasks; distributed: the most; {between}block "
+        "mapping."
     )
     return Table(
         id="weak_scaling",
@@ -376,14 +381,14 @@ def _columns(patterns: Sequence[str]) -> tuple[Column, ...]:
     """Three of each pattern that tasks were tried in."""
     return (
         Column("tasks", "tasks", align="left"),
-        Column("work_over_reference", "work a task"),
+        Column("work_over_reference", "work per task"),
         *(
             column
             for pattern in patterns
             for column in (
                 Column(f"{pattern}_nodes", "nodes", pattern),
                 Column(f"{pattern}_s", "step", pattern),
-                Column(f"{pattern}_over_reference", "over reference", pattern),
+                Column(f"{pattern}_over_reference", "/ reference", pattern),
             )
         ),
     )

@@ -52,9 +52,7 @@ def _stream_figure(
     last = [
         f"{_cores_label(case)}: {rate(points[-1].rate.value)}" for case, points in chosen.items()
     ]
-    held = (
-        f"Dotted lines: capacity of each cache level per core, with {count(most, 'core')} in use."
-    )
+    held = f"Dotted lines: capacity of each cache level per core with {count(most, 'core')} in use."
     dotted = [held] if guides else []
     panel = Lines(
         "bandwidth",
@@ -69,7 +67,7 @@ def _stream_figure(
         kind="stream",
         title=context.title(f"Memory bandwidth by working set, {operation}", label),
         panels=(panel,),
-        alt=f"Bandwidth of {operation} over the working set of a core, from {size(min(sizes))} to "
+        alt=f"Bandwidth of {operation} by working set per core, from {size(min(sizes))} to "
         f"{size(max(sizes))}. At the largest: {'; '.join(last)}.",
         notes=(*dotted, *bars(chosen, [panel])),
     )

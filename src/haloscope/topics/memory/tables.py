@@ -32,9 +32,11 @@ def _table(part: Facet, context: Context) -> Table:
     operations = [name for name in OPERATIONS if name in known]
     for case in sorted(part.cases, key=lambda case: (case.cores, case.ranks)):
         rows += _rows(case, operations, notebook, context)
-    notebook.note("working set: of one process, all arrays together.")
+    notebook.note("working set: all arrays of one process.")
     if context.machine and context.machine.get("caches"):
-        notebook.note("level: the smallest that holds the working sets of all cores in use.")
+        notebook.note(
+            "level: smallest cache level that holds the working sets of all cores in use."
+        )
     return Table(
         id="stream",
         kind="stream",
@@ -86,12 +88,12 @@ def _cores(case: MeasuredCase) -> str:
 
 _COLUMNS = (
     Column("case", "case", align="left"),
-    Column("iteration_s", "an iteration"),
-    Column("bytes_per_point", "bytes a point"),
+    Column("iteration_s", "time per iteration"),
+    Column("bytes_per_point", "bytes per point"),
     Column("working_set_bytes", "working set"),
     Column("achieved_bytes_per_s", "achieved"),
-    Column("triad_bytes_per_s", "triad moves"),
-    Column("triad_working_set_bytes", "triad's set"),
+    Column("triad_bytes_per_s", "STREAM triad"),
+    Column("triad_working_set_bytes", "triad working set"),
     Column("share_of_triad", "share"),
 )
 _OF_A_TRIAD = 3
@@ -111,25 +113,25 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
-        "working set: what a sweep over the mesh goes through, of all processes. achieved: bytes "
-        "the solver's algorithm moves (declared for a point and an iteration) over its time."
+        "working set: data of one sweep over the mesh, all processes. achieved: declared "
+        "bytes per point and iteration / time."
     )
     bounded = found[0].triad is not None
     if bounded:
         notebook.note(
-            "triad moves: what stream's triad did on as many cores, bound alike, over a working "
-            "set that is in the same level (triad's set, of all processes), with lines read only "
-            "to be overwritten, which stream's own table does not count."
+            "STREAM triad: same number of cores, binding, and memory level (triad working "
+            "set: all processes). It includes write-allocate traffic, which the table of "
+            "stream does not."
         )
     shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
     if not bounded:
-        notebook.note(f"What would be possible is not known: {_UNLIKE}.")
+        notebook.note(f"Attainable bandwidth unknown: {_UNLIKE}.")
     elif len(found) < len(every):
-        notebook.note(f"Without {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
+        notebook.note(f"Not listed: {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
     if any(use.exceeds for use in found):
         notebook.note(
-            f"{_NO_BOUND}: the solver moved more than the triad, not a bound then: a cache "
-            "served a part of it, or something disturbed the triad."
+            f"{_NO_BOUND}: the solver exceeds the triad, which is then not a bound. Caches "
+            "served part of the traffic, or the triad was disturbed."
         )
     return [
         Table(
@@ -143,7 +145,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     ]
 
 
-_UNLIKE = "stream was not run on as many cores, bound alike, over such a working set"
+_UNLIKE = "stream was not run with this number of cores, binding, and working set"
 _NO_BOUND = "no bound"
 
 

@@ -98,7 +98,7 @@ def _alt(parts: Sequence[Facet], title: str, *, timed: bool) -> str:
         return f"{title}: {highest}."
     label, least = min(points, key=lambda point: (point[1].size_bytes, point[1].time.value))
     time = seconds(least.one_way.value)
-    return f"{title}. {size(least.size_bytes)}: half a round trip of {time}{_of(label)}; {highest}."
+    return f"{title}. {size(least.size_bytes)}: half round trip {time}{_of(label)}; {highest}."
 
 
 def _of(label: str) -> str:
@@ -136,7 +136,7 @@ def _fit_figure(part: Facet, context: Context) -> Figure:
         ),
         Lines(
             "residuals",
-            f"Residuals: {clock([case])} less model",
+            f"Residuals: {clock([case])} - model",
             x,
             Axis(f"of the {clock([case])} time (%)", "symlog"),
             tuple(_residuals(name, model) for name, model in models),
@@ -150,7 +150,7 @@ def _fit_figure(part: Facet, context: Context) -> Figure:
         alt=_in_words(case, models),
         notes=(
             *bars([case], panels[:1]),
-            "Where a model says that a message takes less than no time, it has no line.",
+            "A model has no line where it gives a time below zero.",
             *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
         ),
     )
@@ -162,8 +162,8 @@ def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
     nearest = min(off, key=lambda name: off[name])
     what = "half round trips" if exchanges(case) else "times"
     return (
-        f"{clock([case]).capitalize()} {what} with {len(models)} models, and their "
-        f"residuals. Nearest: {nearest}, off by {percent(off[nearest])} (root mean square)."
+        f"{clock([case]).capitalize()} {what}, {len(models)} models, and their residuals. "
+        f"Best fit: {nearest}, error {percent(off[nearest])} (root mean square)."
     )
 
 
@@ -242,6 +242,6 @@ def _transport_figure(part: Facet, context: Context) -> Figure:
         kind="transports",
         title=context.title("Bandwidth by transport", part.label),
         panels=tuple(panels),
-        alt=f"Bandwidth over message size for {len(part.cases)} transports or placements.",
+        alt=f"Bandwidth by message size for {len(part.cases)} transports or placements.",
         notes=bars(part.cases, panels),
     )

@@ -201,7 +201,7 @@ def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
         title=context.title("Models of a message's time, size by size", name),
         columns=tuple(columns),
         rows=tuple(rows),
-        notes=(f"residual: {known} less predicted, as a share of {known}.",),
+        notes=(f"residual: ({known} - predicted) / {known}.",),
         folded=True,
     )
 
@@ -241,9 +241,9 @@ def _of_races(part: Facet, races: Mapping[int, Race[str]], context: Context) -> 
     rows = tuple(row for at, race in shown.items() for row in _raced(at, race, notebook))
     explain([contrast for race in shown.values() for contrast in race.against.values()], notebook)
     if len(shown) < len(races):
-        notebook.note(f"Shown are {len(shown)} of {count(len(races), 'size')}, tested together.")
+        notebook.note(f"Shown: {len(shown)} of {count(len(races), 'size')}, tested together.")
     if seldom := seldom_of(part):
-        notebook.note(f"Not in it, launched too seldom for a test: {'; '.join(seldom)}.")
+        notebook.note(f"Not included (too few launches for a test): {'; '.join(seldom)}.")
     columns = (
         Column("size", "message", align="left"),
         Column("fastest", "lowest median", align="left"),
@@ -252,7 +252,7 @@ def _of_races(part: Facet, races: Mapping[int, Race[str]], context: Context) -> 
         Column("time_s", "its time"),
         *COLUMNS,
     )
-    title = context.title("Half round trip: the fastest against each other", part.label)
+    title = context.title("Half round trip: fastest, compared with each other", part.label)
     return _library_table(title, columns, rows, notebook)
 
 

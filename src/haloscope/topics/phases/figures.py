@@ -64,7 +64,7 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         title=context.title(title),
         panels=tuple(_panels(cases, parts)),
         alt=f"Share of a step by phase for {count(len(cases), 'case')}. "
-        f"Largest{' over all together' * (len(cases) > 1)}: {largest[0]}, "
+        f"Largest{' overall' * (len(cases) > 1)}: {largest[0]}, "
         f"{shares_between(largest[1])}.",
         notes=(
             "Mean over ranks, median over launches. After each name: the time of a step.",
@@ -96,7 +96,7 @@ def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
 
 UNSEEN = 0.01
 """UNSEEN is the share of a bar that nobody sees to be missing, or too much."""
-_UNEVEN = "Medians of shares, each by itself, need not add up to 100 %."
+_UNEVEN = "Shares are separate medians and need not add up to 100 %."
 
 
 def _bars(parts: _Parts) -> list[tuple[float, ...]]:
@@ -146,19 +146,19 @@ def _figure(part: Facet, context: Context) -> Figure:
     panels = tuple(_panel(case, traces[point], point) for point in chosen)
     worst = max(trace["clock_error_s"] for trace in traces)
     notes = [
-        "One step of its own, of one launch, after one that warmed up; its parts are timed, which "
-        f"takes time.{_THIN if any(bar.outer for one in panels for bar in one.bars) else ''}",
-        f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
+        "One additional step of one launch, after a warm-up step. Timing of its parts adds "
+        f"overhead.{_THIN if any(bar.outer for one in panels for bar in one.bars) else ''}",
+        f"Clocks agree within {seconds(worst)}." if worst else "All ranks read one clock.",
     ]
     if any(" stream " in row for panel in panels for row in panel.rows):
         notes.append(
-            "Rows of streams: when a device was at work, by the name of the phase that launched "
-            "it; what is too short to be seen is a line."
+            "Rows of streams: times when a device was busy, named after the phase that "
+            "launched the work. Very short intervals appear as a line."
         )
     if not all(_took_time(call) for point in chosen for call in _calls(traces[point])):
-        notes.append("Phases that took no time are not drawn.")
+        notes.append("Phases without measurable time are not drawn.")
     if case.emulated:
-        notes.append("On an emulated device: times say nothing of a real one.")
+        notes.append("Emulated device: timings are not representative of a GPU.")
     if told := _cut(case, panels):
         notes.append(told)
     ranks = min(len(_shown(traces[point])) for point in chosen)
@@ -175,7 +175,7 @@ def _figure(part: Facet, context: Context) -> Figure:
     )
 
 
-_THIN = " Thin bars: phases that the bars above them are parts of."
+_THIN = " Thin bars: phases that contain other phases."
 
 
 def _longest(panels: Sequence[Gantt]) -> list[str]:
@@ -195,8 +195,8 @@ def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:
         return ""
     most = case.settings.get("timeline")
     return (
-        f"Of each rank the first {most} phases were kept: rows that end with a line and dots "
-        f"({'; '.join(told)}) may go on after it."
+        f"Each rank kept its first {most} phases. Rows that end with a line and dots "
+        f"({'; '.join(told)}) may continue."
     )
 
 

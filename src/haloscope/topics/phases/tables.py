@@ -90,13 +90,13 @@ def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -
         for phase in modelled(case)
     ]
     notebook.note(
-        "Model: by the node model, from this machine's cluster file (haloscope calibrate); phases "
-        "that communicate have none. Both are the slowest rank's."
+        "Model: node model with this machine's cluster file (haloscope calibrate); none "
+        "for phases with communication. Both are of the slowest rank."
     )
     return Table(
         id="phases_model",
         kind="phases",
-        title=context.title(f"Phases measured and by the node model, {kernel}"),
+        title=context.title(f"Phases, measured and from the node model, {kernel}"),
         columns=(
             Column("case", "case", align="left"),
             Column("phase", "phase", align="left"),
@@ -122,7 +122,7 @@ def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))
 
     rows = tuple(row(case) for case in cases)
-    notebook.note("Share of the time of all steps: mean over ranks, median over launches.")
+    notebook.note("Share of the total time: mean over ranks, median over launches.")
     return Table(
         id="phases",
         kind="phases",
@@ -164,10 +164,7 @@ def _seconds_table(
     )
 
 
-_MEDIANS = (
-    "Medians over repetitions, as a step's time is, of the mean over ranks; outside phases: what "
-    "these leave of a step."
-)
+_MEDIANS = "Medians over repetitions of the mean over ranks. outside phases: the rest of a step."
 
 
 def _names(cases: Sequence[MeasuredCase]) -> list[str]:
@@ -206,12 +203,12 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
     notebook = Notebook([one.case for one in found], context.all_cases)
     rows = tuple(row for one in found for row in _rows(one, cases, notebook))
     notebook.note(
-        "waiting: by how much the rank that computes longest does so longer than the mean rank, of "
-        "a step; messages that are late for other reasons are not in it. All are means over "
-        "steps, of which a few may have been slow: a median step can take less."
+        "waiting: time per step by which the rank with the most computation exceeds the "
+        "mean. Other delays of messages are not included. Values are means over steps; a "
+        "few slow steps can raise them above the median."
     )
     if any(len(one.ranks) > STRAGGLER_MOST for one in found):
-        notebook.note(f"Of each case the {STRAGGLER_MOST} ranks that compute longest.")
+        notebook.note(f"For each case: the {STRAGGLER_MOST} ranks with the longest computation.")
     return [
         Table(
             id="stragglers",
@@ -223,7 +220,7 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
                 Column("rank", "rank"),
                 Column("node", "node", align="left"),
                 Column("computing_s", "computes"),
-                Column("over_mean", "over the mean rank"),
+                Column("over_mean", "/ mean rank"),
                 Column("slowest_launches", "slowest in"),
             ),
             rows=rows,

@@ -114,8 +114,8 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
     rows = [_published_row(known) for known in published[n]]
     rows += _own_rows(ours, form, _others(published[n], ours), notebook)
     notebook.note(
-        "all cores: as many processes per node. ×: times as fast as the serial run of the "
-        "same cluster; a–b: as far as the digits of a published time tell."
+        "all cores: one process per core. ×: speedup over the serial run on the same "
+        "cluster. a–b: range implied by the rounding of the published time."
     )
     if context.machine and context.machine.get("cpu"):
         name = _machine(ours)
@@ -145,7 +145,7 @@ def _note_published(
     for paper, note in dict.fromkeys(
         (table.paper, note) for table in tables for note in table.notes
     ):
-        notebook.note(f"{paper} says: {note}")
+        notebook.note(f"{paper}: {note}")
 
 
 def _others(published: Sequence[_Published], ours: Sequence[MeasuredCase]) -> list[str]:

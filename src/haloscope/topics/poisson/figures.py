@@ -48,18 +48,21 @@ def _figure(found: Paces, context: Context) -> Figure:
     return Figure(
         id="iterations",
         kind="iterations",
-        title=context.title("Iterations a second by variant", found.part.label),
+        title=context.title("Iterations per second by variant", found.part.label),
         panels=(
             Lines(
                 "pace",
                 "",
                 Axis("ranks", "log2", counts(ranks)),
-                Axis("iterations a second", "log"),
+                Axis("iterations per second", "log"),
                 curves,
             ),
         ),
         fewest=OVER_PROCESSES,
-        alt=f"Iterations a second on {ranks[0]} to {ranks[-1]} ranks; on the most: {told}.",
+        alt=(
+            f"Iterations per second on {ranks[0]} to {ranks[-1]} ranks. With the most ranks: "
+            f"{told}."
+        ),
     )
 
 
@@ -94,7 +97,7 @@ def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Con
         kind="surfaces",
         title=title if mesh in title else f"{title}, {mesh}",
         panels=(panel("solution", "(a) solution"), panel("error", "(b) error u − u_h")),
-        alt=f"Two surfaces over the unit square for N = {n}: the solution, one smooth hill of "
+        alt=f"Two surfaces over the unit square for N = {n}: the solution, a smooth hill of "
         f"height 1 in the middle, and its error, at most {number(error or 0)}.",
         notes=(f"Sampled on {points} × {points} points, edges included.",),
     )

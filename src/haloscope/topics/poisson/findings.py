@@ -433,7 +433,7 @@ def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         if (over := [coarse / error for coarse in errors[n // 2] for error in errors[n]])
     ]
     yield made(
-        context, own, "Error of a mesh over that of one twice as fine (second order: about 4)",
+        context, own, "Error ratio between a mesh and one twice as fine (second order: about 4)",
         FindingShape.VALUE, parts, topic="convergence", metric=Metric("ratio of errors", "", ""),
         but=("n", "variant", "nodes", "ppn"), near=[],
     )  # fmt: skip
@@ -465,7 +465,7 @@ def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
         yield made(
             context,
             own,
-            "Difference from published results, largest",
+            "Largest difference from published results",
             FindingShape.PUBLISHED,
             [
                 Claim({"name": "error"}, share=worst["error"], published=tuple(sources.values())),

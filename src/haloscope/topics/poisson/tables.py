@@ -75,9 +75,7 @@ def _convergence_table(part: Facet, context: Context) -> Table:
         rows = [
             (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, told, strict=True)
         ]
-    notebook.note(
-        "error ratio: error on the mesh half as fine over error; second order gives about 4."
-    )
+    notebook.note("error ratio: error / error on a mesh twice as fine. Second order gives about 4.")
     return Table(
         id="convergence",
         kind="convergence",
@@ -112,7 +110,7 @@ def _convergence_row(
         if iterations != published_iterations.value:
             share = iterations / published_iterations.value - 1
             off = signed(f"{100 * share:+.2f} %")
-            notebook.note(f"N = {n}: iterations differ from the published by {off}.")
+            notebook.note(f"N = {n}: iterations differ from the published count by {off}.")
     return (
         label(str(n), n),
         plain(n * n, f"{n * n:,}"),
@@ -210,8 +208,8 @@ def _iteration_table(found: Paces, context: Context) -> Table:
     rows = tuple(_iteration_row(found, ranks, run.get(ranks), notebook) for ranks in found.by_ranks)
     if "pipelined" in found.variants and any(case.simulated for case in found.part.cases):
         notebook.note(
-            "pipelined, simulated: its sum travels by itself while ranks compute, as a network "
-            "that adds up, or a thread of its own, makes it do; libraries without either do less."
+            "pipelined, simulated: the reduction progresses in the background, as with "
+            "hardware support or a progress thread. Without either, it overlaps less."
         )
     steps = {case.settings.get("s") for case in found.part.cases} - {None}
     if len(steps) == 1:
@@ -219,12 +217,12 @@ def _iteration_table(found: Paces, context: Context) -> Table:
     return Table(
         id="iterations",
         kind="iterations",
-        title=context.title("Iterations a second by variant", found.part.label),
+        title=context.title("Iterations per second by variant", found.part.label),
         columns=(
             Column("ranks", "ranks", align="left"),
-            *(Column(f"{name}_per_s", name, "iterations a second") for name in found.variants),
+            *(Column(f"{name}_per_s", name, "iterations per second") for name in found.variants),
             Column("fastest", "fastest"),
-            Column("fastest_over_textbook", "over textbook"),
+            Column("fastest_over_textbook", "/ textbook"),
         ),
         rows=rows,
         notes=notebook.notes(),

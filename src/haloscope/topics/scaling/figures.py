@@ -93,7 +93,7 @@ def _scaling_figure(
             ),
         ),
         fewest=OVER_PROCESSES,
-        alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, over {cores[0]} to "
+        alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, for {cores[0]} to "
         f"{cores[-1]} {scaling.p}. Speedup with the most: {number(best.y)} on {best.x:.0f}.",
         notes=(
             f"Speedup refers to {'; '.join(references)}.",
@@ -177,14 +177,14 @@ def _law_figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Fi
     return Figure(
         id="scaling_law",
         kind="scaling_law",
-        title=context.title("Time and its law", one.mesh),
+        title=context.title("Time and fitted law", one.mesh),
         panels=(panel,),
         alt=" ".join(_in_words(each, law) for each, law in found),
         notes=(
             *bars(own, [panel]),
             f"Law: {ScalingLaw.source}."
             + (
-                " Dashed: where it lies with 95 % over launches drawn again, its terms kept."
+                " Dashed: 95 % band of the law over resampled launches, with its terms fixed."
                 if banded
                 else ""
             ),
@@ -218,8 +218,8 @@ def _in_words(one: Law, law: ScalingLaw) -> str:
     )
     named = f"{one.per_node}: time" if one.per_node else "Time"
     return (
-        f"{named} {_over(one)}, from {first} to {last} ms, with a law that predicts points left "
-        f"out within {percent(law.cross_validation)}."
+        f"{named} {_over(one)}, {first} to {last} ms; the law predicts omitted points "
+        f"within {percent(law.cross_validation)}."
     )
 
 

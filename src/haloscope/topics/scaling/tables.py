@@ -210,11 +210,11 @@ def _table(found: Sequence[Law], context: Context) -> Table:
     notebook = Notebook([case for one in found for case in one.cases], context.all_cases)
     x = "N" if found[0].over_sizes else "p"
     notebook.note(
-        f"{ScalingLaw.source}; powers may be negative here, coefficients not. left out: root mean "
-        "square of relative errors at each point, predicted from all others; as the law is the one "
-        "of many that does so best, other points may lie farther off. Beyond the "
-        f"{x} that it rests on, a law is an extrapolation. The points of each row stand beside "
-        "this table's CSV file as JSON Lines, as Extra-P reads them."
+        f"{ScalingLaw.source}; powers may be negative here, coefficients not. left out: "
+        "root mean square of the relative error at each point, predicted from all others. "
+        "This law was chosen for the smallest such error, so new points may deviate more. "
+        f"Outside the measured {x} it is an extrapolation. The points of each row are in a "
+        "JSON Lines file beside the table's CSV file, in Extra-P's format."
     )
     for one in found:
         if one.law is None:
@@ -222,7 +222,7 @@ def _table(found: Sequence[Law], context: Context) -> Table:
     return Table(
         id="scaling_law_sizes" if found[0].over_sizes else "scaling_law",
         kind="scaling_law",
-        title=context.title(f"Time by {x}, as a law"),
+        title=context.title(f"Time by {x}, fitted law"),
         columns=(
             Column("mesh", "cases" if found[0].over_sizes else "mesh", align="left"),
             Column("law", f"T({x})", align="left"),

@@ -20,13 +20,9 @@ PETSC_DEFAULT = "B"
 OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
 """What Table 2 calls a device's `sync`."""
 
-_OF_GPUS = "Published times are of GPU memory: how they grow can be compared, the times can not."
-_OF_OTHER_GPUS = (
-    "Published times are of GPUs too: of V100s, and of messages that MPI took from their memory."
-)
-_OF_THE_SAME = (
-    "Published times are of the cluster that was simulated, and of messages from its GPUs."
-)
+_OF_GPUS = "Published times are for GPU memory. Compare how they grow, not the times themselves."
+_OF_OTHER_GPUS = "Published times are for V100 GPUs with GPU-aware MPI."
+_OF_THE_SAME = "Published times are for the simulated cluster, with messages from GPU memory."
 
 
 def about_published(cases: Sequence[MeasuredCase]) -> str:

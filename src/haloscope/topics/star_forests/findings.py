@@ -55,7 +55,11 @@ _TOPIC = "star_forests"
 _SWEPT = ("sizes", "n", "parts")
 _MORE = {
     "sf_unpack": ("Adding values on arrival", "adding values", "writing values"),
-    "sf_scatter": ("Leaves on the sending rank too", "leaves on both ranks", "on the other alone"),
+    "sf_scatter": (
+        "Leaves on the sending rank as well",
+        "leaves on both ranks",
+        "on the other alone",
+    ),
 }
 
 
@@ -114,7 +118,7 @@ def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             yield made(
                 context,
                 [one.case],
-                f"{question} ({one.kernel}), published difference where none is measured",
+                f"{question} ({one.kernel}), published difference that was not measured",
                 FindingShape.VALUE,
                 apart,
                 topic=_TOPIC,
@@ -160,7 +164,7 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
                 min(added, key=added.__getitem__),
                 max(added, key=added.__getitem__),
             )
-            question = "A star forest (sf_pingpong) adds to messages between GPUs"
+            question = "Overhead of a star forest (sf_pingpong) over messages between GPUs"
             shown = {size: added[size] for size in dict.fromkeys(ends)}
             yield _by_sizes(context, one.case, question, LATENCY, shown)
 
@@ -272,7 +276,7 @@ def launches(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
             yield made(
                 context,
                 [case],
-                "Device kernels with a synchronisation after the first",
+                "Device kernels with a synchronisation after the first one",
                 FindingShape.TREND,
                 [_waiting(contrast)],
                 topic="launches",

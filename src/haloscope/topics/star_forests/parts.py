@@ -105,7 +105,7 @@ def _happens(name: str, shapes: Sequence[Mapping[str, Any]]) -> bool:
 def switch_text(model: SplitPhase) -> str:
     """Which of scatter and messages takes longer at which sizes, in words."""
     if not model.scatters:
-        return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
+        return "No data stays within a rank, so there is no scatter to overlap with messages."
     places = model.crossings_bytes
     ends = [
         done(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
@@ -115,13 +115,13 @@ def switch_text(model: SplitPhase) -> str:
     if not places:
         return f"{last} at every size."
     if len(places) == 1:
-        return f"{first} up to {size(places[0])} sent, and less long beyond."
+        return f"{first} up to {size(places[0])} sent, and is shorter for larger sizes."
     between = listed([size(at) for at in places])
-    return f"{first} at first; the two change places at {between} sent."
+    return f"{first} at first; the order changes at {between} sent."
 
 
 STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing and unpacking"
-LAUNCHING = "launches of kernels and waits for them"
+LAUNCHING = "kernel launches and waits for them"
 """Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
 
 

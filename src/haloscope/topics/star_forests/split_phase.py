@@ -72,7 +72,7 @@ def _table(part: Facet, context: Context) -> Table:
     )
 
 
-_EACH = "parts, each by itself"
+_EACH = "parts, each measured separately"
 
 
 def _parts_of(model: SplitPhase) -> dict[str, tuple[str, Array]]:
@@ -126,30 +126,35 @@ def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
 
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
-    yield "One way: half of a step, which is a broadcast and a reduction."
+    yield "One way: half of a step (a broadcast and a reduction)."
     if model.on_device:
         yield (
-            f"{model.source}. The time of a move is that of its launch and of what the device "
-            "then does; T(sync) is the wait for its stream, timed by itself, as often as an "
-            "operation waits; begin is what the library does before it packs. The device works "
-            "while the host launches the next move and begins the next operation."
+            f"{model.source}. The time of a move: its launch and the device's work. "
+            "T(sync): the wait for its stream, measured separately, once per wait. begin: "
+            "the library's work before packing. The device works while the host launches "
+            "the next move and begins the next operation."
         )
     else:
-        yield f"{model.source}; T(sync) is 0: in this memory, a move is done when it returns."
+        yield (
+            f"{model.source}; T(sync) is 0, because moves in this memory are complete when "
+            "the call returns."
+        )
     if model.data.one_sided:
-        yield "Ranks move data at the same time: one unpacks while the other scatters."
+        yield "Ranks move data concurrently: one unpacks while the other scatters."
     yield (
-        "off: parts put together, with messages that travel while ranks copy (max()) or after that "
-        "(sum), and the fitted model, less the whole."
+        "off: error against the measured whole, of the parts with overlapped messages "
+        "(max()), of the parts without overlap (sum), and of the fitted model."
     )
     point, off = model.farthest
     if off > FARTHEST:
         at = size(model.data.remote_bytes[point])
-        yield f"Parts do not explain the whole everywhere: they are off by {percent(off)} at {at}."
+        yield (
+            f"The parts do not explain the whole everywhere: largest error {percent(off)} at {at}."
+        )
     if case.simulated:
         yield (
-            "Simulated: the step and each of its parts begin as ranks leave a barrier, up to a "
-            "latency apart, which the sum of small parts therefore has several times."
+            "Simulated: ranks leave a barrier up to one latency apart, and so do the step "
+            "and each of its parts. The sum of small parts includes this several times."
         )
     if model.scatters:
         yield _overlap(model)
@@ -171,11 +176,11 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
 def _overlap(model: SplitPhase) -> str:
     """Whether messages travel while a rank copies, if what parts add up to tells."""
     nearer = "the maximum" if model.nearer == "max" else "the sum"
-    told = f"The whole is nearer to {nearer} of messages and scatter"
+    told = f"The whole is closer to {nearer} of messages and scatter"
     if (off := model.off_at_the_median) > FARTHEST:
-        return f"{told}, but off it by {percent(off)} at the median: it tells nothing of overlap."
+        return f"{told}, with a median error of {percent(off)}: overlap cannot be determined."
     do = "do" if model.nearer == "max" else "do not"
-    return f"{told}: messages {do} travel while the rank copies."
+    return f"{told}: messages {do} progress while the rank copies."
 
 
 def _network(case: MeasuredCase) -> tuple[object, ...]:
@@ -248,7 +253,7 @@ def _figure(part: Facet, context: Context) -> Figure:
         panels=(
             Lines(
                 "parts",
-                "Whole, parts and model, one way",
+                "Measured, parts, and model, one way",
                 x,
                 Axis("time (µs)", "log"),
                 (_whole(case, model), *_parts(model), *_models(model)),
@@ -256,7 +261,7 @@ def _figure(part: Facet, context: Context) -> Figure:
             ),
             Lines(
                 "residuals",
-                "Parts added up, less the whole",
+                "Sum of parts - measured",
                 x,
                 Axis(f"of the {clock([case])} time (%)"),
                 tuple(

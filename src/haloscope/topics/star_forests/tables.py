@@ -73,11 +73,11 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
         (label(size(at), at), *(cell(name, at) for name in by_name), *([added(at)] if adds else []))
         for at in sizes
     )
-    notebook.note("One way: half of the time there and back.")
+    notebook.note("One way: half a round trip.")
     if any(cell.published for row in rows for cell in row):
         notebook.note(about_published(cases))
     if adds:
-        notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
+        notebook.note("added: sf_pingpong - pingpong, each the median over its own launches.")
     return Table(
         id="sf_latency",
         kind="sf_latency",
@@ -156,8 +156,8 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
     emulated = any(case.emulated for case in cases)
     others = [] if matched or emulated else _published_grids(context)
     notebook.note(
-        "One way: half of filling the halo and adding it back. n: points of a rank along each "
-        "axis; a message has 8 n bytes in two dimensions, 8 n² in three."
+        "One way: half the time to fill the halo and add it back. n: points per rank along "
+        "each axis. A message has 8 n bytes in two dimensions, 8 n² in three."
     )
     if matched or others:
         notebook.note(about_published(cases))
@@ -205,25 +205,26 @@ def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_row(case, own, notebook, context.library) for case in own)
     notebook.note(
-        "synchronised: the second device kernel is launched when the first has ended, so that no "
-        "launch is hidden behind its work; added: what that takes longer."
+        "synchronised: the second kernel is launched after the first has ended, so its "
+        "launch is not hidden. added: the extra time of this."
     )
     if any(cell.published for row in rows for cell in row):
         notebook.note(
-            "The published figures are an example and no measurement: it assumes 10 µs a launch, "
-            "and nothing for a synchronisation itself, where the cluster file has more of both. "
-            "haloscope validate anl-petsc-summit-part2 --table fig15 takes what it assumes."
+            "The published figures are an example, not a measurement. They assume 10 µs "
+            "per launch and no cost of a synchronisation; the cluster file has larger "
+            "values. haloscope validate anl-petsc-summit-part2 --table fig15 uses the "
+            "published assumptions."
         )
     return [
         Table(
             id="launches",
             kind="launches",
-            title=context.title("Device kernels launched one after the other"),
+            title=context.title("Consecutive device kernels"),
             columns=(
                 Column("case", "case", align="left"),
                 Column("kernels", "device kernels"),
                 Column("first_bytes", "bytes of the first"),
-                Column("other_bytes", "of each other"),
+                Column("other_bytes", "bytes of each other"),
                 *(Column(f"{way}_s", way) for way in WAYS),
                 Column("added_s", "added"),
             ),
