@@ -36,7 +36,7 @@ COMMANDS = {
     "collect": "write a report from the launches that batch jobs have finished",
     "cancel": "cancel the batch jobs of a result folder",
     "drive": "run launches inside a batch job (called by job scripts)",
-    "watch": "show how a measurement goes on",
+    "watch": "show the progress of a measurement",
     "report": "write the report of a result folder",
     "show": "print the tables of a result folder",
     "compare": "compare two result folders case by case",

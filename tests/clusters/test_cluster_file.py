@@ -96,7 +96,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             {
                 "node.clock_ghz": (
                     "2.1 is not allowed",
-                    'give a number of GHz and where it is from: { value = ..., source = "..." }',
+                    'give a number of GHz and its source: { value = ..., source = "..." }',
                 )
             },
         ),
@@ -114,19 +114,19 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             'source = "HPCF-2018-10, section 4"\n',
             "",
             {
-                f"{table}.source": ("is missing", "say where the numbers beside it are from")
+                f"{table}.source": ("is missing", "give the source of these numbers")
                 for table in ("node", "node.caches#1", "node.caches#2")
             },
         ),
         (
             "nodes = 1736",
             'name = "other"\nnodes = 1736',
-            {"name": ("it is 'odd'", "remove it: the name of a cluster is that of its file")},
+            {"name": ("must be 'odd'", "remove it: the name is determined by the file's name")},
         ),
         (
             '"TACC\'s user guide: two levels, 28 nodes and 20 uplinks a leaf switch of 48 ports"',
             '" "',
-            {"network.source": ("' ' is not allowed", "say where the numbers beside it are from")},
+            {"network.source": ("' ' is not allowed", "give the source of these numbers")},
         ),
         (
             "[[node.memory]]\ncores = 32",
@@ -149,7 +149,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
         (
             'library = "Intel MPI 18.0.0"\n',
             "",
-            {"mpi.library": ("is missing", "give a text")},
+            {"mpi.library": ("is missing", "give a string")},
         ),
     ],
 )

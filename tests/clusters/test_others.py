@@ -159,7 +159,7 @@ def test_what_is_assumed_of_others_is_told_with_its_source() -> None:
     assert told(emptied(eagle())) == ()
     (words,) = told(eagle(0.85, 0.2))
     assert "85% of the nodes (a test)" in words
-    assert "On average, nodes of other jobs send 20% of what they could" in words
+    assert "On average, nodes of other jobs send 20% of their maximum rate" in words
 
 
 def test_one_switch_for_all_has_no_links_to_share() -> None:

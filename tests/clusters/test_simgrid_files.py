@@ -401,9 +401,9 @@ def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
     assert network is not None
     assert list(drawing(network, 1008)) == [
         ("▢   ▢   ▢  …  ▢", "7 switches, 6 links down"),
-        ("│ ╳ │ ╳ │     │", "blocking 24:1, nodes to links up"),
+        ("│ ╳ │ ╳ │     │", "blocking 24:1 (nodes : links up)"),
         ("▢   ▢   ▢  …  ▢", "42 switches, 6 links down, 1 up"),
-        ("│ ╳ │ ╳ │     │", "blocking 4:1, nodes to links up"),
+        ("│ ╳ │ ╳ │     │", "blocking 4:1 (nodes : links up)"),
         ("▢   ▢   ▢  …  ▢", "36 switches, 28 links down, 7 up"),
         ("├┬┐ ├┬┐ ├┬┐   ├┬┐", ""),
         ("●●● ●●● ●●● … ●●●", "1,008 nodes, 28 under each switch"),
@@ -417,7 +417,7 @@ def test_what_is_said_not_to_block_does_not(name: str) -> None:
     assert found.network is not None
     assert re.search("non-blocking|blocking 1:1", found.network.source)
     told = {words for _, words in drawing(found.network, found.nodes) if "blocking" in words}
-    assert told == {"blocking 1:1, nodes to links up"}
+    assert told == {"blocking 1:1 (nodes : links up)"}
 
 
 def test_a_flat_network_is_one_switch_and_a_torus_is_a_ring_along_each_dimension() -> None:
@@ -500,7 +500,7 @@ def test_a_file_of_one_s_own_is_said_to_hide_haloscope_s(
     monkeypatch.chdir(tmp_path)
     cluster_file.write(described(), Path("clusters", "tara.toml"))
     assert main(["cluster", "show", "tara"]) == 0
-    hiding = f"\n{tmp_path / 'clusters' / 'tara.toml'}, in place of haloscope's own\n"
+    hiding = f"\n{tmp_path / 'clusters' / 'tara.toml'}, which replaces haloscope's own\n"
     assert hiding in capsys.readouterr().out
     assert cluster_file.of_the_user("stampede2") == ""
 

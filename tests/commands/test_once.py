@@ -63,7 +63,7 @@ def test_once_of_several_launches_says_what_they_have_in_common(
     assert haloscope("once", "fake", "n=16", "--launches", 6) == 0
     assert len(laboratory.launches) == 6
     out = " ".join(capsys.readouterr().out.split())
-    assert out.startswith("launch 6 of 6; all together at the end fake n=16, 1 rank x 1 thread: ok")
+    assert out.startswith("launch 6 of 6; summary at the end fake n=16, 1 rank x 1 thread: ok")
     assert "over 6 launches median of a step: 375 ms [375 ms, 375 ms], confidence 96.9 %" in out
     assert haloscope("once", "fake", "n=16", "--launches", 2) == 0
     assert "too few launches for an interval" in capsys.readouterr().out
@@ -120,9 +120,9 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "ranks=3"], "(?s)parameter 'ranks'.*--ranks"),
         (["fake", "threads=3"], "(?s)parameter 'threads'.*--threads"),
         (["fake", "--ppn", "0"], "--ppn 0: too small"),
-        (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: is not --ppn 3 on 1 node"),
+        (["fake", "--ppn", "3", "--ranks", "2"], "--ranks 2: does not match --ppn 3 on 1 node"),
         (["fake", "n"], "n: not key=value"),
-        (["fake", "--transport", "all"], "--transport all: this is one case"),
+        (["fake", "--transport", "all"], "--transport all: supported only in a study"),
         (["fake", "n=1", "n=2"], "n: given more than once"),
         (["fake", "n=0"], "once: fake n=0: "),
         (["fake", "--ranks", "5"], "5 ranks .* 4 cores"),

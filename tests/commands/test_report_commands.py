@@ -46,7 +46,7 @@ def test_report_refuses_what_is_no_result_folder(
 ) -> None:
     assert main(["report", str(tmp_path)]) == 2
 
-    assert "no records.jsonl is in it" in capsys.readouterr().err
+    assert "no records.jsonl in this folder" in capsys.readouterr().err
 
 
 def test_show_has_findings_and_all_tables_or_those_that_are_named(
@@ -76,7 +76,7 @@ def test_show_names_what_it_does_not_show(
     folder = str(write_folder(tmp_path, [poisson(64, ranks=p) for p in range(1, 7)]))
 
     assert main(["show", folder]) == 0
-    assert "of many rows, by name: " in (out := capsys.readouterr().out)
+    assert "shown by name: " in (out := capsys.readouterr().out)
     assert "summary" in out and "(summary)" not in out
 
     assert main(["show", folder, "summary"]) == 0
@@ -271,7 +271,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     assert "in 1 of 4 settings" in text and "| slower |" in text
     assert f"report: {out / 'report.html'}" in told
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "How many times as fast b is" in page and "<svg" in page
+    assert "Speedup of b" in page and "<svg" in page
     assert "undecided in 1 of 4 settings" in page
     assert "takes 2.00x as long in 1 of 4 settings (poisson_cg: N = 64" in page
     for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):

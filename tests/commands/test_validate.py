@@ -88,7 +88,7 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert "not drawn: 2 cells, because their last printed digit is too coarse; 1 would" in text
     out = " ".join(capsys.readouterr().out.split())
     assert "not simulated: no room" in out
-    assert "2 cells with too few digits for an error: 1 would be printed as published" in out
+    assert "2 cells have too few digits for an error: 1 would be printed as published" in out
     lines = (tmp_path / "cells.csv").read_text().splitlines()
     assert lines[0].endswith(",published,predicted,predicted_note,error,naive,null_model,sets")
     assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,,,node.memory"
@@ -108,7 +108,7 @@ def test_a_cluster_file_of_the_user_s_own_is_named(
     cluster_file.write(cluster_file.find("stampede2"), tmp_path / "clusters" / "stampede2.toml")
     monkeypatch.chdir(tmp_path)
     assert main(command) == 0
-    own = f"simulated on {tmp_path / 'clusters' / 'stampede2.toml'}, in place of haloscope's own"
+    own = f"simulated on {tmp_path / 'clusters' / 'stampede2.toml'}, which replaces haloscope's own"
     assert own in capsys.readouterr().out.splitlines()
 
 
@@ -271,8 +271,8 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     ]
     first, second = made.figures
     assert [first.title, second.title] == [
-        "Predicted over published, in MLUP/s, each",
-        "Predicted over published, in MLUP/s, all",
+        "Predicted / published, in MLUP/s, each",
+        "Predicted / published, in MLUP/s, all",
     ]
     over, ratio = panels(first)
     assert [(mark.low, mark.high) for mark in over.curves[-1].marks] == [(420.0, 444.0)]
@@ -292,11 +292,11 @@ def test_a_ratio_of_times_is_not_told_as_a_time() -> None:
     assert one.question.endswith(", 16 tasks, the time over that on 16 nodes")
     assert [part.share for part in one.parts] == pytest.approx([0.1])
     (figure,) = made.figures
-    assert figure.title == "Predicted over published, 16 tasks, the time over that on 16 nodes"
+    assert figure.title == "Predicted / published, 16 tasks, the time over that on 16 nodes"
     assert panels(figure)[0].x.label == "published"
     seconds = PredictedCell("4", WALL_TIME, {"n": 1}, 30.0, predicted=33.0)
     (timed,) = validating.of_paper("A", [seconds], [], [], {}).figures
-    assert timed.title == "Predicted over published"
+    assert timed.title == "Predicted / published"
 
 
 def test_a_report_says_where_most_predictions_err_to_one_side() -> None:
@@ -434,6 +434,6 @@ def test_jobs_on_few_nodes_and_on_many_say_what_is_assumed_of_others(
     assert "16 tasks: time over that on 16 nodes" in out
     assert "2 2.14 2.69 0.80" in out
     assert "16 tasks only predicted 1 20.4 % 20.4 % 20.4 %" in out
-    assert "assumed of eagle: with the simulated job they hold 90% of the nodes" in out
+    assert "assumptions for eagle): with the simulated job they occupy 90% of the nodes" in out
     first = (tmp_path / "cells.csv").read_text().splitlines()[1]
     assert first == f"6,16,2,16,16 tasks,times,2.69,2.14,{2.14 / 2.69 - 1!r},,,"

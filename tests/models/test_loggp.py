@@ -134,7 +134,7 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
     fit = loggp.fit(replace(data, receive_s=data.receive_s + 2e-6), NONE)
     assert fit.latency_s.value < 0
     assert "L is negative" in fit.warnings[0]
-    assert "take more than half a round trip" in fit.warnings[0]
+    assert "exceed half a round trip" in fit.warnings[0]
 
 
 def test_a_delay_shorter_than_the_gap_is_refused() -> None:
@@ -154,7 +154,7 @@ def test_normal_intervals_are_refused() -> None:
         ({"burst": 1}, "two messages"),
         ({"sizes_bytes": SIZES - 1}, "from 1 byte up"),
         ({"sizes_bytes": SIZES[::-1].copy()}, "must increase"),
-        ({"burst_s": np.ones((2, 3))}, "burst_s must be one number a launch and size"),
+        ({"burst_s": np.ones((2, 3))}, "burst_s must have one value per launch and size"),
         ({"receive_s": np.zeros((1, SIZES.size))}, "receive_s must be finite and positive"),
     ],
 )

@@ -216,7 +216,7 @@ def test_what_is_no_measurement_is_refused() -> None:
         PartTimes(SIZES[:3], SIZES[:3], data.whole_s[:, :3], {})
     with pytest.raises(ValueError, match="the parts of a step are messages, bcast pack"):
         PartTimes(SIZES, SIZES, data.whole_s, {"messages": data.whole_s})
-    with pytest.raises(ValueError, match="one number >= 0"):
+    with pytest.raises(ValueError, match="one value >= 0"):
         PartTimes(SIZES, SIZES, -data.whole_s, data.parts_s)
 
 

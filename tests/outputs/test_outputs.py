@@ -336,7 +336,7 @@ WRONG = [
         imb.read, line(printed.IMB_UNIBAND, 1, ""), 7, "VERSION", id="IMB, a unit not known"
     ),
     pytest.param(hpcg.read, "hello\n", 1, "HPCG-Benchmark", id="not HPCG"),
-    pytest.param(hpcg.read, printed.HPCG.partition("GB/s")[0], 19, "cut off", id="HPCG, cut"),
+    pytest.param(hpcg.read, printed.HPCG.partition("GB/s")[0], 19, "truncated", id="HPCG, cut"),
     pytest.param(
         hpcg.read, printed.HPCG.replace("Total=60", "Total=x"), 19, "a number", id="HPCG, no number"
     ),

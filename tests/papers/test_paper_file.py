@@ -77,7 +77,10 @@ def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:
             ["unknown column 'm'", "'time_s'?"],
         ),
         ("notes = [", ["paper.toml: "]),
-        (SECOND.format(id="1", keys="n", facts="n = 3"), ["two have the id '1'", "'n' is a fact"]),
+        (
+            SECOND.format(id="1", keys="n", facts="n = 3"),
+            ["have the id '1'", "'n' is both a fact"],
+        ),
         (SECOND.format(id="2", keys="m", facts=""), ["table 2: unknown column 'm'"]),
         ("[[tables]]\nid = 1", ["tables#2.id", "tables#2.columns", "tables#2.facts"]),
     ],
@@ -92,11 +95,11 @@ def test_a_wrong_paper_file_is_refused(tmp_path: Path, extra: str, messages: lis
 @pytest.mark.parametrize(
     ("rows", "messages"),
     [
-        ("n,time\n1,2\n", ["the header is n,time", "paper.toml says n,time_s"]),
+        ("n,time\n1,2\n", ["the header is n,time", "paper.toml has n,time_s"]),
         (
             "n,time_s\n1,2\n1,3\n2\nx,y\n,7\n",
             [
-                "1.csv:3: the key 1 is not new",
+                "1.csv:3: duplicate key 1",
                 "1.csv:4: has 1 cells",
                 "n is 'x'",
                 "time_s is 'y'",
@@ -117,11 +120,11 @@ def test_wrong_rows_are_refused_all_at_once(tmp_path: Path, rows: str, messages:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "1.csv: it is empty"),
+        (b"", "1.csv: the file is empty"),
         (b"n,time_s\n1,\xb5\n", "1.csv: not UTF-8"),
         (b'n,time_s\n1,"2\n', "1.csv: not CSV: unexpected end of data"),
         (b"n,time_s\n1," + b"9" * 200_000 + b"\n", "1.csv: not CSV: field larger than"),
-        (b"n,time_s\n1,-1\n", "1.csv:2: time_s is '-1'\n    must not be below 0 s"),
+        (b"n,time_s\n1,-1\n", "1.csv:2: time_s is '-1'\n    must be at least 0 s"),
         (b"n,time_s\n1,nan\n", "1.csv:2: time_s is 'nan'\n    must be a finite number"),
         (b"n,time_s\n1,1e999\n", "1.csv:2: time_s is '1e999'\n    must be a finite number"),
         (b"n,time_s\n1," + b"1" * 5000 + b"\n", "must be a finite number"),

@@ -160,8 +160,8 @@ def test_tables_and_columns_that_are_not_there_are_named(
     assert what == [
         "unknown table '9.9'",
         "no table has a column 'pn'",
-        "'a' is not new",
-        "'a' is not new",
+        "duplicate id 'a'",
+        "duplicate id 'a'",
     ]
 
 

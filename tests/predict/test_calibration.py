@@ -89,7 +89,7 @@ def test_what_storing_costs_is_found_in_loops_that_store_more_and_less(
     (alone, _) = calibrated(raws).node.memory
     assert alone.store_cost is not None
     assert alone.store_cost.value == pytest.approx(found)
-    assert "stream, its loops apart" in alone.store_cost.source
+    assert "stream, separate loops" in alone.store_cost.source
     assert alone.bandwidth_bytes_per_s.value == pytest.approx(10e9 * 16 / (8 + 8 * cost))
 
 
@@ -140,7 +140,7 @@ def test_messages_of_no_placement_are_those_of_the_node() -> None:
 def test_what_was_found_is_told_line_by_line() -> None:
     memory, sockets, messages, rendezvous, small = summary(calibrated(measured()))
 
-    assert sockets == "sockets: one, so there is nothing between them to be measured"
+    assert sockets == "sockets: one, so nothing between sockets can be measured"
     assert memory.startswith("memory: ") and "on 1 core" in memory and "on 2 cores" in memory
     assert messages.startswith("messages, same-cache: 446 ns + ") and "pieces from 0 B" in messages
     assert rendezvous == "rendezvous from 64 KiB on"
@@ -216,7 +216,7 @@ def test_of_two_sockets_each_has_a_memory_and_a_link_to_the_other(tmp_path: Path
     assert {one.placement for one in found.messages} == {"same-cache", "other-socket"}
     lines = [line for line in summary(found) if line.startswith("sockets: ")]
     assert lines == [
-        "sockets: 16.9 GB/s on 2 cores of one, 21.0 GB/s of messages from one to another"
+        "sockets: 16.9 GB/s on 2 cores of one socket, 21.0 GB/s for messages between sockets"
     ]
     cluster_file.write(found, tmp_path / "mine.toml")
     assert cluster_file.load(tmp_path / "mine.toml") == found
@@ -227,7 +227,7 @@ def test_sockets_that_were_not_measured_by_themselves_share_one_memory(left_out:
     found = on_two_sockets(left_out)
     assert found.node.sockets == 2 and found.node.socket is None
     told = [line for line in summary(found) if line.startswith("sockets: ")]
-    assert told == ["sockets: 2, of which none was measured by itself: they share one memory here"]
+    assert told == ["sockets: 2, none of which was measured separately: they share one memory here"]
 
 
 def test_a_machine_of_one_socket_measures_nothing_between_sockets() -> None:
@@ -340,7 +340,7 @@ def test_what_noise_made_impossible_is_not_written(
 
 
 def test_without_memory_nothing_is_written() -> None:
-    with pytest.raises(UserError, match="memory's bandwidth"):
+    with pytest.raises(UserError, match="memory bandwidth"):
         calibrated([pingpong()])
 
 
@@ -379,5 +379,5 @@ def test_a_disturbed_machine_is_marked_in_the_file_and_not_taken_unasked(tmp_pat
     assert "disturbed" not in path.read_text(encoding="utf-8")
 
     require_undisturbed(calibrated(measured()), "--disturbed")
-    with pytest.raises(UserError, match="or take it as it is: --disturbed"):
+    with pytest.raises(UserError, match="or accept it: --disturbed"):
         require_undisturbed(busy, "--disturbed")

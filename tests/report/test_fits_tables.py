@@ -92,8 +92,8 @@ def test_an_extrapolation_from_other_sizes_than_the_reports_says_so_everywhere()
     (figure,) = draw("fits", raws)
 
     said = (
-        "Hockney, extrapolated: The bandwidth is the mean over 1 MiB to 4 MiB: the report's sizes, "
-        "32 MiB to 256 MiB, are not all in this sweep."
+        "Hockney, extrapolated: The bandwidth is the mean over 1 MiB to 4 MiB: this sweep does not "
+        "contain all of the report's sizes, 32 MiB to 256 MiB."
     )
     assert said in parameters.notes
     for panel in panels(figure):

@@ -133,7 +133,7 @@ def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_do
     assert [cell.text for cell in column(latencies, "latency_s")] == ["200 ns", "400 ns"]
     assert [cell.text for cell in column(latencies, "intercept_s")] == ["0 ns", "0 ns"]
     assert any("(as requested)" in note for note in latencies.notes)
-    assert not [note for note in cycles.notes + latencies.notes if "the line is at" in note]
+    assert not [note for note in cycles.notes + latencies.notes if "the line gives" in note]
 
 
 def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() -> None:
@@ -235,7 +235,7 @@ def test_a_line_that_no_ring_can_have_is_said_wherever_it_is_shown() -> None:
     (figure,) = draw("ring", raws)
     _, levels = found(topic, raws)
 
-    doubt = "other-socket: the line is at −168 µs for 0 ranks, though a cycle costs no less than"
+    doubt = "other-socket: the line gives −168 µs for 0 ranks, less than the time of its messages"
     assert any(doubt in note for note in latencies.notes)
     assert any(doubt in note for note in figure.notes)
     assert Caveat.DOUBTFUL_FIT in levels.caveats

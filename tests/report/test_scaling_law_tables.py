@@ -38,7 +38,7 @@ def test_a_mesh_with_too_few_numbers_of_processes_is_named_and_has_none() -> Non
 
     assert len(table.rows) == 1
     assert any(
-        note == "N = 128: no law: 2 numbers of processes were measured; a law needs 5 or more."
+        note == "N = 128: no law: measured with 2 numbers of processes; a law needs at least 5."
         for note in table.notes
     )
     assert build("scaling_law", ladder((1, 2, 4, 8))) == []

@@ -141,7 +141,7 @@ def compare(
 def _simulated(site: BatchPlace) -> Place:
     """The simulated cluster of a site's nodes. UserError where its file names none."""
     if site.described.cluster is None:
-        what = "its site file names no cluster file, on which candidates are simulated first"
+        what = "its site file has no cluster file for simulating the candidates"
         remedy = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
         raise UserError(Problem(f"--on {site.name}", what, remedy))
     return places.place(site.described.cluster)

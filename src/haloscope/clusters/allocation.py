@@ -28,9 +28,9 @@ def allocated(cluster: Cluster, layout: Layout, launch: int = 0) -> Occupied:
     """
     asked = layout.nodes
     if asked > cluster.nodes:
-        raise ValueError(f"{cluster.name} has {cluster.nodes} nodes, the job {asked}")
+        raise ValueError(f"{cluster.name} has {cluster.nodes} nodes, but the job requests {asked}")
     if layout.allocation not in allocations(cluster.network):
-        raise ValueError(f"{cluster.name} has no switches to share out nodes to")
+        raise ValueError(f"{cluster.name} has no switches to allocate nodes by")
     if cluster.others is None:
         return Occupied(_chosen(cluster, layout))
     from haloscope.clusters.others import beside_others  # and numpy, only for occupied clusters

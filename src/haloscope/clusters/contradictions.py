@@ -108,7 +108,9 @@ _Found = Iterator[tuple[str, str, str]]
 def _shares(node: Node) -> _Found:
     """Sockets that do not make up a node, and caches that do not make up a socket."""
     if (threads := node.cores * node.threads_per_core) > MOST_THREADS:
-        remedy = f"give the cores of one node, and the threads of one core: {MOST_THREADS:,} in all"
+        remedy = (
+            f"give the cores per node and the threads per core: at most {MOST_THREADS:,} in total"
+        )
         yield "node.threads_per_core", f"{threads:,} hardware threads is out of range", remedy
     if node.cores % node.sockets:
         what = f"{node.cores} cores cannot be divided among {node.sockets} sockets"
@@ -117,15 +119,15 @@ def _shares(node: Node) -> _Found:
     for index, cache in enumerate(node.caches):
         if (own := node.cores // node.sockets) % cache.shared_by:
             key = dotted(("node", "caches", index, "shared_by"))
-            what = f"{cache.shared_by} cores to a cache do not make up a socket, which has {own}"
-            yield key, what, "give the cores of a socket that share one cache"
+            what = f"caches shared by {cache.shared_by} cores do not divide a socket with {own}"
+            yield key, what, "give the number of cores of a socket that share one cache"
 
 
 def _gains(node: Node) -> _Found:
     gain = node.smt_gain
     if gain and not LEAST_GAIN <= gain.value <= node.threads_per_core:
         what = f"{gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
-        remedy = "give what all threads of a core do together, over what one does alone"
+        remedy = "give the throughput of all threads of a core relative to one thread"
         yield "node.smt_gain", what, remedy
     for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
         if one and not LEAST_SHARP <= one.value <= SHARPEST:
@@ -137,12 +139,14 @@ def _memory(node: Node) -> _Found:
     points = sorted(enumerate(node.memory), key=lambda point: point[1].cores)
     for index, one in points:
         if one.store_cost and one.store_cost.value > MOST_STORING:
-            remedy = f"give what a stored byte takes over a loaded one: {MOST_STORING:g} at most"
+            remedy = (
+                f"give the cost of a stored byte relative to a loaded one: at most {MOST_STORING:g}"
+            )
             key = dotted(("node", "memory", index, "store_cost"))
             yield key, f"{one.store_cost.value:g} is out of range", remedy
     if len({one.store_cost is None for one in node.memory}) > 1:
-        remedy = "give it for each number of cores, or for none"
-        yield "node.memory", "store_cost is there for some numbers of cores alone", remedy
+        remedy = "give store_cost for each number of cores, or for none"
+        yield "node.memory", "store_cost is given for only some numbers of cores", remedy
     yield from _curve(node.memory, ("node", "memory"), node.cores)
 
 
@@ -154,23 +158,34 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
     points = sorted(enumerate(memory), key=lambda point: point[1].cores)
     for index, one in points:
         if one.cores > cores:
-            what = f"{one.cores} cores can't use it, a {place[-2]} has {cores}"
-            yield dotted((*place, index, "cores")), what, f"give at most the cores of a {place[-2]}"
+            what = f"{one.cores} cores is more than the {cores} of a {place[-2]}"
+            yield (
+                dotted((*place, index, "cores")),
+                what,
+                (f"give at most the cores of a {place[-2]}"),
+            )
     most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
         most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
         key, less = dotted((*place, index)), few.bandwidth_bytes_per_s.value
         more = many.bandwidth_bytes_per_s.value
         if few.cores == many.cores:
-            yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
+            yield (
+                f"{key}.cores",
+                f"{many.cores} is given twice",
+                ("give one bandwidth per number of cores"),
+            )
         elif more < FALL * (peak := most.bandwidth_bytes_per_s.value):
             what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(peak)} to {most.cores}"
-            remedy = "give the bandwidth of these cores together, in bytes per second"
+            remedy = "give the combined bandwidth of these cores in bytes per second"
             yield f"{key}.bandwidth_bytes_per_s", what, remedy
         elif more / many.cores > MORE_MEMORY * less / few.cores:
             what = f"{rate(more / many.cores)} to each of {count(many.cores, 'core')}, "
             what += f"{rate(less / few.cores)} to each of {few.cores}"
-            remedy = "give the bandwidth of these cores together; a core gets no more among others"
+            remedy = (
+                "give the combined bandwidth of these cores in bytes per second; the "
+                "bandwidth per core cannot increase with their number"
+            )
             yield f"{key}.bandwidth_bytes_per_s", what, remedy
 
 
@@ -179,8 +194,8 @@ def _socket(node: Node) -> _Found:
     if node.socket is None:
         return
     if node.sockets == 1:
-        remedy = "remove it, as node.memory suffices, or set sockets"
-        yield "node.socket", "a node has one socket", remedy
+        remedy = "remove it, because node.memory suffices, or set sockets"
+        yield "node.socket", "a node has only one socket", remedy
         return
     own = max(1, node.cores // node.sockets)
     yield from _curve(node.socket.memory, ("node", "socket", "memory"), own)
@@ -193,9 +208,7 @@ def _socket(node: Node) -> _Found:
     if not FALL <= ratio <= 1 / FALL:
         what = f"{rate(together)} of {count(node.sockets, 'socket')} together, "
         what += f"{rate(whole.bandwidth_bytes_per_s.value)} of the node"
-        remedy = (
-            "give the bandwidth of all cores of one socket from its memory, in bytes per second"
-        )
+        remedy = "give the bandwidth of all cores of a socket from its memory in bytes per second"
         yield "node.socket.memory", what, remedy
 
 
@@ -206,11 +219,12 @@ def _socket_link(cluster: Cluster) -> _Found:
     key, link = "node.socket.link", cluster.node.socket.link
     if (fast := link.bandwidth_bytes_per_s.value) > FASTEST_LINK:
         remedy = (
-            "give the bandwidth of all messages from one socket to another, in bytes per second"
+            "give the combined bandwidth of all messages from one socket to another in bytes "
+            "per second"
         )
         yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} is out of range", remedy
     if link.latency_s is None and between_sockets(cluster) is None:
-        remedy = f'give it, or messages with placement = "{OTHER_SOCKET}"'
+        remedy = f'add it, or messages with placement = "{OTHER_SOCKET}"'
         yield f"{key}.latency_s", "is missing", remedy
 
 
@@ -223,10 +237,14 @@ def _regions(node: Node) -> _Found:
             what = f"{one.threads}, and a node has {count(most, 'hardware thread')}"
             yield f"{key}.threads", what, f"give a number from 2 to {most}"
         elif threads[one.threads] > 1:
-            yield f"{key}.threads", f"{one.threads} is there twice", "give one cost for each"
+            yield (
+                f"{key}.threads",
+                f"{one.threads} is given twice",
+                ("give one cost per number of threads"),
+            )
         if one.cost_s.value > LONGEST_REGION_S:
             what = f"{one.cost_s.value:g} s is out of range"
-            remedy = f"give seconds, {LONGEST_REGION_S:g} at most"
+            remedy = f"give seconds, at most {LONGEST_REGION_S:g}"
             yield f"{key}.cost_s", what, remedy
 
 
@@ -237,8 +255,12 @@ def _caches(node: Node) -> _Found:
     for index, cache in enumerate(node.caches):
         key, usable = dotted(("node", "caches", index)), cache.usable_bytes
         if usable and usable.value > cache.size_bytes:
-            what = f"{usable.value:,.0f} bytes of {cache.size_bytes:,}"
-            yield f"{key}.usable_bytes", what, "give the part of size_bytes that a program can use"
+            what = f"{usable.value:,.0f} bytes exceed size_bytes = {cache.size_bytes:,}"
+            yield (
+                f"{key}.usable_bytes",
+                what,
+                ("give the part of size_bytes that a program can use"),
+            )
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
             what = f"{rate(crowded.value)} to a core among many, {rate(alone.value)} to one alone"
@@ -252,28 +274,28 @@ def _caches(node: Node) -> _Found:
         near, far = low.bandwidth_bytes_per_s, high.bandwidth_bytes_per_s
         if near and far and near.value < FALL * far.value:
             what = f"{rate(near.value)} from L{low.level}, {rate(far.value)} from L{high.level}"
-            yield "node.caches", what, "give what one core gets, in bytes per second"
+            yield "node.caches", what, "give the bandwidth of one core in bytes per second"
     if node.memory_bytes < (most := max((c.size_bytes for c in node.caches), default=0)):
         what = f"{size(node.memory_bytes)}, less than a cache of {size(most)}"
-        yield "node.memory_bytes", what, "give the memory of a node in bytes"
+        yield "node.memory_bytes", what, "give the memory per node in bytes"
     elif node.memory_bytes < LEAST_MEMORY * node.cores:
         what = f"{size(node.memory_bytes)} for {count(node.cores, 'core')}"
-        yield "node.memory_bytes", what, "give the memory of a node in bytes"
+        yield "node.memory_bytes", what, "give the memory per node in bytes"
 
 
 def _spread(node: Node) -> _Found:
     if node.spread is None:
         return
     if node.spread.nodes is None and node.spread.phases is None:
-        remedy = "give nodes, phases or both: the standard deviation of their times, a share of 1"
-        yield "node.spread", "it says nothing", remedy
+        remedy = "give nodes, phases, or both: the standard deviation of times, as a fraction"
+        yield "node.spread", "the table is empty", remedy
     if node.spread.slowest and node.spread.nodes is None:
-        remedy = "give nodes: the standard deviation of their times, a share of 1"
+        remedy = "add nodes: the standard deviation of times, as a fraction"
         yield "node.spread.slowest", "the variability between nodes is missing", remedy
     for key in ("nodes", "phases"):
         one = getattr(node.spread, key)
         if one and one.value > FARTHEST_APART:
-            remedy = f"give a share of 1, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
+            remedy = f"give a fraction such as 0.02 for 2 %, at most {FARTHEST_APART:g}"
             yield f"node.spread.{key}", f"{one.value:g} is out of range", remedy
 
 
@@ -282,9 +304,13 @@ def _unbound(node: Node) -> _Found:
     for index, one in enumerate(node.unbound):
         key = dotted(("node", "unbound", index))
         if numbers[one.processes] > 1:
-            yield f"{key}.processes", f"{one.processes} is there twice", "give one entry for each"
+            yield (
+                f"{key}.processes",
+                f"{one.processes} is given twice",
+                ("give one entry per number of processes"),
+            )
         if one.share.value > 1:
-            what, remedy = f"{one.share.value:g} is out of range", "give a share of 1 at most"
+            what, remedy = f"{one.share.value:g} is out of range", ("give a fraction of at most 1")
             yield f"{key}.share", what, remedy
         if one.slower.value < 1:
             what, remedy = f"{one.slower.value:g} is out of range", "give a ratio from 1"
@@ -300,46 +326,50 @@ def _network(network: Network, nodes: int) -> _Found:
     key, kind = _SHAPES.get(network.topology, ("", "flat network"))
     for other in ("levels", "dimensions"):
         if other != key and getattr(network, other):
-            remedy = f"remove it, or give the topology that has {other}"
-            yield f"network.{other}", f"a {kind} has none", remedy
+            remedy = f"remove it, or use a topology that has {other}"
+            yield f"network.{other}", f"not allowed for a {kind}", remedy
     sizes = [level.children for level in network.levels] if tree else network.dimensions
     if network.places is not None and not sizes:
-        levels = "children, parents and links of each level, from the nodes up"
-        remedy = f"give {levels if tree else 'the nodes along each'}"
-        yield f"network.{key}", f"a {kind} without any", remedy
+        levels = "children, parents, and links of each level, from the nodes up"
+        remedy = f"give {levels if tree else 'the nodes along each dimension'}"
+        yield f"network.{key}", f"required for a {kind}", remedy
     elif network.places is not None and network.places < nodes:
-        what = (
-            f"a {kind} of {' x '.join(map(str, sizes))} has places for {network.places:,} nodes, "
-        )
-        what += f"there are {nodes:,}"
+        what = f"a {kind} of {' x '.join(map(str, sizes))} has room for {network.places:,} nodes, "
+        what += f"but the cluster has {nodes:,}"
         more = "more children" if tree else "larger dimensions"
-        yield f"network.{key}", what, f"give {more}, or nodes = {network.places} at most"
+        yield f"network.{key}", what, f"give {more}, or at most nodes = {network.places}"
 
 
 def _links(network: Network) -> _Found:
     """Links that no machine has, and switches with more of them up than down."""
     fast, far = network.link_bandwidth_bytes_per_s.value, network.link_latency_s.value
     if fast > FASTEST_LINK:
-        remedy = "give what one link carries each way, in bytes per second: 12.5e9 at 100 Gbit/s"
+        remedy = (
+            "give the bandwidth of a link in each direction in bytes per second: 12.5e9 "
+            "for 100 Gbit/s"
+        )
         yield "network.link_bandwidth_bytes_per_s", f"{rate(fast)} is out of range", remedy
     if far < NEAREST_LINK:
-        remedy = "give the latency of a link with the switch behind it, in seconds"
+        remedy = "give the latency of a link including its switch, in seconds"
         yield "network.link_latency_s", f"{seconds(far)} is out of range", remedy
     up = [level.parents * level.links for level in network.levels]
     down = [MOST_CARDS, *(level.children * level.links for level in network.levels)]
     for number, (more, most) in enumerate(zip(up, down, strict=False)):
         if more > most:
             of = f"a switch with {most:,} down" if number else "a node"
-            remedy = "give the switches of this level that it is linked to, and the links to each"
-            yield dotted(("network", "levels", number)), f"{more:,} links up from {of}", remedy
+            remedy = (
+                "give the number of switches of this level that each child is linked to, "
+                "and the links to each"
+            )
+            yield dotted(("network", "levels", number)), f"has {more:,} links up from {of}", remedy
     for number, level in enumerate(network.levels):
         if level.left is not None and not LEAST_LEFT <= level.left.value <= 1:
-            remedy = f"give the share that others' traffic leaves, of 1: {LEAST_LEFT:g} at least"
+            remedy = f"give the fraction not used by other jobs, at least {LEAST_LEFT:g}"
             key = dotted(("network", "levels", number, "left"))
             yield key, f"{level.left.value:g} of a link", remedy
         needed = down[number + 1] + (up[number + 1] if number + 1 < len(up) else 0)
         if level.ports is not None and needed > level.ports:
-            what = f"{level.ports:,}, and {needed:,} links up and down"
+            what = f"{level.ports:,} ports are fewer than the {needed:,} links up and down"
             remedy = "give the ports of one switch, or fewer links"
             yield dotted(("network", "levels", number, "ports")), what, remedy
 
@@ -350,10 +380,10 @@ def _others(cluster: Cluster) -> _Found:
     if others is None:
         return
     if not others.occupancy.value <= MOST_OCCUPIED:
-        remedy = f"give the share of all nodes that jobs hold, of 1: {MOST_OCCUPIED:g} at most"
+        remedy = f"give the fraction of all nodes in use by jobs, at most {MOST_OCCUPIED:g}"
         yield "others.occupancy", f"{others.occupancy.value:g} is out of range", remedy
     if others.traffic is not None and not others.traffic.value <= 1:
-        remedy = "give the share of its cards' bandwidth that a node sends on average, of 1"
+        remedy = "give the average traffic of a node as a fraction of its cards' bandwidth"
         yield "others.traffic", f"{others.traffic.value:g} is out of range", remedy
     if network is None:
         remedy = "remove it, or describe the network that jobs share"
@@ -363,20 +393,28 @@ def _others(cluster: Cluster) -> _Found:
         yield "others", "the network is a torus", remedy
     for number, level in enumerate(network.levels if network else ()):
         if level.left is not None:
-            remedy = "give the one or the other: both say what others leave of a link"
-            yield dotted(("network", "levels", number, "left")), "there is [others] too", remedy
+            remedy = "remove one of them: both describe the load by other jobs"
+            yield (
+                dotted(("network", "levels", number, "left")),
+                "given together with [others]",
+                remedy,
+            )
 
 
 def _small_messages(mpi: Mpi, node: Node) -> _Found:
     """Messages by rendezvous that take less than one latency, and caches that hold too much."""
     trips, held = mpi.rendezvous_latencies, mpi.cached_bytes
     if trips and not 1 <= trips.value <= MOST_LATENCIES:
-        remedy = f"give the latencies of a message by rendezvous: 1 to {MOST_LATENCIES:g}"
+        remedy = f"give the number of latencies of a rendezvous: 1 to {MOST_LATENCIES:g}"
         yield "mpi.rendezvous_latencies", f"{trips.value:g} is out of range", remedy
     largest = max((cache.size_bytes for cache in node.caches), default=0)
     if held and largest and held.value > largest:
-        what = f"{size(held.value)}, and the largest cache has {size(largest)}"
-        yield "mpi.cached_bytes", what, "give the bytes of the largest message that caches hold"
+        what = f"{size(held.value)} exceeds the largest cache, {size(largest)}"
+        yield (
+            "mpi.cached_bytes",
+            what,
+            ("give the size of the largest message that stays in caches, in bytes"),
+        )
 
 
 def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
@@ -389,8 +427,12 @@ def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
     least = min(one.value for one in (within.latency_s, *pieces))
     if (busy := sum(one.value for one in both)) > MORE_LATENCY * least:
         key = "send_overhead_s" if mpi.send_overhead_s else "receive_overhead_s"
-        what = f"{seconds(busy)} at both ends, and a message within a node takes {seconds(least)}"
-        yield f"mpi.{key}", what, "give the part of its latency that each end's core is busy with"
+        what = f"{seconds(busy)} at both ends exceed a message within a node, {seconds(least)}"
+        yield (
+            f"mpi.{key}",
+            what,
+            ("give the part of the latency that occupies the core at each end"),
+        )
 
 
 def _placements(messages: Sequence[Messages]) -> _Found:
@@ -402,7 +444,7 @@ def _placements(messages: Sequence[Messages]) -> _Found:
     for index, one in enumerate(messages):
         moved = one.memory_bytes_per_byte
         if moved and not LEAST_COPIED <= moved.value <= MOST_COPIED:
-            remedy = f"give what the memory moves for a byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
+            remedy = f"give the memory traffic per byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
             place = dotted(("messages", index, "memory_bytes_per_byte"))
             yield place, f"{moved.value:g} is out of range", remedy
         key = dotted(("messages", index, "placement"))
@@ -411,8 +453,8 @@ def _placements(messages: Sequence[Messages]) -> _Found:
         if any(
             (one.placement, one.mpi) == (other.placement, other.mpi) for other in messages[:index]
         ):
-            what = f"'{one.placement}' by {one.mpi} is there already"
-            yield key, what, "give each placement once for a library"
+            what = f"'{one.placement}' by {one.mpi} is given twice"
+            yield key, what, "give each placement once per library"
 
 
 def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Found:
@@ -425,15 +467,15 @@ def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Foun
         for number, piece in enumerate(one.protocols):
             key = dotted((*place, index, "protocols", number))
             if piece.first_bytes > piece.last_bytes:
-                what = f"{piece.last_bytes}, and first_bytes = {piece.first_bytes}"
+                what = f"{piece.last_bytes} is below first_bytes = {piece.first_bytes}"
                 yield f"{key}.last_bytes", what, "give the largest size of the piece"
             elif piece.first_bytes <= ended:
-                what = f"{piece.first_bytes}, and a piece before it goes up to {ended}"
-                remedy = "give the pieces from small to large, each size in one of them"
+                what = f"{piece.first_bytes} overlaps the previous piece, which ends at {ended}"
+                remedy = "give pieces in order of size, without overlaps"
                 yield f"{key}.first_bytes", what, remedy
             elif piece.latency_s is None and piece.bandwidth_bytes_per_s is None:
                 remedy = "give latency_s, bandwidth_bytes_per_s, or both"
-                yield key, "it says of no message how long it takes", remedy
+                yield key, "determines no message time", remedy
             ended = max(ended, piece.last_bytes)
 
 

@@ -30,12 +30,12 @@ class Copy:
     def __str__(self) -> str:
         """What it is, and what to do."""
         if not self.changed:
-            return f"a copy of {self.name}: change its numbers, each with its source"
+            return f"a copy of {self.name}: change its numbers, and give a source for each"
         named = [*self.changed[:NAMED]]
         if len(self.changed) > NAMED:
             named.append(f"{len(self.changed) - NAMED} more")
         whose = f"{self.name}'s source" if len(self.changed) == 1 else f"{self.name}'s sources"
-        return f"a copy of {self.name} with other numbers under {whose}: {listed(named)}"
+        return f"a copy of {self.name}, with different numbers under {whose}: {listed(named)}"
 
 
 @cache

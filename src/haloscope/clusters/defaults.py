@@ -67,9 +67,9 @@ def defaults(cluster: Cluster) -> Iterator[Default]:
     levels = cluster.network.levels if cluster.network else ()
     if cluster.others is None and any(level.left is None for level in levels):
         place: Keys = ("network", "levels", "left")
-        yield Default(place, 1.0, "assumed: nobody else sends over these links", scalable=False)
+        yield Default(place, 1.0, "assumed: no other traffic on these links", scalable=False)
     if cluster.others is not None and cluster.others.traffic is None:
-        why = "assumed: jobs send for a tenth of their time, as no source says otherwise"
+        why = "assumed: jobs communicate for a tenth of their time; no source"
         yield Default(("others", "traffic"), TRAFFIC, why)
     if cluster.mpi is not None:
         yield from _of_mpi(cluster.mpi, cluster)
@@ -77,33 +77,33 @@ def defaults(cluster: Cluster) -> Iterator[Default]:
     if cluster.node.cores > 1 and within is not None and within.memory_bytes_per_byte is None:
         place = ("messages", cluster.messages.index(within), "memory_bytes_per_byte")
         why = (
-            "assumed: both ranks copy by way of a buffer, and each copy reads a line, fetches the "
-            "one that it overwrites, and writes it"
+            "assumed: both ranks copy through a buffer; each copy reads a line, fetches "
+            "the line that it overwrites, and writes it"
         )
         yield Default(place, MEMORY_BYTES_PER_BYTE, why)
 
 
 def _of_node(node: Node) -> Iterator[Default]:
     if node.caches and node.sharpness is None:
-        why = "assumed: as fitted to table 4.1 of HPCF-2018-10, cells of one node"
+        why = "assumed: fitted to cells of one node of table 4.1 of HPCF-2018-10"
         cells = SetBy(paper="hpcf-2018-10", tables=("4.1",), where={"nodes": (1,)})
         yield Default(("node", "sharpness"), 1.0, why, set_by=(cells,))
     if node.threads_per_core > 1 and node.smt_gain is None:
-        why = "assumed: the hardware threads of a core do together what one does alone"
+        why = "assumed: the hardware threads of a core together have the throughput of one"
         yield Default(("node", "smt_gain"), 1.0, why)
     if all(one.store_cost is None for one in node.memory):
-        why = "assumed: a stored byte takes as long as a loaded one"
+        why = "assumed: a stored byte costs as much as a loaded one"
         yield Default(("node", "memory", "store_cost"), 1.0, why, scalable=False)
     for index, cache in enumerate(node.caches):
         if cache.bandwidth_bytes_per_s and cache.crowded_bytes_per_s is None:
             place: Keys = ("node", "caches", index, "crowded_bytes_per_s")
-            why = "assumed: a core gets as much when all of its socket work as it gets alone"
+            why = "assumed: the bandwidth per core is the same if all cores of the socket work"
             yield Default(place, cache.bandwidth_bytes_per_s.value, why)
     if node.cores > 1 and not node.regions:
-        why = "assumed: threads begin and end a loop in no time, as no source says otherwise"
+        why = "assumed: parallel regions have no overhead; no source"
         yield Default(("node", "regions", "cost_s"), 0.0, why, scalable=False)
     if node.spread is None:
-        why = "assumed: nodes are all alike"
+        why = "assumed: all nodes are identical"
         yield Default(("node", "spread", "nodes"), 0.0, why, scalable=False)
 
 
@@ -118,8 +118,10 @@ def _of_mpi(mpi: Mpi, cluster: Cluster) -> Iterator[Default]:
             yield Default(("mpi", key), 0.0, why, scalable=False)
     described = (within_node(cluster), between_nodes(cluster))
     if mpi.rendezvous_latencies is None and not all(one and one.protocols for one in described):
-        why = "assumed: a request, its answer, and the data"
+        why = "assumed: request, answer, and data"
         yield Default(("mpi", "rendezvous_latencies"), RENDEZVOUS_LATENCIES, why)
     if mpi.cached_bytes is None and (found := cached_bytes(cluster.node)):
-        why = "assumed: half of a core's part of the last cache, as both ends have the message"
+        why = (
+            "assumed: half of a core's share of the last cache, because both ends hold the message"
+        )
         yield Default(("mpi", "cached_bytes"), found, why)

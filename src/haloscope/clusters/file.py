@@ -21,7 +21,7 @@ from haloscope.paths import share, write_whole
 Location = tuple[int | str, ...]
 
 
-ELSEWHERE = "your cluster files: NAME for ./clusters/NAME.toml, or a path that ends in .toml"
+ELSEWHERE = "cluster files of your own: NAME for ./clusters/NAME.toml, or a path that ends in .toml"
 """ELSEWHERE is where cluster files are looked for besides those that came with haloscope."""
 
 
@@ -37,7 +37,7 @@ def of_the_user(name: str) -> str:
     if path.parent == ours:
         return ""
     hides = (ours / f"{name}.toml").exists()
-    return f"{path}, in place of haloscope's own" if hides else str(path)
+    return f"{path}, which replaces haloscope's own" if hides else str(path)
 
 
 def find(name: str) -> Cluster:
@@ -70,8 +70,8 @@ def load(path: Path) -> Cluster:
 def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     problems = []
     if "name" in data:
-        remedy = "remove it: the name of a cluster is that of its file"
-        problems.append(Problem(f"{path}: name", f"it is '{path.stem}'", remedy))
+        remedy = "remove it: the name is determined by the file's name"
+        problems.append(Problem(f"{path}: name", f"must be '{path.stem}'", remedy))
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
     except ValidationError as error:
@@ -118,7 +118,7 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
     low, high = said.get("low", value), said.get("high", value)
     if not low <= value <= high:
         ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
-        remedy = "low and high are the ends of an interval that has the value in it"
+        remedy = "low and high are the ends of an interval that contains value"
         yield Problem(where, f"value = {value:g} with {ends}", remedy)
 
 
@@ -159,7 +159,7 @@ def _wanted(table: type[BaseModel], location: Location) -> str:
     of = keys[-2] if table is Quantity else keys[-1]
     unit = f" of {found[0]}" if (found := unit_of(of)) else ""
     if (inner := _model(annotation)) is Quantity:
-        return f'give a number{unit} and where it is from: {{ value = ..., source = "..." }}'
+        return f'give a number{unit} and its source: {{ value = ..., source = "..." }}'
     if inner is not None:
         needed = [
             f'{key} = {{ value = ..., source = "..." }}' if field.annotation is Quantity else key
@@ -171,12 +171,12 @@ def _wanted(table: type[BaseModel], location: Location) -> str:
         return f"give {many}with at least {', '.join(needed)}"
     if keys[-1] == "source":
         return (
-            "say where the numbers beside it are from: a data sheet, a paper, or assumed, and why"
+            "give the source of these numbers: a data sheet, a paper, or assumed, with the reason"
         )
     if get_origin(annotation) is Literal:
         return f"give one of {', '.join(get_args(annotation))}"
     if annotation is str:
-        return "give a text"
+        return "give a string"
     if annotation is int:
         least = 0 if table.__name__ == "Protocol" else 1
         return f"give an integer{unit} from {least}"

@@ -153,12 +153,12 @@ def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
             remedy = f'give [[node.gpu.messages]] with placement = "{placement}"'
             yield "node.gpu.messages", f"'{placement}' is missing", remedy
         elif counted[placement] > 1:
-            what = f"'{placement}' is there {counted[placement]} times"
+            what = f"'{placement}' is given {counted[placement]} times"
             yield "node.gpu.messages", what, "give each placement once"
     for index, said in enumerate(gpu.messages):
         overhead = said.receive_overhead_s
         least = min((_seconds(piece.latency_s) for piece in said.protocols), default=0.0)
         if overhead and overhead.value > least:
             key = f"node.gpu.messages[{index}].receive_overhead_s"
-            what = f"{overhead.value:g} s, and a message has a latency of {least:g} s in all"
-            yield key, what, "give the part of the latency that the receiving core is busy with"
+            what = f"{overhead.value:g} s exceeds the total latency of a message, {least:g} s"
+            yield key, what, "give the part of the latency that occupies the receiving core"

@@ -71,13 +71,14 @@ def told(cluster: Cluster) -> tuple[str, ...]:
         return ()
     others = cluster.others
     sends = others.traffic.value if others.traffic else TRAFFIC
-    source = others.traffic.source if others.traffic else "assumed: no source says"
+    source = others.traffic.source if others.traffic else "assumed: no source"
     return (
-        f"Other jobs are drawn at random, assumed of {cluster.name}: with the simulated job they "
-        f"hold {others.occupancy.value:.0%} of the nodes ({others.occupancy.source}). Sizes of "
-        f"jobs are uniform in the logarithm, up to {LARGEST:.0%} of the nodes; jobs get free nodes "
-        f"by best fit, as from Slurm's topology plugin. On average, nodes of other jobs send "
-        f"{sends:.0%} of what they could, to nodes and file servers anywhere ({source}).",
+        f"Other jobs are drawn at random (assumptions for {cluster.name}): with the "
+        f"simulated job they occupy {others.occupancy.value:.0%} of the nodes "
+        f"({others.occupancy.source}). Job sizes are uniform in the logarithm, up to "
+        f"{LARGEST:.0%} of the nodes. Jobs get free nodes by best fit, as from Slurm's "
+        f"topology plugin. On average, nodes of other jobs send {sends:.0%} of their "
+        f"maximum rate, to random nodes and file servers ({source}).",
     )
 
 

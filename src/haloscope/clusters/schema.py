@@ -540,7 +540,7 @@ def require_undisturbed(cluster: Cluster, option: str) -> None:
 
     option: what takes it nevertheless.
     """
-    remedy = f"calibrate with nobody else on the machine, or take it as it is: {option}"
+    remedy = f"calibrate on an otherwise idle machine, or accept it: {option}"
     if problems := [Problem(f"cluster {cluster.name}", why, remedy) for why in cluster.disturbed]:
         raise UserError(problems)
 
@@ -568,8 +568,8 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     problems = [Problem(f"{where}: {key}", "is missing", f"give {v}") for key, v in found.items()]
     places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
     if places > MOST_PLACES:
-        what = f"{places:,} places for nodes are more than a simulation has time and memory for"
-        remedy = f"describe a part of the machine with {MOST_PLACES:,} at most"
+        what = f"{places:,} places for nodes are too many to simulate"
+        remedy = f"describe a part of the machine with at most {MOST_PLACES:,}"
         problems.append(Problem(f"{where}: network", what, remedy))
     return problems
 

@@ -21,7 +21,7 @@ def drawing(network: Network, nodes: int) -> Iterator[tuple[str, str]]:
     """The network from its top down: each line of the picture, and what it shows in words."""
     if network.topology == "torus":
         sizes = " x ".join(map(str, network.dimensions))
-        links = "each has a link each way along each"
+        links = "each node has one link per direction of each dimension"
         yield from zip(_TORUS, (f"torus of {sizes} nodes", links, "every row: a ring"), strict=True)
         return
     levels = network.levels or (NetworkLevel(children=nodes),)
@@ -60,4 +60,4 @@ def _blocking(levels: tuple[NetworkLevel, ...], number: int) -> str:
     here = levels[: number + 1]
     nodes = prod(one.children for one in here)
     links = _up(levels, number) * prod(one.parents for one in here)
-    return f"blocking {nodes / links:.3g}:1, nodes to links up"
+    return f"blocking {nodes / links:.3g}:1 (nodes : links up)"

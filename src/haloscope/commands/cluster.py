@@ -139,9 +139,9 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
         yield from _network(found.network, found.nodes)
     if found.others:
         held = found.others.occupancy
-        yield "others", f"{percent(held.value)} of the nodes in use", held.source
+        yield "others", f"{percent(held.value)} of the nodes are in use", held.source
         if sends := found.others.traffic:
-            what = f"nodes of others send {percent(sends.value)} of what they could"
+            what = f"nodes of other jobs send {percent(sends.value)} of their maximum rate"
             yield "", what, sends.source
     if found.mpi:
         yield from _mpi(found.mpi)
@@ -172,7 +172,7 @@ def _network(network: Network, nodes: int) -> Iterator[tuple[str, str, str]]:
     for number, level in enumerate(network.levels, 1):
         if left := level.left:
             what = f"{percent(left.value)} of the links up to level {number} are available"
-            yield "", f"{what} (the rest: other jobs)", left.source
+            yield "", f"{what} (the rest is used by other jobs)", left.source
 
 
 def _mpi(mpi: Mpi) -> Iterator[tuple[str, str, str]]:

@@ -104,7 +104,10 @@ def execute(arguments: argparse.Namespace) -> int:
         remedy = "compare folders of the same study; haloscope show lists the cases of each"
         if compared.refused:
             what = compared.refused
-            remedy = "its times say nothing of a real one's: compare folders of one kind of device"
+            remedy = (
+                "timings of an emulated device are not representative: compare folders "
+                "with the same kind of device"
+            )
         raise UserError(Problem(f"{first.path} {second.path}", what, remedy))
     console = Screen()
     shown = [compared.details] if arguments.details else compared.tables

@@ -128,5 +128,5 @@ def _write(path: Path, content: str | bytes) -> None:
     try:
         write_whole(path, content)
     except OSError as error:
-        remedy = "name a file in an existing folder that you may write to"
+        remedy = "give a file in an existing, writable folder"
         raise UserError(Problem(f"-o {path}", error.strerror or str(error), remedy)) from error

@@ -44,28 +44,38 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `history`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("--of", metavar="CASE", help="a case's id, its first digits, or a kernel")
-    add("--on", dest="machine", metavar="MACHINE", help="a machine, a site, or a simulated cluster")
+    add("--of", metavar="CASE", help="id of a case, its first digits, or a kernel")
+    add(
+        "--on",
+        dest="machine",
+        metavar="MACHINE",
+        help="name of a machine, a site, or a simulated cluster",
+    )
     add(
         "--in",
         dest="root",
         metavar="FOLDER",
         type=Path,
         default=Path("results"),
-        help="the folder of result folders (default: results)",
+        help="folder with the result folders (default: results)",
     )
-    add("--out", metavar="DIR", type=Path, help="write a report there: figures, tables, a page")
+    add(
+        "--out", metavar="DIR", type=Path, help="write a report to DIR: figures, tables, and a page"
+    )
     add("--rebuild", action="store_true", help="read all records again")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it; 0. UserError where there is no such folder, case, or machine."""
     if not arguments.root.is_dir():
-        remedy = "name the folder that has the result folders"
+        remedy = "give a folder that contains result folders"
         raise UserError(Problem(f"--in {arguments.root}", "folder not found", remedy))
     every = series(index.launches(arguments.root, rebuild=arguments.rebuild))
     if not every:
-        what, remedy = "no result folder in it has a good launch", "measure first: haloscope run"
+        what, remedy = (
+            "contains no result folder with a successful launch",
+            "measure first: haloscope run",
+        )
         raise UserError(Problem(f"--in {arguments.root}", what, remedy))
     chosen = _chosen(every, arguments.of, arguments.machine)
     out = Screen()
@@ -87,7 +97,9 @@ def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> l
     """The series that were asked for. UserError where there is none."""
     places = sorted({one.place for one in every})
     if machine is not None and machine not in places:
-        raise UserError(Problem(f"--on {machine}", "no result is of it", nearest(machine, places)))
+        raise UserError(
+            Problem(f"--on {machine}", "no results from this machine", nearest(machine, places))
+        )
     own = [one for one in every if machine in (None, one.place)]
     if case is None:
         return own
@@ -95,7 +107,7 @@ def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> l
     found = [one for one in own if case == one.settings["kernel"] or one.case.startswith(case)]
     if not found:
         remedy = f"give the first digits of an id, or a kernel: {nearest(case, kernels)}"
-        raise UserError(Problem(f"--of {case}", "no result is of it", remedy))
+        raise UserError(Problem(f"--of {case}", "no results for this case", remedy))
     return found
 
 

@@ -98,7 +98,7 @@ def _figure(one: Series, name: str) -> Figure:
         title=f"{one.name} on {one.place}",
         panels=(panel,),
         alt=f"{one.name}: {first} at first, {last} last.",
-        notes=("Bars: interval of the median, or range over too few launches.",),
+        notes=("Bars: interval of the median, or the range if there are too few launches.",),
     )
 
 
@@ -163,4 +163,4 @@ def _folders(own: Sequence[Series], name: str) -> Table:
         Column("launches", "launches"),
         Column("time_s", "median"),
     )
-    return Table(name, "history", "Every folder", columns, rows, folded=True)
+    return Table(name, "history", "All folders", columns, rows, folded=True)

@@ -53,11 +53,16 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("tool", metavar="TOOL", choices=_READERS, help=", ".join(_READERS))
-    add("files", metavar="FILE", nargs="+", type=Path, help="what the tool printed or wrote")
-    where = "the result folder, new or with results (default: results/TOOL-DATE-TIME)"
+    add("files", metavar="FILE", nargs="+", type=Path, help="output file of the tool")
+    where = "result folder, new or existing (default: results/TOOL-DATE-TIME)"
     add("-o", "--out", metavar="DIR", type=Path, help=where)
-    add("--ranks", metavar="N", type=int, help="processes, where the output does not say")
-    add("--nodes", metavar="N", type=int, help="nodes that share the processes (default: 1)")
+    add(
+        "--ranks",
+        metavar="N",
+        type=int,
+        help="number of processes, if the output does not contain it",
+    )
+    add("--nodes", metavar="N", type=int, help="number of nodes (default: 1)")
     add("--host", metavar="HOST", help="name of the machine")
     add("--toolchain", metavar="NAME", help="name of the MPI library")
 
@@ -108,11 +113,11 @@ def _read(
         with opened(path) as file:
             written, content = path.stat().st_mtime, file.read(_MOST_BYTES + 1)
     except OSError as error:
-        remedy = "name a file that you may read"
+        remedy = "give a readable file"
         raise UserError(Problem(str(path), error.strerror or str(error), remedy)) from error
     if len(content) > _MOST_BYTES:
         what = f"is larger than {_MOST_BYTES // 2**20} MiB"
-        raise UserError(Problem(str(path), what, "name the output of a benchmark"))
+        raise UserError(Problem(str(path), what, "give an output file of a benchmark"))
     require_utf8(path, content[:4])
     output = Output(str(path), content.decode("utf-8", errors="replace"))
     return output, written, reader(output)

@@ -36,13 +36,14 @@ from haloscope.study.schema import (
 )
 from haloscope.toolchains.job import BINDS, THREAD_BINDS
 
-_DESCRIPTION = """\
-Run one case right now, here or on a simulated cluster. Print its result, its time, and the time of
-each phase; with --all, also every parameter, the work, the memory, and the placement. No record is
-kept. With --launches, print the median over launches too, with an interval from 6 on. With
-timeline=N, draw what every rank does in a step, and print the path of the picture.
-Parameters and their defaults: haloscope describe KERNEL.
-"""
+_DESCRIPTION = (
+    "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
+    "and the time of each phase. --all also prints every parameter, the work, the memory, and "
+    "the placement. No record is kept. With --launches, the median over launches is printed as "
+    "well, with an interval from 6 launches on. timeline=N draws a timeline of one step on "
+    "each rank and prints the path of the picture. To list parameters and their defaults: "
+    "haloscope describe KERNEL.\n"
+)
 _EPILOG = """\
 examples:
   haloscope once poisson_cg n=512 --ranks 2
@@ -63,7 +64,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `once`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("kernel", metavar="KERNEL", help="its name: see haloscope list")
+    add("kernel", metavar="KERNEL", help="name of a kernel (see haloscope list)")
     add(
         "params",
         metavar="key=value",
@@ -75,43 +76,60 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--ranks",
         metavar="N",
         type=int,
-        help="processes in all, as many on each node (default: as few as the kernel takes)",
+        help="number of processes, divided evenly among nodes (default: the fewest that the "
+        "kernel allows)",
     )
-    add("--ppn", metavar="N", type=int, help="processes per node, in place of --ranks")
+    add("--ppn", metavar="N", type=int, help="processes per node, instead of --ranks")
     add("--nodes", metavar="N", type=int, default=1, help="nodes of a cluster (default: 1)")
-    add("--threads", metavar="T", type=int, default=1, help="threads of each process (default: 1)")
+    add("--threads", metavar="T", type=int, default=1, help="threads per process (default: 1)")
     add(
         "--bind",
         choices=BINDS,
         default=BINDS[0],
-        help="processes on the cores of a node: close fills one socket first (default: close)",
+        help="binding of the processes to the cores of a node; close fills one socket first "
+        "(default: close)",
     )
     add(
         "--thread-bind",
         choices=THREAD_BINDS,
         default=THREAD_BINDS[0],
-        help="threads of each process on the cores of its share of a node (default: close)",
+        help="binding of the threads of a process within its share of the node (default: close)",
     )
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
-    add("--toolchain", metavar="NAME", help="an MPI: see haloscope toolchain list")
-    add("--transport", metavar="NAME", help="how messages travel: see haloscope toolchain list")
-    add("--placement", metavar="NAME", help="of two ranks, as in a study (same-socket ...)")
-    add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
-    add("--launches", metavar="N", type=int, default=1, help="whole launches (default: 1)")
-    add("--timeout", metavar="S", type=float, default=600.0, help="seconds (default: 600)")
+    add("--toolchain", metavar="NAME", help="MPI library (see haloscope toolchain list)")
+    add("--transport", metavar="NAME", help="transport of messages (see haloscope toolchain list)")
+    add(
+        "--placement",
+        metavar="NAME",
+        help="relative position of two ranks, as in a study (same-socket, ...)",
+    )
+    add(
+        "--oversubscribe",
+        action="store_true",
+        help="allow more ranks and threads than cores (flagged)",
+    )
+    add("--launches", metavar="N", type=int, default=1, help="number of launches (default: 1)")
+    add(
+        "--timeout",
+        metavar="S",
+        type=float,
+        default=600.0,
+        help="time limit per launch in seconds (default: 600)",
+    )
     printed = parser.add_mutually_exclusive_group()
-    printed.add_argument("--all", action="store_true", help="show all that the record contains")
+    printed.add_argument("--all", action="store_true", help="show the complete record")
     printed.add_argument(
         "--json",
         action="store_true",
-        help="print each launch's record on a line, and nothing else, on standard output",
+        help="print only the record of each launch, one per line, on standard output",
     )
     printed.add_argument(
         "--as",
         dest="printed_as",
         choices=PRINTERS,
-        help=f"print the table of {KERNEL} as this benchmark does; mode = osu or imb follows",
+        help=f"print the table of {KERNEL} in the format of this benchmark; determines the "
+        "parameter mode (osu or imb)",
     )
     _allow_params_after_options(parser)
 
@@ -173,7 +191,7 @@ def _show(
     bad = [record for record in records if record.outcome != "ok"]
     shown = (bad or records)[-1]
     if len(records) > 1:
-        out.print(f"launch {shown.launch + 1} of {len(records)}; all together at the end")
+        out.print(f"launch {shown.launch + 1} of {len(records)}; summary at the end")
     out.print(record_view(shown, given, whole=whole))
     if len(records) > 1 or any(record.timeline for record in records):
         # one launch is shown without the libraries that fit and draw
@@ -192,10 +210,10 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if not (key and equals):
             yield Problem(key, "not key=value", "for example n=512; see haloscope describe KERNEL")
     if arguments.printed_as and arguments.kernel != KERNEL:
-        lacking = f"{arguments.kernel} has no table of that kind"
-        yield Problem(f"--as {arguments.printed_as}", lacking, f"it is for {KERNEL}")
+        lacking = f"{arguments.kernel} has no table in this format"
+        yield Problem(f"--as {arguments.printed_as}", lacking, f"supported only for {KERNEL}")
     for key in {key for key in keys if keys.count(key) > 1}:
-        yield Problem(key, "given more than once", "give it once: this is one case")
+        yield Problem(key, "given more than once", "give it once; once runs one case")
     given = {option: getattr(arguments, option) for option in _LIMITS}
     wrong = {
         option: what
@@ -203,7 +221,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if number is not None and (what := out_of(number, SMALLEST, _LIMITS[option]))
     }
     for option, what in wrong.items():
-        remedy = f"give more than 0, and at most {_LIMITS[option]:,.0f}"
+        remedy = f"give a number above 0 and at most {_LIMITS[option]:,.0f}"
         yield Problem(f"--{option} {given[option]}", what, remedy)
     if not wrong and given["ranks"]:
         yield from _uneven(given["ranks"], given["nodes"], given["ppn"])
@@ -212,8 +230,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         where = f"--placement {arguments.placement}"
         yield Problem(where, "unknown placement", remedy)
     if arguments.transport == ALL:
-        remedy = "name one, as haloscope toolchain list has them; a study takes all"
-        yield Problem("--transport all", "this is one case", remedy)
+        remedy = "give a placement listed by haloscope toolchain list; a study can use all"
+        yield Problem("--transport all", "supported only in a study", remedy)
 
 
 def _uneven(ranks: int, nodes: int, ppn: int | None) -> Iterator[Problem]:
@@ -222,8 +240,8 @@ def _uneven(ranks: int, nodes: int, ppn: int | None) -> Iterator[Problem]:
         what = f"cannot be divided evenly among {nodes} nodes"
         yield Problem(f"--ranks {ranks}", what, f"give a multiple of {nodes}")
     elif ppn and ranks != ppn * nodes:
-        what = f"is not --ppn {ppn} on {count(nodes, 'node')}"
-        yield Problem(f"--ranks {ranks}", what, "leave one of them out")
+        what = f"does not match --ppn {ppn} on {count(nodes, 'node')}"
+        yield Problem(f"--ranks {ranks}", what, "remove --ranks or --ppn")
 
 
 _LIMITS = {

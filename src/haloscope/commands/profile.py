@@ -55,10 +55,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "haloscope profile [--out DIR] [--toolchain NAME] [--sites] -- LAUNCHER ... PROGRAM ..."
     )
     parser.add_argument("--out", metavar="DIR", type=Path, help="(default: profile-DATE-TIME)")
-    parser.add_argument("--toolchain", metavar="NAME", help="the MPI library of the program")
+    parser.add_argument("--toolchain", metavar="NAME", help="MPI library of the program")
     sites_help = "name the source line of each call of MPI (needs addr2line; compile with -g)"
     parser.add_argument("--sites", action="store_true", help=sites_help)
-    whole = "the whole command; -- before it may be left out"
+    whole = "the complete command; -- before it is optional"
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help=whole)
 
 

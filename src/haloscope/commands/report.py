@@ -32,14 +32,14 @@ _FORMATS = ("html", "md", "tex", "csv")
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `report`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
+    parser.add_argument("directory", metavar="DIR", help="result folder of haloscope run")
     parser.add_argument(
         "--format",
         metavar="FORMAT",
         nargs="+",
         choices=_FORMATS,
         default=_FORMATS,
-        help=f"some of {', '.join(_FORMATS)} (default: all)",
+        help=f"formats to write: some of {', '.join(_FORMATS)} (default: all)",
     )
     parser.add_argument(
         "--json",

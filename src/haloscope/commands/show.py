@@ -14,11 +14,11 @@ from haloscope.report.document import compose
 from haloscope.report.draw import json_document, terminal
 from haloscope.topics.common.table import Table
 
-_DESCRIPTION = """\
-Show the tables of a result folder in the terminal: what was found and every table of its report
-but details and very long ones, or those that are named. A table is named by its id or its kind;
-they stand in parentheses after each title.
-"""
+_DESCRIPTION = (
+    "Show a result folder in the terminal: its findings, and all tables except details and "
+    "very long ones. Name tables to show only these, by the id or the kind in parentheses "
+    "after a title.\n"
+)
 _EPILOG = """\
 examples:
   haloscope show results/quick-20261121-010203
@@ -32,7 +32,7 @@ exit codes: 0 shown, 2 no result folder, or no such table
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `show`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
+    parser.add_argument("directory", metavar="DIR", help="result folder of haloscope run")
     parser.add_argument(
         "tables",
         metavar="TABLE",
@@ -41,7 +41,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="ids or kinds (default: all but details)",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
+    what.add_argument("--list", action="store_true", help="list only the ids and titles of tables")
     what.add_argument(
         "--json", action="store_true", help="print findings, tables and cases as JSON"
     )
@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print()
     console.print(terminal.tables(chosen))
     if not arguments.tables and (folded := [t.id for t in document.tables if t.folded]):
-        told = f"Details, and tables of many rows, by name: {', '.join(folded)}"
+        told = f"Details and long tables, shown by name: {', '.join(folded)}"
         console.print(told, markup=False, soft_wrap=True)
     return 0
 
@@ -73,7 +73,7 @@ def _chosen(tables: Sequence[Table], names: Sequence[str]) -> list[Table]:
     """The tables with these ids or kinds, in the order they are named; all without a name."""
     known = [name for table in tables for name in (table.id, table.kind)]
     problems = [
-        Problem(f"table '{name}'", "there is none here", nearest(name, sorted(set(known))))
+        Problem(f"table '{name}'", "not found in this folder", nearest(name, sorted(set(known))))
         for name in names
         if name not in known
     ]

@@ -170,7 +170,7 @@ def _show(
     )
     if found.left_out:
         other = size(found.left_out)
-        screen.print(f"not included: {other} of or between other worlds", soft_wrap=True)
+        screen.print(f"not included: {other} between or with other worlds", soft_wrap=True)
     for line in (*requests.sbatch(best.candidate), requests.launchers(best.candidate)["Slurm"]):
         screen.print(line, markup=False, soft_wrap=True)
     where = in_a_shell(out)

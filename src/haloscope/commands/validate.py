@@ -202,7 +202,7 @@ def _show(
     out.print(Text(f"{table.paper}, table {table.id}: {caption}", style="bold"))
     if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
         out.print(f"simulated on {own}", markup=False, soft_wrap=True)
-    out.print("predicted; below it what was published, and the ratio of the two\n")
+    out.print("predicted value; below it, the published value and the ratio of the two\n")
     shown = predicted.published_tables(cells, paper_validation.said(table))
     if arguments.residuals:
         shown += residual_tables(residuals.of_cells(cells), table.id)
@@ -246,9 +246,9 @@ def _recorded(paper: str, name: str) -> list[KnownCell]:
     dossier = open_folder(Path(name))
     host = str((dossier.machine or {}).get("host"))
     if not (found := list(plan_cells(paper, dossier.cases, host))):
-        remedy = "give folders of its ready studies, on the clusters that it names: haloscope list"
+        remedy = "give folders of the paper's ready studies, run on its clusters: haloscope list"
         raise UserError(
-            Problem(f"--from {name}", f"no case of it is in a table of {paper}", remedy)
+            Problem(f"--from {name}", f"none of its cases is in a table of {paper}", remedy)
         )
     return found
 
@@ -320,7 +320,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 
 def _unusable_bands(arguments: argparse.Namespace) -> Iterator[Problem]:
-    what = "keeps all tables of a paper, each cell simulated once"
+    what = "bands require all tables of a paper, with one simulation per cell"
     if arguments.paper == "local":
         yield Problem("--write-bands", what, "give the id of a paper: haloscope paper list")
     for option in ("table", "replicates"):

@@ -22,14 +22,13 @@ from haloscope.records.folder import ResultFolder
 from haloscope.run.progress import duration
 from haloscope.run.watching import CaseProgress, Watched, watched
 
-_DESCRIPTION = """\
-Show how a measurement goes on: rounds and launches done, time left, the median of each case with
-its interval and how that has narrowed, and the slowest hosts.
-
-The command reads only the records of the folder. It works while another process, or a batch job on
-another machine, measures there, and fits 60 columns. In a terminal it shows the folder until all
-launches are done or Ctrl-C; elsewhere it prints the state once.
-"""
+_DESCRIPTION = (
+    "Show the progress of a measurement: completed rounds and launches, time left, the median "
+    "of each case and how its interval has narrowed, and the slowest hosts. The command only "
+    "reads the folder, so it also works while a batch job on another machine is measuring. The "
+    "output fits 60 columns. In a terminal it is updated until all launches are done or Ctrl-C "
+    "is pressed; elsewhere the state is printed once.\n"
+)
 _EPILOG = """\
 examples:
   haloscope watch results/quick-20261121-010203
@@ -56,8 +55,8 @@ def execute(arguments: argparse.Namespace) -> int:
     folder = ResultFolder(arguments.directory)
     require_enclosed(folder.path)
     if not (folder.plan.exists() or folder.records.exists()):
-        remedy = "give the folder that haloscope run writes to"
-        raise UserError(Problem(str(folder.path), "no plan and no records are in it", remedy))
+        remedy = "give a folder written by haloscope run"
+        raise UserError(Problem(str(folder.path), "contains no plan and no records", remedy))
     out = Screen()
     now = watched(folder)
     if arguments.once or not out.is_interactive:
@@ -88,7 +87,7 @@ def _head(now: Watched, at: datetime) -> Iterator[RenderableType]:
     yield _line(", ".join(filter(None, (launches, left))))
     if now.not_good:
         told = ", ".join(f"{number} {outcome}" for outcome, number in now.not_good.items())
-        yield _line(f"not good: {told}", "yellow")
+        yield _line(f"failed: {told}", "yellow")
     if now.last is not None and not now.complete:
         yield _line(f"last launch ended {duration(max(0.0, (at - now.last).total_seconds()))} ago")
 

@@ -28,7 +28,9 @@ Method = Literal["least_squares", "log", "extrapolation", "two_points"]
 
 SOURCES: dict[Method, str] = {
     "least_squares": "ORFEO report, equation (10), by least squares of time, as in its figure 2",
-    "log": "ORFEO report, equation (10), by least squares of log time: every size counts alike",
+    "log": (
+        "ORFEO report, equation (10), by least squares of log time: all sizes have equal weight"
+    ),
     "extrapolation": "ORFEO report, equation (13): means of the smallest and largest sizes",
     "two_points": "PETSc on Summit, part II, section 3: smallest size, then the largest",
 }
@@ -196,8 +198,8 @@ def _taken(sizes: Array, ends: Ends) -> Ends:
 def _elsewhere(taken: Ends) -> Sequence[str]:
     """Said where the sizes are not those of the report."""
     return [
-        f"The {what} is the mean over {_words(own)}: the report's sizes, {_words(theirs)}, are not "
-        "all in this sweep."
+        f"The {what} is the mean over {_words(own)}: this sweep does not contain all of the "
+        f"report's sizes, {_words(theirs)}."
         for what, own, theirs in (
             ("latency", taken.latency_bytes, Ends().latency_bytes),
             ("bandwidth", taken.bandwidth_bytes, Ends().bandwidth_bytes),
@@ -304,21 +306,24 @@ def _sense(data: Sweep, method: Method, alpha: Estimate, bandwidth: Estimate) ->
     said = []
     if alpha.value < 0:
         said.append(
-            f"The latency is negative ({seconds(alpha.value)}), which no message can have: "
-            f"{_why_negative(data, bandwidth.value)} The relative and the extrapolated fit take "
-            "the latency from small messages."
+            f"The latency is negative ({seconds(alpha.value)}), which is impossible: "
+            f"{_why_negative(data, bandwidth.value)} The relative and the extrapolated fit "
+            "take the latency from small messages."
         )
     elif alpha.low is not None and alpha.low <= 0:
-        said.append("The latency is not told from zero: its interval holds 0.")
+        said.append("The latency is not distinguishable from zero: its interval contains 0.")
     if not 0 < bandwidth.value < np.inf:
         said.append(
-            "Time does not grow with size in these data: they hold no bandwidth; "
+            "Time does not grow with size in these data, so they determine no bandwidth; "
             "measure larger messages."
         )
     elif bandwidth.high == np.inf:
-        said.append("These data do not bound the bandwidth from above: measure larger messages.")
+        said.append("These data give no upper bound of the bandwidth; measure larger messages.")
     if method == "log" and _flat_or_steep(data, alpha.value * bandwidth.value):
-        said.append("The sizes hold a latency or a bandwidth, not both: one of the two is a limit.")
+        said.append(
+            "These sizes determine either the latency or the bandwidth, not both: one "
+            "of the two is only a limit."
+        )
     return said
 
 
@@ -328,11 +333,11 @@ def _why_negative(data: Sweep, bandwidth: float) -> str:
     best = int(np.argmax(moved))
     if 0 < bandwidth < moved[best]:
         return (
-            f"the largest messages decide the line, {rate(bandwidth)}, and smaller ones are faster "
-            f"than it ({size(data.x[best])} moved at {rate(float(moved[best]))}, from cache or by "
-            "another protocol), so that it meets size 0 below 0."
+            f"the largest messages dominate the fit, {rate(bandwidth)}. Smaller ones are "
+            f"faster ({size(data.x[best])} at {rate(float(moved[best]))}, from cache or "
+            "with another protocol), so the line has a negative value at size 0."
         )
-    return "the scatter of the largest messages is larger than any latency."
+    return "the scatter of the largest messages exceeds any latency."
 
 
 def _flat_or_steep(data: Sweep, half_bandwidth: float) -> bool:

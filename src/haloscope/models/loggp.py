@@ -76,7 +76,7 @@ class Measurements:
         for what in ("round_trip_s", "burst_s", "delayed_s", "delay_s", "receive_s"):
             times = getattr(self, what)
             if times.ndim != 2 or times.shape != (self.launches, self.sizes_bytes.size):
-                raise ValueError(f"{what} must be one number a launch and size")
+                raise ValueError(f"{what} must have one value per launch and size")
             if not np.all(np.isfinite(times)) or np.any(times <= 0):
                 raise ValueError(f"{what} must be finite and positive")
 
@@ -212,17 +212,19 @@ def _sense(latency: Estimate, send: Estimate, receive: Estimate, gap: Estimate) 
     said = []
     if latency.value < 0:
         said.append(
-            f"L is negative ({seconds(latency.value)}): the overheads measured apart, "
-            f"{seconds(send.value)} and {seconds(receive.value)}, take more than half a round "
-            "trip. In a ping-pong parts of them run while the message is under way."
+            f"L is negative ({seconds(latency.value)}): the separately measured overheads, "
+            f"{seconds(send.value)} and {seconds(receive.value)}, exceed half a round trip. "
+            "In a ping-pong they partly overlap with the transfer."
         )
     if send.value < 0:
         said.append(
-            f"oₛ is negative ({seconds(send.value)}): the sends cost less than the delays scatter."
+            f"oₛ is negative ({seconds(send.value)}): the cost of the sends is smaller than the "
+            "scatter of the delays."
         )
     if gap.value <= max(send.value, receive.value) * 1.1:
         said.append(
-            f"g ({seconds(gap.value)}) is not told from the overheads: the processors, not the "
-            "network, set the pace of a burst, and g is at most this."
+            f"g ({seconds(gap.value)}) is not distinguishable from the overheads: the "
+            "processors, not the network, limit the rate of a burst. g is at most this "
+            "value."
         )
     return said

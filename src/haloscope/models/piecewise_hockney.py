@@ -289,9 +289,9 @@ def _sense(pieces: Sequence[Piece]) -> list[str]:
     for piece in pieces:
         if piece.alpha_s.value < 0:
             said.append(
-                f"{piece.label}: alpha is negative ({seconds(piece.alpha_s.value)}): time per byte "
-                "grows with size here, as where a cache overflows. The line holds within this "
-                "piece only, and its alpha is not a latency."
+                f"{piece.label}: alpha is negative ({seconds(piece.alpha_s.value)}): time "
+                "per byte grows with size here, for example where a cache overflows. The "
+                "line is valid only within this piece, and its alpha is not a latency."
             )
         if not np.isfinite(piece.bandwidth_bytes_per_s.value):
             said.append(

@@ -107,7 +107,7 @@ def fit(data: Sweep, levels: Sequence[RingLevel], intervals: Intervals | None = 
     held = {level: _held(data, level) for level in levels}
     lines = {level: own for level, own in held.items() if len(own) > 1}
     if not lines:
-        raise ValueError("no level was measured at two numbers of ranks or more")
+        raise ValueError("no level was measured with two or more numbers of ranks")
     pieces = tuple(_piece(data.only(own), level, how) for level, own in lines.items())
     fitted = data.only([i for own in lines.values() for i in own])
     predicted = _predict(levels, pieces, fitted.x)
@@ -121,7 +121,7 @@ def fit(data: Sweep, levels: Sequence[RingLevel], intervals: Intervals | None = 
     )
 
 
-_LACKING = "{}: measured at one number of ranks, which gives no line."
+_LACKING = "{}: measured with one number of ranks, which determines no line."
 
 
 def _held(data: Sweep, level: RingLevel) -> list[int]:
@@ -163,13 +163,13 @@ def _doubts(pieces: Sequence[RingPiece]) -> Iterator[str]:
         latency_s, name = piece.latency_s.value, piece.level.name
         if latency_s < 0:
             yield (
-                f"{name}: the latency is negative ({seconds(latency_s)}), which no message can "
-                "have: the times scatter more than the ranks that were added cost."
+                f"{name}: the latency is negative ({seconds(latency_s)}), which is "
+                "impossible: the scatter of the times exceeds the cost of additional ranks."
             )
         ranks = piece.level.first_ranks if index else 0
         time_s = float(piece.predict(np.array([float(ranks)]))[0])
         if time_s < 0:  # not by rounding: see _piece
-            yield f"{name}: the line is at {seconds(time_s)} for {ranks} ranks, {_why(index)}."
+            yield f"{name}: the line gives {seconds(time_s)} for {ranks} ranks, {_why(index)}."
 
 
 def _why(index: int) -> str:
@@ -179,8 +179,8 @@ def _why(index: int) -> str:
     further one's, which adds dearer messages to those of the levels before, at its own first ranks.
     """
     if index:
-        return "which no cycle takes: times of this level lie on no straight line"
+        return "which is impossible: the times of this level are not on a straight line"
     return (
-        "though a cycle costs no less than its messages: these take longer with more ranks, or "
+        "less than the time of its messages: messages take longer with more ranks, or "
         "launches were disturbed"
     )

@@ -130,14 +130,16 @@ def fit(
     """
     if len(set(p)) < FEWEST:
         counted = "numbers of processes" if tried is TERMS else "sizes"
-        raise ValueError(f"{len(set(p))} {counted} were measured; a law needs {FEWEST} or more")
+        raise ValueError(f"measured with {len(set(p))} {counted}; a law needs at least {FEWEST}")
     if not all(times and min(times) > 0 for times in times_s):
         raise ValueError("times must be positive, one launch or more for each number of processes")
     x = np.array(p, dtype=np.float64)
     centre = np.array([np.median(times) for times in times_s])
     terms, error = _best(x, centre, tried)
     if error > WORST:
-        raise ValueError(f"the best is off by {100 * error:.0f} % at points that were left out")
+        raise ValueError(
+            f"the best law has an error of {100 * error:.0f} % at points left out of the fit"
+        )
     solution = _solve(_columns(terms, x), centre)
     how = intervals or Intervals()
     draws = np.empty((0, 1 + len(terms)))

@@ -98,7 +98,7 @@ class PartTimes:
         shape = (self.whole_s.shape[0], self.remote_bytes.size)
         for times in (self.whole_s, *self.parts_s.values()):
             if times.shape != shape or not np.all(np.isfinite(times)) or np.any(times < 0):
-                raise ValueError("times must be one number >= 0 a launch and size")
+                raise ValueError("times must have one value >= 0 per launch and size")
 
     def bytes_of(self, part: str) -> Array:
         """(points,): what the time of a part goes by."""

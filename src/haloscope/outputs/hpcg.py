@@ -31,7 +31,7 @@ class _Report:
     def word(self, key: str) -> tuple[int, str]:
         if key not in self.found:
             last = max((line for line, _ in self.found.values()), default=self.line)
-            expected = f"a line '{key}=VALUE': the report may be cut off"
+            expected = f"a line '{key}=VALUE'; the report may be truncated"
             raise self.output.error(last, f"'{key}' is missing", expected)
         return self.found[key]
 
@@ -56,7 +56,7 @@ def read(output: Output) -> list[PrintedRun]:
             key, _, value = plain.rpartition("=")
             keys.setdefault(key.strip(), (number, value.strip()))
     if not reports:
-        raise output.error(1, "no report of HPCG is in the file", "a line 'HPCG-Benchmark'")
+        raise output.error(1, "the file has no HPCG report", "a line 'HPCG-Benchmark'")
     return [_run(report) for report in reports]
 
 
@@ -64,7 +64,7 @@ def _run(report: _Report) -> PrintedRun:
     rating = next((key for key in report.found if _RATING.match(key)), None)
     if rating is None:
         report.word("Final Summary::HPCG result is VALID with a GFLOP/s rating of")
-        raise AssertionError("the key is there")
+        raise AssertionError("the key")
     valid = "INVALID" not in rating
     iterations = report.whole("Iteration Count Information::Total number of optimized iterations")
     line, _ = report.word("Benchmark Time Summary::Total")
@@ -90,6 +90,6 @@ def _run(report: _Report) -> PrintedRun:
         results=results,
         units=units,
         phases={name: time / iterations for name, time in phases.items()},
-        failure=None if valid else f"HPCG says: {shown(rating.removeprefix('Final Summary::'))}",
+        failure=None if valid else f"HPCG result: {shown(rating.removeprefix('Final Summary::'))}",
         verified=valid,
     )

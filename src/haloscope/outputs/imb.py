@@ -66,10 +66,10 @@ def read(output: Output) -> list[PrintedRun]:
         elif tables and line.strip() and not _NOT_MEASURED.match(line):
             _read(output, number, line, tables[-1], version)
     if not tables:
-        expected = "'# Benchmarking NAME' above a table of IMB-MPI1 or the like"
-        raise output.error(1, "no benchmark of IMB is in the file", expected)
+        expected = "'# Benchmarking NAME' above a table of IMB-MPI1 or similar"
+        raise output.error(1, "the file has no IMB benchmark", expected)
     if not ended:
-        what = "the output is cut off"
+        what = "the output is truncated"
         raise output.error(len(output.lines), what, f"'{_END}' at its end")
     return [_run(output, table, version) for table in tables]
 
@@ -94,19 +94,19 @@ def _heads(output: Output, number: int, line: str) -> list[str]:
     for head in heads:
         if head not in _HEADS:
             known = ", ".join(_HEADS)
-            raise output.error(number, f"the column {shown(head)} is not known", f"some of {known}")
+            raise output.error(number, f"unknown column {shown(head)}", f"one of {known}")
     return heads
 
 
 def _add(output: Output, number: int, line: str, table: _Table, version: str | None) -> None:
     """Add a line of numbers to its table."""
     if table.heads is None:
-        what = f"the line {shown(line.strip())} has no heads of columns above it"
+        what = f"the line {shown(line.strip())} has no column headings above it"
         raise output.error(number, what, "a line such as '#bytes #repetitions t[usec] Mbytes/sec'")
     words = line.split()
     if len(words) != len(table.heads):
         what = f"{len(words)} values in a table of {len(table.heads)} columns"
-        raise output.error(number, what, f"one value each of {', '.join(table.heads)}")
+        raise output.error(number, what, f"one value for each of {', '.join(table.heads)}")
     values: dict[str, float] = {}
     counts = {"size": 0, "repetitions": 0, "defects": 0}
     timed = any(_HEADS[head][0].startswith("latency") for head in table.heads)
@@ -121,7 +121,7 @@ def _add(output: Output, number: int, line: str, table: _Table, version: str | N
             values[name] = factor * output.number(number, head, word)
     size, time_s = counts["size"], values.get("latency_max_s", values.get("latency_mean_s"))
     if size in [row.size_bytes for row in table.rows]:
-        raise output.error(number, f"size {size} is in the table twice", "each size once")
+        raise output.error(number, f"duplicate size {size} in the table", "each size once")
     if time_s == 0:
         return output.leave_out(number, f"the time of {size} B is 0")
     if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
@@ -133,15 +133,18 @@ def _megabyte(output: Output, number: int, version: str | None) -> float:
     """The bytes of a Mbyte. UserError where the version, on which it depends, is not known."""
     year = re.match(r"\d+", version or "")
     if year is None:
-        expected = "'# Intel(R) MPI Benchmarks VERSION' at the top: the unit Mbyte depends on it"
-        raise output.error(number, "the version of IMB is not known", expected)
+        expected = (
+            "'# Intel(R) MPI Benchmarks VERSION' at the top, because the unit Mbyte "
+            "depends on the version"
+        )
+        raise output.error(number, "unknown version of IMB", expected)
     return 1e6 if int(year[0]) >= _DECIMAL_SINCE else 2.0**20
 
 
 def _run(output: Output, table: _Table, version: str | None) -> PrintedRun:
     if not table.rows:
         what = f"the table of '{table.name}' has no rows with a time or bandwidth above 0"
-        raise output.error(table.line, what, "heads of columns and a row for each size below it")
+        raise output.error(table.line, what, "column headings and one row per size")
     over_ranks = "latency_max_s" in table.rows[0].results
     return PrintedRun(
         TOOL,

@@ -71,7 +71,7 @@ def read(output: Output) -> list[PrintedRun]:
     """
     tables = [_run(output, table) for table in _tables(output)]
     if not tables:
-        raise output.error(1, "no OSU benchmark's heading is in the file", _EXPECTED_HEADING)
+        raise output.error(1, "the file has no heading of an OSU benchmark", _EXPECTED_HEADING)
     return tables
 
 
@@ -92,7 +92,7 @@ def _tables(output: Output) -> Iterator[_Table]:
         elif re.match(r"\s*\d", line):
             decimals, before = [len(word.partition(".")[2]) for word in line.split()], decimals
             if number == output.cut_off_in and before and decimals != before:
-                what = f"the line {shown(line.strip())} is cut off"
+                what = f"the line {shown(line.strip())} is truncated"
                 raise output.error(number, what, f"{len(before)} values and the end of the line")
             _add(output, number, line, table)
     if table is not None:
@@ -108,7 +108,7 @@ def _head(output: Output, number: int, line: str) -> list[_Column] | None:
     for word in words:
         if (column := _column(word)) is None:
             known = ", ".join([*_PLAIN, *_RATES, "Avg Latency(us)", "P99 Tail Lat(us)", "..."])
-            raise output.error(number, f"the column {shown(word)} is not known", f"some of {known}")
+            raise output.error(number, f"unknown column {shown(word)}", f"one of {known}")
         found.append(column)
     return found
 
@@ -131,13 +131,13 @@ def _column(head: str) -> _Column | None:
 def _add(output: Output, number: int, line: str, table: _Table | None) -> None:
     """Add a line of numbers to its table."""
     if table is None or table.head is None:
-        what = f"the line {shown(line.strip())} has no heads of columns above it"
+        what = f"the line {shown(line.strip())} has no column headings above it"
         raise output.error(number, what, "a line such as '# Size          Latency (us)'")
     words = line.split()
     if len(words) != len(table.head):
         heads = ", ".join(column.head for column in table.head)
         what = f"{len(words)} values in a table of {len(table.head)} columns"
-        raise output.error(number, what, f"one value each of {heads}")
+        raise output.error(number, what, f"one value for each of {heads}")
     values: dict[str, float] = {}
     counts: dict[str, int | None] = {"size": 0, "iterations": None}
     for column, word in zip(table.head, words, strict=True):
@@ -149,7 +149,7 @@ def _add(output: Output, number: int, line: str, table: _Table | None) -> None:
             values[column.name] = column.factor * output.number(number, column.head, word)
     size, time_s = counts["size"] or 0, values.get("latency_max_s", values.get("latency_mean_s"))
     if size in [row.size_bytes for row in table.rows]:
-        raise output.error(number, f"size {size} is in the table twice", "each size once")
+        raise output.error(number, f"duplicate size {size} in the table", "each size once")
     if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
         return output.leave_out(number, f"{size} B has neither a time nor a bandwidth above 0")
     if time_s == 0:
@@ -166,7 +166,7 @@ def _validated(output: Output, number: int, word: str) -> bool:
 def _run(output: Output, table: _Table) -> PrintedRun:
     if not table.rows:
         what = f"the table of 'OSU {table.name}' has no rows with a time or bandwidth above 0"
-        raise output.error(table.line, what, "heads of columns and a row for each size below it")
+        raise output.error(table.line, what, "column headings and one row per size")
     full = "latency_max_s" in table.rows[0].results
     wrong = not all(table.validated)
     return PrintedRun(

@@ -96,13 +96,13 @@ class Output:
         except ValueError:
             value = -1.0
         if not (isfinite(value) and value >= 0):
-            raise self.error(line, f"{name} is {shown(word)}", "a number from 0")
+            raise self.error(line, f"{name} is {shown(word)}", "a number of at least 0")
         return value
 
     def whole(self, line: int, name: str, word: str) -> int:
         """A whole number that is not below 0. UserError where a word is none."""
         if not re.fullmatch(r"\d{1,18}", word):
-            raise self.error(line, f"{name} is {shown(word)}", "an integer from 0")
+            raise self.error(line, f"{name} is {shown(word)}", "an integer of at least 0")
         return int(word)
 
 

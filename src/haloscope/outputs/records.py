@@ -263,11 +263,11 @@ def _layout(source: _Source, told: Told) -> Layout:
     run = source.run
     ranks = run.ranks or told.ranks
     if ranks is None:
-        what = f"'{run.benchmark}' does not say how many ranks it ran on"
+        what = f"'{run.benchmark}' does not contain the number of ranks"
         where = f"{source.output.name}:{run.line}"
-        raise UserError(Problem(where, what, "give their number: --ranks N"))
+        raise UserError(Problem(where, what, "add --ranks N"))
     if told.ranks not in (None, ranks) and run.ranks:
-        what = f"'{run.benchmark}' ran on {run.ranks} ranks, and --ranks is {told.ranks}"
+        what = f"'{run.benchmark}' ran on {run.ranks} ranks, but --ranks is {told.ranks}"
         raise UserError(Problem(f"{source.output.name}:{run.line}", what, "remove --ranks"))
     nodes = told.nodes or run.nodes or 1
     if nodes > ranks:

@@ -32,9 +32,9 @@ def read(output: Output) -> list[PrintedRun]:
     try:
         report = json.loads(output.text)
     except json.JSONDecodeError as error:
-        what = f"no JSON: {error.msg}"
-        raise output.error(error.lineno, what, "a whole run report of ReFrame") from error
-    expected = "an object with session_info and runs: a run report of ReFrame"
+        what = f"not JSON: {error.msg}"
+        raise output.error(error.lineno, what, "a complete run report of ReFrame") from error
+    expected = "an object with session_info and runs (a run report of ReFrame)"
     if not (isinstance(report, dict) and isinstance(report.get("runs"), list)):
         raise output.error(1, "the JSON is not a run report", expected)
     session = report.get("session_info") or {}
@@ -42,7 +42,7 @@ def read(output: Output) -> list[PrintedRun]:
         _run(output, case, session) for case in _cases(output, report["runs"]) if not _skipped(case)
     ]
     if not runs:
-        raise output.error(1, "no test case of the report has run", "a test case with a result")
+        raise output.error(1, "the report has no executed test case", "a test case with a result")
     return runs
 
 
@@ -117,7 +117,7 @@ def _performance(
         found = [(key.rpartition(":")[2], value[0], value[4]) for key, value in newer.items()]
         found += [(one["name"], one["value"], one.get("unit")) for one in older]
     except (IndexError, KeyError, TypeError, AttributeError) as error:
-        what = f"{where} has performance variables of another form"
+        what = f"invalid performance variables in {where}"
         raise output.error(1, what, "name, value, and unit of each") from error
     for key, value, unit in found:
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -123,7 +123,7 @@ class PaperFile(_File):
 def read_paper(path: Path) -> PaperFile:
     """The checked content of a paper.toml. Raises UserError with every problem there is in it."""
     try:
-        paper = PaperFile.model_validate(toml.read(path, "give a paper's file")[1])
+        paper = PaperFile.model_validate(toml.read(path, "give the file of a paper")[1])
     except ValidationError as error:
         raise UserError([_problem(path, dict(one)) for one in error.errors()]) from error
     problems = list(_inconsistencies(path, paper))
@@ -141,11 +141,11 @@ def read_rows(
     does not read as one, or two rows have the same keys; all of it at once.
     """
     if not path.exists():
-        raise UserError(Problem(str(path), "file not found", f"table {table.id} names it"))
+        raise UserError(Problem(str(path), "file not found", f"named by table {table.id}"))
     header, *lines = _lines(path)
     if tuple(header) != table.columns:
         what = f"the header is {','.join(header)}"
-        raise UserError(Problem(str(path), what, f"paper.toml says {','.join(table.columns)}"))
+        raise UserError(Problem(str(path), what, f"paper.toml has {','.join(table.columns)}"))
     texts = tuple(dict(zip(header, line, strict=False)) for line in lines)
     problems = list(_row_problems(path, table, lines, columns))
     if problems:
@@ -162,18 +162,16 @@ def _lines(path: Path) -> list[list[str]]:
             stream = TextIOWrapper(binary, encoding="utf-8-sig", newline="")
             text = stream.read(toml.LENGTH_LIMIT + 1)
         if len(text) > toml.LENGTH_LIMIT:
-            what = f"it has more than {toml.LENGTH_LIMIT:,} characters"
-            raise UserError(Problem(str(path), what, "give a table as it is printed"))
+            what = f"has more than {toml.LENGTH_LIMIT:,} characters"
+            raise UserError(Problem(str(path), what, "give the table as printed"))
         lines = list(csv.reader(StringIO(text, newline=""), strict=True))
     except UnicodeDecodeError as error:
         raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
     except csv.Error as error:
-        raise UserError(
-            Problem(str(path), f"not CSV: {error}", "correct the file there")
-        ) from error
+        raise UserError(Problem(str(path), f"not CSV: {error}", "correct the file")) from error
     if not lines:
-        remedy = "write the names of its columns into the first line"
-        raise UserError(Problem(str(path), "it is empty", remedy))
+        remedy = "write the column names into the first line"
+        raise UserError(Problem(str(path), "the file is empty", remedy))
     return lines
 
 
@@ -200,7 +198,9 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
         )
     ids = [table.id for table in paper.tables]
     for twice in sorted({one for one in ids if ids.count(one) > 1}):
-        yield Problem(f"{path}: tables", f"two have the id '{twice}'", "ids must differ")
+        yield Problem(
+            f"{path}: tables", f"two tables have the id '{twice}'", "give each table its own id"
+        )
     printed = [column.printed for column in paper.columns.values() if column.printed]
     yield from _unknown(f"{path}: columns", printed, paper.columns)
     for table in paper.tables:
@@ -216,7 +216,7 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
         for machine in table.machines:
             yield from _unknown(f"{where}: machines", machine.where, table.columns)
         for name in sorted(table.facts.keys() & set(table.columns)):
-            yield Problem(where, f"'{name}' is a fact and a column", "one of them must go")
+            yield Problem(where, f"'{name}' is both a fact and a column", "remove one of them")
 
 
 def _form_names(form: Form | None) -> tuple[str, ...]:
@@ -244,7 +244,7 @@ def _row_problems(
         text = dict(zip(table.columns, line, strict=True))
         key = tuple(text[name] for name in table.keys)
         if key in seen or "" in key:
-            yield Problem(where, f"the key {', '.join(key)} is not new", "keys tell rows apart")
+            yield Problem(where, f"duplicate key {', '.join(key)}", "keys must identify rows")
         seen.add(key)
         for name, cell in text.items():
             try:
@@ -261,5 +261,7 @@ def _impossible(value: float, column: PublishedColumn) -> str | None:
     if not isfinite(value):
         return "must be a finite number"
     if column.unit and value < 0 and not column.signed:
-        return f"must not be below 0 {column.unit}; where it may be, say signed = true"
+        return (
+            f"must be at least 0 {column.unit}; if negative values are allowed, set signed = true"
+        )
     return None

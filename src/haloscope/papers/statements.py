@@ -261,7 +261,9 @@ def statements(paper: str) -> tuple[Statement, ...]:
                 continue
             problems += [*_unknown(f"{path}:{number}", paper, one)]
             if one.id in {other.id for other in found}:
-                problems.append(Problem(f"{path}:{number}", f"'{one.id}' is not new", "rename it"))
+                problems.append(
+                    Problem(f"{path}:{number}", f"duplicate id '{one.id}'", "rename it")
+                )
             found.append(one)
     if problems:
         raise UserError(problems)

@@ -116,8 +116,8 @@ class PaperTable:
             raise UserError(
                 Problem(
                     f"{self.paper}, table {self.id}",
-                    f"{len(selected)} rows have {_words(where) or 'nothing asked of them'}",
-                    f"say every one of: {', '.join(self.keys)}",
+                    f"{len(selected)} rows match {_words(where) or 'no condition'}",
+                    f"give a value for each of: {', '.join(self.keys)}",
                 )
             )
         return self._cell(selected[0], column) if selected else None

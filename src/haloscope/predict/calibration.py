@@ -70,7 +70,7 @@ def summary(found: Cluster) -> Iterator[str]:
         f"{rate(one.bandwidth_bytes_per_s.value)} on {count(one.cores, 'core')}"
         for one in found.node.memory
     )
-    yield f"memory: {', '.join(memory)} (all that moves)"
+    yield f"memory: {', '.join(memory)} (including write-allocate traffic)"
     yield f"sockets: {_sockets(found.node)}"
     for one in found.messages:
         pieces = [size(piece.first_bytes) for piece in one.protocols]
@@ -92,13 +92,13 @@ def summary(found: Cluster) -> Iterator[str]:
 def _sockets(of: Node) -> str:
     """What each has of its own, or why nothing is said of that."""
     if of.sockets == 1:
-        return "one, so there is nothing between them to be measured"
+        return "one, so nothing between sockets can be measured"
     if of.socket is None:
-        return f"{of.sockets}, of which none was measured by itself: they share one memory here"
+        return f"{of.sockets}, none of which was measured separately: they share one memory here"
     whole = max(of.socket.memory, key=lambda one: one.cores)
     own, link = whole.bandwidth_bytes_per_s, of.socket.link.bandwidth_bytes_per_s
-    to = f"{rate(own.value)} on {count(whole.cores, 'core')} of one"
-    return f"{to}, {rate(link.value)} of messages from one to another"
+    to = f"{rate(own.value)} on {count(whole.cores, 'core')} of one socket"
+    return f"{to}, {rate(link.value)} for messages between sockets"
 
 
 def _messages(case: MeasuredCase) -> Messages | None:
@@ -135,7 +135,7 @@ def _protocols(piece: Piece, sizes: Sequence[Swept]) -> Iterator[Protocol]:
         )
         return
     for point in (point for point in sizes if first <= point.size_bytes <= last):
-        own = quantity(point.one_way.rate(point.size_bytes), "pingpong, this size alone")
+        own = quantity(point.one_way.rate(point.size_bytes), "pingpong, only this size")
         yield Protocol(
             first_bytes=point.size_bytes, last_bytes=point.size_bytes, bandwidth_bytes_per_s=own
         )
@@ -205,7 +205,11 @@ def _ends_of_a_message(
     factor = min(1.0, whole / (send.value + receive.value))
 
     def share(of: Quantity) -> Quantity:
-        note = "" if factor == 1 else f"; times {factor:.2f}: a ping-pong takes less than both ends"
+        note = (
+            ""
+            if factor == 1
+            else f", multiplied by {factor:.2f}: a ping-pong takes less than both ends"
+        )
         return Quantity(value=of.value * factor, source=of.source + note)
 
     return share(send), share(receive)

@@ -78,7 +78,7 @@ def as_assumed(table: PaperTable, cluster: Cluster) -> Cluster:
     launch_us, gpu = table.facts.get("launch_us"), cluster.node.gpu
     if launch_us is None or gpu is None:
         return cluster
-    source = f"{table.paper}, section 6: assumed there"
+    source = f"{table.paper}, section 6: an assumption of the paper"
     costs = {"launch_s": float(launch_us) * 1e-6, "stream_sync_s": _NO_TIME_S}
     cells = SetBy(paper=table.paper, tables=(table.id,))
     assumed = {

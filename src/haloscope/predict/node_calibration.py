@@ -30,7 +30,7 @@ ARITHMETIC = ("poisson_cg", "fused", "sweep")
 cache, stand in a cluster file for what one core can do."""
 REGIONS = "parallel_region"
 """REGIONS is the kernel that tells what a parallel region costs."""
-FOUND = "what the operating system says"
+FOUND = "reported by the operating system"
 """FOUND is the source of numbers that a calibration does not measure."""
 _SWEPT = 4.0
 """_SWEPT is the smallest ratio of a working set to a cache's size at which next to nothing of a
@@ -69,8 +69,8 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
     """The node that the cases were measured on. UserError where its memory was not measured."""
     packed, spread = streams(cases, "close"), streams(cases, "spread")
     if not packed or packed[0].cores != 1 or not _traffic(packed[0]):
-        remedy = "run haloscope calibrate to its end: stream on one core was not measured well"
-        raise UserError(Problem("calibrate", "nothing tells the memory's bandwidth", remedy))
+        remedy = "complete haloscope calibrate: stream on one core has too few good launches"
+        raise UserError(Problem("calibrate", "the memory bandwidth is unknown", remedy))
     memory = _memory(packed)
     sockets, shared = _shares(machine)
     caches = [_cache(cache, packed, machine, shared) for cache in machine["caches"]]
@@ -149,7 +149,7 @@ def _store_cost(case: MeasuredCase) -> Quantity | None:
     loaded_s, stored_s = np.linalg.lstsq(parts, launches, rcond=None)[0]
     costs = [float(np.clip(cost, *_COSTS)) for cost in stored_s / loaded_s]
     found = case.estimate(costs)
-    source = f"stream, its loops apart, {count(case.cores, 'core')}, {size(bytes_)} a core"
+    source = f"stream, separate loops, {count(case.cores, 'core')}, {size(bytes_)} per core"
     return quantity(found, source) if found else None
 
 
@@ -161,7 +161,7 @@ def _bandwidth(case: MeasuredCase, bytes_: int, share: int) -> Quantity:
         raise ValueError("a sweep without a launch")
     each = "" if share == 1 else ", of each"
     return quantity(
-        found, f"stream, all loops, {count(case.cores, 'core')}, {size(bytes_)} a core{each}"
+        found, f"stream, all loops, {count(case.cores, 'core')}, {size(bytes_)} per core{each}"
     )
 
 
@@ -298,7 +298,10 @@ def _last_cache(
     best = fitted(times, starts)
     draws = np.array([fitted(_redrawn(swept, seed), [best]) for seed in range(_RESAMPLES)])
     off = median(abs(one) for one in misfit(best, times))
-    source = f"stream, {len(swept)} working sets about the last cache, median misfit {percent(off)}"
+    source = (
+        f"stream, {len(swept)} working sets near the size of the last cache, median misfit "
+        f"{percent(off)}"
+    )
     launches = min(len(one.times) for one in swept)
 
     def told(*indices: int, unit: float = 1.0) -> Quantity:

@@ -53,8 +53,8 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
     if unable or not able:
         known = ", ".join(dict.fromkeys(table.id for table in able)) or "none"
         which = f"table {', '.join(unable)}" if unable else "any of its tables"
-        what = f"nothing predicts the numbers of {which}"
-        remedy = f"tables that are predicted, each from the cluster file that it names: {known}"
+        what = f"the numbers of {which} cannot be predicted"
+        remedy = f"choose a table that can be predicted, on the cluster file that it names: {known}"
         raise UserError(Problem(f"validate {paper_id}", what, remedy))
     return [table for table in able if not wanted or table.id in wanted]
 
@@ -76,8 +76,8 @@ class Replicates:
             assumed = Quantity(value=self.spread, source="assumed: --spread")
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
         elif node.spread is None and there.cluster.others is None:
-            what = f"nodes of {there.name} are all alike, and it has no other jobs"
-            remedy = "remove it, or assume a variability between nodes: --spread 0.02"
+            what = f"all nodes of {there.name} are identical, and it has no other jobs"
+            remedy = "remove it, or assume a node variability: --spread 0.02"
             raise UserError(Problem(f"--replicates {self.number}", what, remedy))
         return replace(there, cluster=there.cluster.model_copy(update={"node": node}))
 
@@ -261,7 +261,10 @@ def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Ite
     ppn = ranks // int(said["nodes"])
     places = "cores" if ppn <= there.cluster.node.cores else "threads"
     layout = Layout(said["nodes"], ppn, 1, places, said["bind"])
-    readings = {f"{n}^3 points a rank": {"L": n}, f"{n}^3 points in all": {"size": f"{n}x{n}x{n}"}}
+    readings = {
+        f"{n}^3 points per rank": {"L": n},
+        f"{n}^3 points in all": {"size": f"{n}x{n}x{n}"},
+    }
     for reading, size in readings.items():
         given = {**size, "topology": grid, "repetitions": 1, "warmup": 0}
         yield Unpredicted(

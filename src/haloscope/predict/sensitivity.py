@@ -43,7 +43,7 @@ def sensitivity(table: PaperTable, tell: Teller) -> list[Moved]:
     usual = predicted(table, there, tell)
     found = []
     for one in numbers(there.cluster):
-        tell.say(f"{one.where} = {one.value:g}, {FACTOR:g} times as large")
+        tell.say(f"{one.where} = {one.value:g}, multiplied by {FACTOR:g}")
         other = replace(there, cluster=scaled(there.cluster, one, FACTOR))
         if (moved := _moved(one, usual, predicted(table, other, tell))) is not None:
             found.append(moved)

@@ -87,7 +87,7 @@ def of_world(world: Mapping[int, Process]) -> Waits:
     sent = sum(n.messages for line, n in counts if (line.way, line.name) == ("to", "message"))
     called = sum(n.messages for line, n in counts if line.way == "time" and line.name in COVERED)
     if any("events_until" in one for process in world.values() for one in process.said):
-        reasons.append("times are kept up to a number of messages")
+        reasons.append("times are kept only for a limited number of messages")
     unique = tuple(dict.fromkeys(reasons))
     return Waits(sums.seconds, sums.calls, messages, sent, collectives, called, unique)
 
@@ -107,7 +107,9 @@ def _of_messages(world: Mapping[int, Process], sums: _Sums, reasons: list[str]) 
     is_whole = _is_whole(ends, channel, channels, world)
     together = np.where(is_whole & (sent != received), 0, np.minimum(sent, received))
     if np.any(is_whole & (sent != received)):
-        reasons.append("messages that were received in a way that is not followed (MPI_Mrecv)")
+        reasons.append(
+            "some messages were received with functions that are not tracked (MPI_Mrecv)"
+        )
     pairs = [side[_nth(channel[side]) < together[channel[side]]] for side in sides]
     send, receive = ends[pairs[0]], ends[pairs[1]]
     clocks = _clocks(world)
@@ -245,13 +247,13 @@ def _ends(
     events = process.events[process.events["passing"] != _COLLECTIVE]
     events = events[(events["passing"] == _SEND) | ((events["end"] > 0) & (events["peer"] >= 0))]
     if len(events) and process.has_threads:
-        reasons.append("several threads of a rank pass messages")
+        reasons.append("several threads of a rank send or receive messages")
         events = events[:0]
     found = []
     for number in np.unique(events["comm"]):
         comm, own = process.comms.get(int(number)), events[events["comm"] == number]
         if comm is None or not comm.birth:
-            reasons.append("communicators of other worlds, or that were made without waiting")
+            reasons.append("communicators of other worlds, or created without synchronisation")
             continue
         table = np.empty((len(own), _COLUMNS), np.int64)
         ranks = np.asarray(comm.ranks, np.int64)

@@ -105,7 +105,7 @@ def _happens(name: str, shapes: Sequence[Mapping[str, Any]]) -> bool:
 def switch_text(model: SplitPhase) -> str:
     """Which of scatter and messages takes longer at which sizes, in words."""
     if not model.scatters:
-        return "No data stays within a rank, so there is no scatter to overlap with messages."
+        return "No data stays within a rank, so no scatter overlaps with messages."
     places = model.crossings_bytes
     ends = [
         done(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
