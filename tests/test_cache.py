@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,23 @@ def test_a_folder_that_is_mounted_noexec_is_seen(tmp_path: Path) -> None:
     if done.returncode not in (0, 1) or done.stderr:
         pytest.skip(f"no file system can be mounted here: {done.stderr.decode()}")
     assert done.returncode == 0
+
+
+def test_a_full_disk_is_named_where_the_counter_of_profile_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler's words name the file of ours that it compiled."""
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(build, "wrapped_compiler", lambda _: "g++")
+    monkeypatch.setattr(counter, "header", lambda _: "")
+    wrapper = tmp_path / "mpicxx"
+    said = "fatal error: error writing to counter.o: No space left on device"
+    wrapper.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    wrapper.chmod(0o755)
+
+    with pytest.raises(UserError) as caught:
+        counter.built(replace(SYSTEM, mpicxx=wrapper))
+
+    (problem,) = caught.value.problems
+    assert problem.where == str(tmp_path / "cache")
+    assert said in problem.what and "HALOSCOPE_CACHE" in problem.remedy

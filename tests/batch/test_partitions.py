@@ -192,7 +192,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     site_file.write(site().model_copy(update=own), tmp_path / "sites" / "lab.toml")
     monkeypatch.setattr(site_file, "OF_THE_LAB", tmp_path / "sites")
     monkeypatch.setattr(detect, "Slurm", Says)
-    monkeypatch.setattr(srun_kinds, "asked", lambda _: srun_kinds.Kinds(("pmix",), {}))
+    monkeypatch.setattr(srun_kinds, "asked", lambda *_: srun_kinds.Kinds(("pmix",), {}))
     monkeypatch.setattr(detect, "_would_not_start", lambda *_: iter(()))
     return conf
 

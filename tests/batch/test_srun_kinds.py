@@ -99,3 +99,17 @@ def test_detect_and_check_name_a_kind_that_cant_be_loaded(
     assert 'mpi = "pmi2"' in problem.remedy and "libpmix2" in problem.remedy
     path.write_text(path.read_text().replace('mpi = "pmix"', 'mpi = "pmi2"'))
     assert [*detect.disagreements(site_file.load(path))] == []
+
+
+@pytest.mark.parametrize(("mpi", "problems"), [("pmix_v4", 1), ("pmix_v9", 1), ("none", 0)])
+def test_a_kind_of_a_site_file_is_tried_whichever_it_is(
+    slurm: Path, mpi: str, problems: int
+) -> None:
+    assert main(["site", "detect", "--name", "here"]) == 0
+    path = Path("sites/here.toml")
+    path.write_text(path.read_text().replace('mpi = "pmi2"', f'mpi = "{mpi}"'))
+
+    found = [*detect.disagreements(site_file.load(path))]
+
+    assert [one.where for one in found] == ["site here: mpi"] * problems
+    assert all(f"'{mpi}'" in one.what for one in found)

@@ -165,7 +165,7 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
         yield Problem(f"{where}: shared_cores", what, f"set shared_cores = {now.shared_cores}")
     commands = Slurm(site.environment)
     with _answered():
-        kinds = srun_kinds.asked(commands)
+        kinds = srun_kinds.asked(commands, site.mpi)
     if site.launcher == "srun" and site.mpi is not None:
         yield from _of_mpi(f"{where}: mpi", site.mpi, kinds)
     with _answered():
@@ -178,7 +178,7 @@ def _of_mpi(where: str, mpi: str, kinds: srun_kinds.Kinds) -> Iterator[Problem]:
         yield Problem(where, f"srun has no MPI plugin '{mpi}'", nearest(mpi, kinds.listed))
     elif why := kinds.broken.get(mpi):
         others = " or ".join(f'mpi = "{kind}"' for kind in kinds.usable) or 'launcher = "mpirun"'
-        remedy = f"set {others}" + (f", or {srun_kinds.NO_PMIX}" if mpi == "pmix" else "")
+        remedy = f"set {others}" + (f", or {srun_kinds.NO_PMIX}" if mpi.startswith("pmix") else "")
         yield Problem(where, f"srun cannot load its MPI plugin '{mpi}': {why}", remedy)
 
 

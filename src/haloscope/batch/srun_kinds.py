@@ -41,12 +41,15 @@ class Kinds:
         return [kind for kind in preferred if kind in self.listed and kind not in self.broken]
 
 
-def asked(commands: Slurm) -> Kinds:
-    """The kinds of the srun that answers here. Errors as of `Slurm.output`."""
+def asked(commands: Slurm, also: str | None = None) -> Kinds:
+    """The kinds of the srun that answers here. Errors as of `Slurm.output`.
+
+    also: a kind that is tried, too, as a site file's.
+    """
     # before Slurm 22.05 the list is on standard error
     listed = slurm.mpi_kinds(commands.output("srun", "--mpi=list", also_errors=True))
     default = _default(commands)
-    tried = [kind for kind in _preferred(default) if kind in listed]
+    tried = [kind for kind in dict.fromkeys([*_preferred(default), also]) if kind in listed]
     broken = {kind: why for kind in tried if (why := _broken(commands, kind))}
     return Kinds(tuple(listed), broken, default)
 

@@ -70,6 +70,8 @@ def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
     """What the library's compiler wrapper prints; UserError with its last lines where it fails."""
     command = [str(toolchain.mpicxx), *_FLAGS, *words]
     ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S, tail=tail)
+    if (ended.code or ended.timed_out) and (full := build.full_disk(ended.output)):
+        raise UserError(full)
     if ended.code != 0:
         last = "\n    ".join(ended.output.strip().splitlines()[-10:])
         remedy = "check the compilers with haloscope doctor"

@@ -8,7 +8,6 @@ only what is new, whatever has become of the sources since.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import os
@@ -137,9 +136,9 @@ def build(
     try:
         _build_lacking(found, wanted, say, progress)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if (full := full_disk(str(error))) is None:
             raise
-        raise UserError(_full_disk(str(error.strerror))) from error
+        raise UserError(full) from error
     return found
 
 
@@ -402,8 +401,14 @@ _ERROR_LINES = 4
 """_ERROR_LINES is how many lines of an error are shown: what, where, and the line of the source."""
 
 
-def _full_disk(said: str) -> Problem:
-    """The disk is at fault, and not the file that was compiled."""
+def full_disk(output: str) -> Problem | None:
+    """What a build that failed says of a full disk: that is at fault, not the file that it names.
+
+    None where it says nothing of one.
+    """
+    said = next((line.strip() for line in output.splitlines() if _FULL.search(line)), None)
+    if said is None:
+        return None
     folders = f"this folder and {tempfile.gettempdir()} (TMPDIR)"
     remedy = f"free space in {folders}, or set HALOSCOPE_CACHE or TMPDIR to another disk"
     return Problem(str(cache_path()), f"build failed, as a disk is full: {said}", remedy)
@@ -416,8 +421,8 @@ def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path
     name = own[0] if own else listed([str(one) for one in programs])
     lines = [line for line in output.splitlines() if line and not _PROGRESS.match(line)]
     begins = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
-    if full := next((line for line in lines if _FULL.search(line)), None):
-        return _full_disk(full.strip())
+    if full := full_disk(output):
+        return full
     shown = lines[-_ERROR_LINES:] if begins is None else lines[begins:][:_ERROR_LINES]
     text = "\n    ".join(shown).replace(str(copy), str(sources or share("halobench")))
     remedy = f"check the compilers with haloscope doctor; for the whole output, see {log}"
