@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: finds the subcommand, turns a UserError into a message and an exit code.
 
-Exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted.
+Exit codes: 0 success, 1 a case failed or was wrong, 2 usage error, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
     for words in (
         f"Summit ({SUMMIT}, section 5.4)",
         "split (stream_synchronised) 919 µs",
-        "early_launch (event) 902 µs (1.02 times as fast)",
+        "early_launch (event) 902 µs (1.02x)",
         "HV15R, 6 processes, gpu memory",
         "figure 12, which draws them and has no values",
     ):

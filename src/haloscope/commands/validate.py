@@ -64,9 +64,9 @@ over its sockets, or unbound where the cluster file has the costs (tara, several
 one socket first (bind = "close") would predict up to 2.2 times the published time for partly filled
 nodes (table 4.1 of hpcf-2018-10, one node).
 
-One choice was made with cells of several nodes in sight: sums over all ranks use a tree
-(collectives in the cluster files), as no source names the algorithm. Table 4.1 of hpcf-2018-10
-changes little with the other one (docs/decisions.md).
+One assumption was chosen with results of several nodes known: sums over all ranks use a tree
+(collectives in the cluster files), because no source names the algorithm. Table 4.1 of hpcf-2018-10
+changes little with another algorithm (docs/decisions.md).
 """
 _EPILOG = """\
 examples:

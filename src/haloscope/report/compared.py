@@ -309,10 +309,10 @@ def _sweeps(
         Column("faster", "faster", of),
         Column("slower", "slower", of),
         Column("open", "open"),
-        Column("least", "least", "times as fast"),
-        Column("least_at", "at", "times as fast", "left"),
-        Column("most", "most", "times as fast"),
-        Column("most_at", "at", "times as fast", "left"),
+        Column("least", "least", "speedup"),
+        Column("least_at", "at", "speedup", "left"),
+        Column("most", "most", "speedup"),
+        Column("most_at", "at", "speedup", "left"),
         Column("lacking", "in one", only_csv=not lacking),
     )
     return Table("sweeps", "compare", title, columns, rows, notebook.notes())

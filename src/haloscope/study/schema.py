@@ -296,7 +296,7 @@ class Run(_Model):
     beyond_memory: bool = Field(
         False,
         description="true to ignore the memory limit of simulated nodes, for published runs that "
-        "exceed it; the plan says so. This machine's memory must still hold the simulation",
+        "exceed it; the plan lists them. This machine's memory must still hold the simulation",
     )
     several_sockets: bool = Field(
         False,

@@ -411,7 +411,7 @@ def full_disk(output: str) -> Problem | None:
         return None
     folders = f"this folder and {tempfile.gettempdir()} (TMPDIR)"
     remedy = f"free space in {folders}, or set HALOSCOPE_CACHE or TMPDIR to another disk"
-    return Problem(str(cache_path()), f"build failed, as a disk is full: {said}", remedy)
+    return Problem(str(cache_path()), f"build failed because a disk is full: {said}", remedy)
 
 
 def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path | None) -> Problem:

@@ -211,7 +211,7 @@ def _published_overlap(table: PaperTable) -> str:
     times = [
         f"{PRINTED_OVERLAPS[str(row['overlap'])]} ({row['overlap']}) "
         f"{printed_seconds(float(str(row['time_s'])), table.resolution_s)}"
-        + ("" if row is base else f" ({number(_ratio(base, row), 3)} times as fast)")
+        + ("" if row is base else f" ({number(_ratio(base, row), 3)}x)")
         for row in table.rows
     ]
     facts = table.facts

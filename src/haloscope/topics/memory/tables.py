@@ -137,7 +137,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
         Table(
             id="bandwidth",
             kind="bandwidth",
-            title=context.title(f"Achieved {'and possible ' if bounded else ''}bandwidth"),
+            title=context.title(f"Achieved {'and attainable ' if bounded else ''}bandwidth"),
             columns=_COLUMNS[:shown],
             rows=tuple(row[:shown] for row in rows),
             notes=notebook.notes(),
