@@ -87,7 +87,7 @@ def _headline(record: Record, given: Collection[str]) -> Text:
     shared = ", cores shared (oversubscribed)" if layout.get("oversubscribed") else ""
     simulation = record.raw.get("simulation") or {}
     cluster = simulation.get("cluster")
-    nodes = f"on {count(layout['nodes'], 'node')} of {cluster}, simulated" if cluster else ""
+    nodes = f" on {count(layout['nodes'], 'node')} of {cluster}, simulated" if cluster else ""
     if cluster and record.outcome == "ok":
         nodes += ", answer verified" if simulation["verified"] else ", answer not computed"
     params = "".join(f" {key}={record.params[key]}" for key in given if key in record.params)
