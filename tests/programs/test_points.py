@@ -232,6 +232,8 @@ def test_lines_without_a_time_are_warned_of_by_size() -> None:
         ("[points]\npattern = '(?P<size>x)(?P<time>x)(?P<A>x)'", " A:"),
         ("[points]\npattern = '(?P<size>x)(?P<rate>x)'\nunit = 'us'", "unit and per"),
         ("[points]\npattern = '(?P<size>x)(?P<time>x)'\nrate_unit = 'MB/s'", "rate_unit"),
+        ("[points]\npattern = '(?P<size>x)(?P<rate>x)'\nsize_unit = 'rows'", "size_unit"),
+        ("[points]\npattern = '(?P<size>x)(?P<time>x)'\nsize_unit = ''", "size_unit"),
     ],
 )
 def test_a_file_that_can_t_be_meant_is_refused(table: str, why: str) -> None:
@@ -327,6 +329,74 @@ def test_once_names_the_sizes_that_its_totals_are_without(
     told = capsys.readouterr().out
     assert "time of one step of every size but 2 KiB" in told
     assert "that all launches have (without 2 KiB)" in told
+
+
+ELEMENTS = """[points]
+pattern = '^n = (?P<size>\\S+): (?P<time>\\S+) s'
+size_unit = "elements"
+"""
+
+
+def in_elements(launch: int) -> Raw:
+    one = swept(launch)
+    points = [{**each, "bytes": 0.0} for each in one["points"]]
+    return {**one, "points": points, "program": {**USED, "size_unit": "elements"}}
+
+
+@pytest.mark.parametrize(
+    ("unit", "printed", "size"),
+    [
+        ("KiB", "8", 8192),
+        ("KiB", "0.5", 512),
+        ("MB", "2", 2_000_000),
+        ("elements", "8", 8),
+        ("elements", "0.5", None),
+        ("kB", "0.0001", None),
+    ],
+)
+def test_a_size_has_the_unit_of_its_file(unit: str, printed: str, size: int | None) -> None:
+    found = said(HEAD + ELEMENTS.replace("elements", unit), f"n = {printed}: 2.0 s\n")
+
+    if size is None:
+        assert found.outcome == "failed" and printed in str(found.reason)
+        return
+    (point,) = (found.measured or {})["points"]
+    assert point["size_bytes"] == size
+    assert point["bytes"] == (0.0 if unit == "elements" else size)
+
+
+def test_sizes_in_elements_are_shown_as_such_and_have_no_bandwidth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raws = [in_elements(launch) for launch in range(6)]
+    assert [wrong(one, Record) for one in raws] == [None] * 6
+    (case,) = cases(raws)
+    (table,) = build("points", raws)
+    (figure,) = draw("points", raws)
+
+    assert measures(case)[-1].what == "2,048 elements"
+    assert table.columns[0].key == "size"
+    assert table.rows[-1][0].text == "2,048 elements"
+    assert {cell.value for cell in column(table, "bandwidth_bytes_per_s")} == {None}
+    assert message_models(case) == ()
+    (panel,) = panels(figure)
+    assert panel.x.label == "size (elements)"
+    assert not any("B" in text for _, text in panel.x.ticks)
+
+    folder = write_folder(tmp_path, raws)
+    main(["export", str(folder), "--to", "csv"])
+    rows = [*csv.DictReader(capsys.readouterr().out.splitlines())]
+    assert {row["size_unit"] for row in rows} == {"elements"} and "size_bytes" not in rows[0]
+    assert {int(row["point_size"]) for row in rows} == {2**k for k in range(12)}
+    main(["report", str(folder), "--format", "csv"])
+    text = (folder / "tables" / "summary.csv").read_text(encoding="utf-8")
+    told = [
+        (one["point_size"], one["point_size_bytes"]) for one in csv.DictReader(text.splitlines())
+    ]
+    assert told[-1] == ("2048", "")
+    console = Console(width=120)
+    console.print(record_view(Record.of(raws[0])))
+    assert "2,048 elements" in capsys.readouterr().out
 
 
 def test_times_that_fall_with_the_size_have_no_bandwidth() -> None:

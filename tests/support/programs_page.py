@@ -120,6 +120,15 @@ pattern = '^ *\\d+: +(?P<size>\\d+) bytes .* Mbps in +(?P<time>[\\d.]+) usec'
 unit = "us"
 ```
 
+Sizes are in bytes unless `size_unit` names another unit. `KiB` and the like are converted. Sizes in
+another word, such as `elements`, have no bandwidth and no model of messages:
+
+```
+[points]
+pattern = '^n = (?P<size>\\d+): (?P<time>\\S+) s'
+size_unit = "elements"
+```
+
 The report warns if repetitions of one launch differ by a factor of 10 or more. `[time]` then
 matches times of several sizes.
 

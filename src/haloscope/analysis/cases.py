@@ -17,7 +17,7 @@ from haloscope.analysis import bands
 from haloscope.analysis.bands import ErrorBand, Subject
 from haloscope.quantities import count
 from haloscope.records.kernels import declared
-from haloscope.records.points import PointKey, point_key
+from haloscope.records.points import PointKey, point_key, size_unit
 from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
@@ -112,6 +112,11 @@ class MeasuredCase:
             return next((one["unit"] or "" for one in results if one["name"] == name), "")
         told = [record.program or {} for record in (*self.launches, *self.excluded)]
         return next((str(one["units"][name]) for one in told if name in one.get("units", {})), "")
+
+    @cached_property
+    def size_unit(self) -> str:
+        """The unit of the sizes of its sweep: "B", or the word of an external program's file."""
+        return next((size_unit(record.raw) for record in self.launches), "B")
 
     @property
     def simulated(self) -> bool:

@@ -16,7 +16,8 @@ from haloscope.analysis.fits import exchanges, loggp_by_launch
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import loggp
 from haloscope.models.round_trip import ONE_WAY
-from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
+from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale
+from haloscope.records.points import point_name
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.two_samples import Comparison, compare, holm
@@ -125,7 +126,7 @@ def _point(case: MeasuredCase, point: Swept) -> Measure:
         factor = point.size_bytes / point.bytes
     sample = tuple(factor * time for time in point.sample)
     group = point.operation or "sizes"
-    what = f"{point.operation or ''} {size(point.size_bytes)}".strip()
+    what = point_name((point.operation, point.size_bytes), case.size_unit)
     return Measure(case, what, sample, point.time.times(factor), group, of=point.of)
 
 

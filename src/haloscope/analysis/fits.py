@@ -68,14 +68,14 @@ def exchanges(case: MeasuredCase) -> bool:
 def one_way(case: MeasuredCase) -> Sweep | None:
     """Seconds of a message one way, by size, launch by launch; None where there are few sizes.
 
-    Nor on one rank, where a sweep of another program is of no messages.
+    Nor on one rank, where a sweep of another program is of no messages, nor of sizes in elements.
 
     Only launches that have every size count: those of one launch vary together.
     """
     points = sweep(case)
-    whole = max((len(point.sample) for point in points), default=0)
-    points = tuple(point for point in points if len(point.sample) == whole)
-    sent = case.external and case.ranks > 1
+    whole = max((point.of for point in points), key=len, default=())
+    points = tuple(point for point in points if point.of == whole)
+    sent = case.external and case.ranks > 1 and case.size_unit == "B"
     timed = exchanges(case) or (sent and len({p.operation for p in points}) == 1)
     if not timed or len(points) < FEWEST_SIZES:
         return None

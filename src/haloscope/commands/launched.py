@@ -37,8 +37,8 @@ def _over_launches(case: MeasuredCase) -> str:
     if case.time is None:
         return "no good launch"
     several = "a step of every size" if len(sweep(case)) > 1 else "a step"
-    if case.lacking:
-        several += f" that all launches have (without {listed([*map(point_name, case.lacking)])})"
+    if lacking := [point_name(key, case.size_unit) for key in case.lacking]:
+        several += f" that all launches have (without {listed(lacking)})"
     time = case.time
     text = f"median of {several}: {seconds(time.value)}"
     if time.low is None or time.high is None:

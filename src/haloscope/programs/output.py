@@ -11,6 +11,7 @@ from typing import Any
 
 from haloscope.programs.schema import (
     RATES,
+    SIZES,
     UNITS,
     Check,
     PhasesRead,
@@ -140,11 +141,10 @@ def _swept(
     """
     steps = _steps(asked.per, params)
     points: dict[tuple[str | None, int], dict[str, Any]] = {}
+    point: dict[str, Any]
     for line, operation in _lines(asked, text):
-        size = _number(line["size"], whole=True)
-        if not 0 <= size <= LARGEST_BYTES:
-            raise UnreadableError(f"invalid size in the output: {line['size']}")
-        moved = float(asked.messages * size)
+        size = _size(line["size"], asked.size_unit)
+        moved = float(asked.messages * size) if asked.size_unit in SIZES else 0.0
         key = (operation, size)
         try:
             time_s = _time_of(line, asked, moved, steps)
@@ -169,6 +169,15 @@ def _swept(
     every = [point["times_s"] for point in points.values()]
     sums = [sum(times) for times in zip(*every, strict=False)]  # a size may have fewer than others
     return {"times_s": sums, "steps": steps, "points": [*points.values()]}
+
+
+def _size(printed: str, unit: str) -> int:
+    """A size in bytes; in another unit, as it is printed. UnreadableError for none."""
+    factor = SIZES.get(unit, 1)
+    size = _number(printed, whole=factor == 1) * factor
+    if not 0 <= size <= LARGEST_BYTES or size != int(size):
+        raise UnreadableError(f"invalid size in the output: {printed}")
+    return int(size)
 
 
 def _lines(asked: PointsRead, text: str) -> Iterator[tuple[re.Match[str], str | None]]:

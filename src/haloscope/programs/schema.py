@@ -18,6 +18,11 @@ RATES = {
     **{"kbit/s": 1e3 / 8, "Mbit/s": 1e6 / 8, "Gbit/s": 1e9 / 8},
 }
 """RATES are those that a program may print its bandwidths in, each in bytes per second."""
+SIZES = {
+    **{"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9},
+    **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+}
+"""SIZES are the units that a program may print sizes of memory in, each in bytes."""
 BUILT_IN = {
     "ranks": "the number of processes",
     "nodes": "the number of nodes",
@@ -259,8 +264,13 @@ class PointsRead(_Table):
     """`[points]`: the sizes of a sweep, one line each; a size printed again is a repetition."""
 
     pattern: Pattern = Field(
-        description="a regular expression for each line, with the named groups (?P<size>) in "
-        "bytes, and (?P<time>) or (?P<rate>); records also keep the numbers of other named groups"
+        description="a regular expression for each line, with the named groups (?P<size>), and "
+        "(?P<time>) or (?P<rate>); records also keep the numbers of other named groups"
+    )
+    size_unit: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_ ./-]{0,19}$")] = Field(
+        "B",
+        description=f"the unit of the group size: {', '.join(SIZES)}, or another word, such as "
+        "elements or points, without bandwidths and models of messages",
     )
     unit: Unit = Field("s", description="the unit of the group time, as in [time]")
     rate_unit: RateUnit = Field(
@@ -290,6 +300,9 @@ class PointsRead(_Table):
             why = f"invalid group name {wrong[0]}: use lower-case letters, digits, and _"
         elif "rate" in groups and given & {"unit", "per"}:
             why = "unit and per are only allowed with the group time, and pattern has rate"
+        elif "rate" in groups and self.size_unit not in SIZES:
+            why = f"size_unit must be one of {', '.join(SIZES)} with the group rate, whose time "
+            why += "follows from the bytes"
         elif "time" in groups and "rate_unit" in given:
             why = "rate_unit is only allowed with the group rate, and pattern has time"
         if why:

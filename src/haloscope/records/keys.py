@@ -244,6 +244,16 @@ class ProgramUsed(TypedDict):
             ),
         ]
     ]
+    size_unit: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "unit of the sizes of a sweep, such as elements: size_bytes is their number, and "
+                "bytes is 0",
+                absent="absent if they are in bytes",
+            ),
+        ]
+    ]
     untimed: NotRequired[
         Annotated[
             list[Untimed],

@@ -14,7 +14,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 from haloscope.records import kernels
 from haloscope.records.keys import RecordedLayout, ToolchainUsed
-from haloscope.records.points import point_key
+from haloscope.records.points import point_key, size_unit
 from haloscope.records.record import Record, whole
 from haloscope.study.settings import LAYOUT, SETTINGS, Setting, settings_of
 
@@ -143,7 +143,7 @@ def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[_Row]:
     }
     for point in [*(raw.get("points") or [raw]), *_untimed(raw, per)]:
         times = point.get("times_s") or []
-        swept = {name: point[name] for name in ("operation", "size_bytes") if point is not raw}
+        swept = _swept(point, size_unit(raw)) if point is not raw else {}
         own = {**launch, **{name: value for name, value in swept.items() if value is not None}}
         own["reason"] = point.get("why") or own["reason"]
         if per == "launches":
@@ -152,6 +152,13 @@ def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[_Row]:
             yield from ({**own, "repetition": k, "time_s": time} for k, time in enumerate(times))
         else:
             yield {**own, "repetition": None, "time_s": None}
+
+
+def _swept(point: Mapping[str, Any], unit: str) -> _Row:
+    """What a point is of. A size that is not in bytes has a column of its own, and its unit."""
+    if unit == "B":
+        return {name: point[name] for name in ("operation", "size_bytes")}
+    return {"operation": point["operation"], "point_size": point["size_bytes"], "size_unit": unit}
 
 
 def _untimed(raw: Mapping[str, Any], per: Per) -> Iterator[Mapping[str, Any]]:
@@ -189,6 +196,8 @@ def _results(result: Mapping[str, Any]) -> _Row:
 
 _OF_EACH: Mapping[str, tuple[str, str]] = {
     "size_bytes": ("B", "size of the message or of the arrays, for each size of a sweep"),
+    "point_size": ("", "size, for each size of a sweep that is not in bytes"),
+    "size_unit": ("", "unit of point_size"),
     "repetition": ("", "number of the repetition, from 0"),
     "repetitions_timed": ("", "number of timed repetitions"),
     "time_s": ("s", "time of one step on the slowest rank; the median over repetitions"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from haloscope.records.points import point_key, point_name
+from haloscope.records.points import point_key, point_name, size_unit
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -32,4 +32,7 @@ def _ratios(record: Record) -> Iterator[tuple[float, str]]:
     if not record.points and record.times_s:
         yield max(record.times_s) / min(record.times_s), ""
     for point in record.points:
-        yield max(point["times_s"]) / min(point["times_s"]), point_name(point_key(point))
+        yield (
+            max(point["times_s"]) / min(point["times_s"]),
+            point_name(point_key(point), size_unit(record.raw)),
+        )

@@ -27,7 +27,7 @@ from haloscope.quantities import (
     seconds,
     size,
 )
-from haloscope.records.points import point_key, point_name
+from haloscope.records.points import point_key, point_name, size_in, size_unit
 from haloscope.records.record import Record
 from haloscope.records.scatter import is_of_several, most_apart
 from haloscope.study.case import thread_bind_of
@@ -50,10 +50,11 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
     """
     several = len(record.points) > 1
     step = "one step of every size" if several else "one step"
+    unit = size_unit(record.raw)
     timed = {point_key(one) for one in record.points}
     lost = dict.fromkeys(point_key(one) for one in _lost(record) if point_key(one) not in timed)
     if lost:
-        step += f" but {listed([*map(point_name, lost)])}"
+        step += f" but {listed([point_name(key, unit) for key in lost])}"
     simulation = record.raw.get("simulation") or {}
     details = (
         _section("simulation", _simulation(simulation, good=record.outcome == "ok")),
@@ -71,7 +72,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _section("result", _results(record)),
         _section(f"time of {step}", _times(record.times_s)),
         _phases(record, several),
-        _points(record.points),
+        _points(record.points, unit),
         _parts(record, whole=whole),
         _untimed(record),
         _scattered(record),
@@ -239,7 +240,7 @@ def _phases(record: Record, several: bool) -> RenderableType | None:
     return Group(Text(title, style="bold"), table)
 
 
-def _points(points: Sequence[Mapping[str, Any]]) -> RenderableType | None:
+def _points(points: Sequence[Mapping[str, Any]], unit: str) -> RenderableType | None:
     if not points:
         return None
     keys = list(dict.fromkeys(key for point in points for key in point["result"]))
@@ -251,7 +252,7 @@ def _points(points: Sequence[Mapping[str, Any]]) -> RenderableType | None:
         results = (named(key, point["result"].get(key))[1] for key in keys)
         time = seconds(median(point["times_s"]))
         operation = [point.get("operation") or MISSING] if operations else []
-        table.add_row(size(point["size_bytes"]), *operation, time, *results)
+        table.add_row(size_in(point["size_bytes"], unit), *operation, time, *results)
     return Group(Text("by size", style="bold"), table)
 
 

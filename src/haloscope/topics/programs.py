@@ -19,7 +19,8 @@ from haloscope.analysis.comparison import (
 )
 from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import Swept, sweep
-from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds, size
+from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds
+from haloscope.records.points import size_in
 from haloscope.stats.estimates import Estimate
 from haloscope.study.kinds import without_kind
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
@@ -238,14 +239,14 @@ def _point_table(part: Facet, context: Context) -> Table:
         point = at.get((operation, bytes_))
         if point is None:
             return missing(), missing(), plain(0)
-        speed = notebook.estimate(point.rate, case, BYTES_PER_SECOND) if bytes_ else missing()
+        speed = notebook.estimate(point.rate, case, BYTES_PER_SECOND) if point.bytes else missing()
         own = len({*point.of})
         launches = Cell(own, f"{own} of {good}", tone="" if own == good else "warning")
         return notebook.estimate(point.time, case, SECONDS), speed, launches
 
     rows = tuple(
         (
-            label(size(bytes_), bytes_, case.id),
+            label(size_in(bytes_, case.size_unit), bytes_, case.id),
             *(cell for operation in operations for cell in cells(operation, bytes_)),
         )
         for bytes_ in sorted({bytes_ for _, bytes_ in at})
@@ -255,7 +256,7 @@ def _point_table(part: Facet, context: Context) -> Table:
         kind="points",
         title=context.title(f"{case.kernel} by size", part.label.removeprefix(case.kernel)),
         columns=(
-            Column("size_bytes", "size", align="left"),
+            Column("size_bytes" if case.size_unit == "B" else "size", "size", align="left"),
             *(column for operation in operations for column in _columns(operation, complete)),
         ),
         rows=rows,
@@ -283,8 +284,19 @@ def points_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
     A figure a program, a curve a case; sizes of 0 bytes are in the table alone.
     """
     own = [case for case in cases if case.external and _points(case)]
-    kernels = dict.fromkeys(case.kernel for case in own)
-    return [_figure([case for case in own if case.kernel == one], context) for one in kernels]
+    kinds = dict.fromkeys((case.kernel, case.size_unit) for case in own)
+    return [
+        _figure([case for case in own if (case.kernel, case.size_unit) == one], context)
+        for one in kinds
+    ]
+
+
+def _sizes(sizes: Sequence[float], unit: str) -> Axis:
+    """The axis of sizes: in bytes, or in the unit of a program's file."""
+    if unit == "B":
+        return Axis("size", "log2", size_ticks(sizes))
+    ticks = tuple((at, f"{at:,.0f}") for at, _ in size_ticks(sizes))
+    return Axis(f"size ({unit})", "log2", ticks)
 
 
 def _points(case: MeasuredCase) -> list[Swept]:
@@ -298,7 +310,7 @@ def _figure(cases: Sequence[MeasuredCase], context: Context) -> Figure:
         _panel("time", operation, parts, Axis("time (µs)", "log"), lambda p: p.time.times(1e6))
         for operation in operations
     ]
-    if len(operations) == 1:
+    if len(operations) == 1 and cases[0].size_unit == "B":
         speed = Axis("bandwidth (GB/s)", "log")
         panels.append(
             _panel("bandwidth", operations[0], parts, speed, lambda p: p.rate.times(1e-9))
@@ -329,22 +341,22 @@ def _panel(
     return Lines(
         f"{what}-{operation}" if operation else what,
         operation or what.capitalize(),
-        Axis("size", "log2", size_ticks(sizes)),
+        _sizes(sizes, cases[0].size_unit),
         y,
         tuple(
             Curve(name or clock(cases), tuple(mark(p.size_bytes, of(p)) for p in points))
             for name, points in own.items()
             if points
         ),
-        alt=_longest(own, operation),
+        alt=_longest(own, operation, cases[0].size_unit),
     )
 
 
-def _longest(own: dict[str, list[Swept]], operation: str | None) -> str:
+def _longest(own: dict[str, list[Swept]], operation: str | None, unit: str) -> str:
     """The longest time, with its size and its case."""
     name, most = max(
         ((name, point) for name, points in own.items() for point in points),
         key=lambda one: one[1].time.value,
     )
     of = "".join(f", {word}" for word in (operation, name) if word)
-    return f"Longest: {size(most.size_bytes)} take {seconds(most.time.value)}{of}."
+    return f"Longest: {size_in(most.size_bytes, unit)} take {seconds(most.time.value)}{of}."

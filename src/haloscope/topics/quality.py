@@ -260,7 +260,10 @@ def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Findin
         )
         found = lines | Counter(case.lacking if case.external else {})  # the larger number of both
         if found:
-            parts = [Claim({"name": f"x {point_name(key)}"}, count=n) for key, n in found.items()]
+            parts = [
+                Claim({"name": f"x {point_name(key, case.size_unit)}"}, count=n)
+                for key, n in found.items()
+            ]
             if len(parts) > NAMED:
                 rest = sum(part.count or 0 for part in parts[NAMED:])
                 parts = [*parts[:NAMED], Claim({"name": "others"}, count=rest)]

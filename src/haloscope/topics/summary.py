@@ -12,6 +12,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, flops, rate, scientific, seconds, size
+from haloscope.records.points import size_in
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
 from haloscope.topics.poisson.analysis import converged
@@ -47,7 +48,8 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
             "its CSV file."
         )
     settings = [[plain(case.settings.get(name), "") for name in names] for case in cases]
-    of_points = _OF_POINTS if swept else ()
+    in_bytes = all(case.size_unit == "B" for case in cases)
+    of_points = _OF_POINTS[: 2 if in_bytes else None] if swept else ()
     none = [missing("")] * len(of_points)
     inner, left_out = Notebook(cases, context.all_cases), {*notebook.left_out()}
     return [
@@ -63,7 +65,7 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
             rows=tuple((*row, *none, *own) for row, own in zip(rows, settings, strict=True)),
             notes=tuple(note for note in notebook.notes() if note not in left_out),
             every=tuple(
-                (*each, *own)
+                (*each[: len(row) + len(of_points)], *own)
                 for case, row, own in zip(cases, rows, settings, strict=True)
                 for each in (_of_points(case, row, inner) or [(*row, *none)])
             )
@@ -76,6 +78,8 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
 _OF_POINTS = (
     Column("point_operation", "operation", only_csv=True),
     Column("point_size_bytes", "size", only_csv=True),
+    Column("point_size", "size", only_csv=True),
+    Column("point_size_unit", "unit", only_csv=True),
 )
 
 
@@ -95,7 +99,9 @@ def _of_points(
             notebook.estimate(point.time, case, SECONDS),
             *row[3:],
             plain(point.operation, point.operation or ""),
-            plain(point.size_bytes, size(point.size_bytes)),
+            plain(point.size_bytes if case.size_unit == "B" else None),
+            plain(point.size_bytes, size_in(point.size_bytes, case.size_unit)),
+            plain(case.size_unit),
         )
         for point in _points(case)
     ]

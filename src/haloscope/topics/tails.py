@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
 from haloscope.analysis.sweeps import sweep
-from haloscope.quantities import SECONDS, count, listed, number, quantity, size
+from haloscope.quantities import SECONDS, count, listed, number, quantity
+from haloscope.records.points import point_name
 from haloscope.stats.estimates import Estimate, median_range
 from haloscope.stats.sequential import warmup_if_any
 from haloscope.stats.tails import needed, percentile
@@ -71,7 +72,7 @@ def _repetitions(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
             if (one.get("operation"), one["size_bytes"]) == (point.operation, point.size_bytes)
             and one["times_s"]
         ]
-        yield f"{point.operation or ''} {size(point.size_bytes)}".strip(), own
+        yield point_name((point.operation, point.size_bytes), case.size_unit), own
 
 
 def _steady(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:

@@ -18,7 +18,7 @@ from haloscope.paths import opened
 from haloscope.programs import needs
 from haloscope.programs.file import ExternalProgram, filled, of_a_launch
 from haloscope.programs.output import Answer, Asked, UnreadableError, answer
-from haloscope.programs.schema import InputFile
+from haloscope.programs.schema import SIZES, InputFile
 from haloscope.study.case import Case
 from haloscope.toolchains.library import Toolchain
 
@@ -151,8 +151,15 @@ class ExternalLaunch:
             and said.outcome == "ok",
             "checked": list(said.checked) if said else [],
             "units": self.program.said.units,
+            **self._size_unit(),
             **({"untimed": [*said.untimed]} if said and said.untimed else {}),
         }
+
+    def _size_unit(self) -> Mapping[str, str]:
+        """The unit of a sweep's sizes, where it is not bytes."""
+        points = self.program.said.points
+        unit = points.size_unit if points else "B"
+        return {} if unit in SIZES else {"size_unit": unit}
 
 
 def _end(path: Path) -> str:
