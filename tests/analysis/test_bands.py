@@ -51,6 +51,16 @@ def test_a_band_is_of_the_same_cluster_file_kernel_and_variant() -> None:
     assert (band.cells, band.basis, band.of) == (1, Basis.OWN, "")
 
 
+def test_where_only_ratios_were_published_their_error_is_that_of_a_time_too() -> None:
+    relative = replace(cell(1.6), over={"nodes": 1})
+    elsewhere = replace(cell(1.2, where="2b"), kernel="ring")
+
+    band = Bands([relative, elsewhere]).time(SUBJECT)
+
+    assert band.factor == pytest.approx(1.6) and not band.own
+    assert band.of == "ratios of poisson_cg (textbook) on here"
+
+
 def test_few_odd_cells_are_no_band_of_other_clusters() -> None:
     many = [cell(1.2, where="2b", n=n) for n in range(bands.FEWEST)]
     odd = cell(9.0, where="3c")

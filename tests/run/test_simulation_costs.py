@@ -9,8 +9,10 @@ import pytest
 from haloscope.records.kernels import defaults
 from haloscope.run.simulation_costs import (
     FILE,
+    MODEL_RANGE,
     PER_RANK_BYTES,
     PER_RANK_S,
+    SPREAD,
     START_BYTES,
     START_S,
     SimulationCosts,
@@ -41,6 +43,18 @@ def test_time_and_memory_grow_with_ranks(tmp_path: Path) -> None:
     assert found.time_s == pytest.approx(START_S + 2.0)
     assert found.memory_bytes == START_BYTES + 2**27
     assert found.least_s == pytest.approx(1.0) and found.least_bytes == 2**26
+
+
+def test_a_forecast_has_the_range_of_earlier_simulations_or_that_of_the_model(
+    tmp_path: Path,
+) -> None:
+    walls = [START_S + wall for wall in (1.0, 2.0, 3.0)]
+    found = costs(tmp_path, *((case(64), wall, 0) for wall in walls)).forecast(case(64))
+    modelled = costs(tmp_path / "none").forecast(case(64))
+
+    assert found is not None and modelled is not None
+    assert found.range_s == pytest.approx(((START_S + 1.0) / SPREAD, (START_S + 3.0) * SPREAD))
+    assert modelled.range_s == (modelled.time_s / MODEL_RANGE, modelled.time_s * MODEL_RANGE)
 
 
 def test_the_nearest_numbers_of_ranks_count(tmp_path: Path) -> None:

@@ -56,6 +56,22 @@ def test_a_speedup_of_one_launch_has_neither() -> None:
     assert Caveat.ONE_LAUNCH in one.caveats and one.parts[0].verdict is Verdict.UNDECIDED
 
 
+def test_hardware_threads_that_share_cores_are_not_more_cores() -> None:
+    def placed(places: str, ranks: int, threads: int) -> Raw:
+        where = {"places": places}
+        return poisson(256, ranks=ranks, threads=threads, time_s=1 / ranks, layout=where)
+
+    raws = [placed("cores", p, t) for p, t in ((1, 1), (2, 1), (4, 1), (2, 2), (1, 4))]
+    raws += [placed("threads", p, 8 // p) for p in (2, 4, 8)]
+    for raw in raws:
+        raw["machine"] = {**raw["machine"], "cores": 4, "threads_per_core": 2}
+
+    (layout,), (speedup,) = found(topic.layouts, raws), found(topic.speedup, raws)
+
+    assert (layout.parts[0].subject["ppn"], layout.common["places"]) == (4, "cores")
+    assert speedup.parts[0].subject == {"cores": 4}
+
+
 def test_what_is_slower_has_a_ratio_below_one() -> None:
     (one,) = found(topic.speedup, [*many(1.0), *many(2.0, ranks=2)])
 

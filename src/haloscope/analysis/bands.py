@@ -226,6 +226,8 @@ class Bands:
         }
         for basis, fits in tiers.items():
             found = [(g, g.of(kind)) for g in self.groups if fits(g)]
+            if basis is not Basis.OWN and kind in TIMES:  # a ratio's error is no less than a time's
+                found = [(g, errors or g.of(ErrorKind.NODES)) for g, errors in found]
             known = [(quantile(errors), g, errors) for g, errors in found if errors]
             if basis in (Basis.NEAREST, Basis.WIDEST):  # of others: not by a few odd cells
                 known = [one for one in known if len(one[2]) >= FEWEST] or known
@@ -236,7 +238,7 @@ class Bands:
                     exp(most),
                     len(errors),
                     basis,
-                    "" if own else group.name,
+                    "" if own else group.name if group.of(kind) else f"ratios of {group.name}",
                     group.tables,
                     group.span(kind, "nodes"),
                     group.span(kind, "ppn"),

@@ -23,7 +23,7 @@ from haloscope.records.folder import Via
 from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
-from haloscope.run.progress import Teller
+from haloscope.run.progress import Teller, duration
 from haloscope.run.simulation_costs import SimulationForecast
 from haloscope.study.known_iterations import executes
 from haloscope.toolchains.build import KernelProgram
@@ -337,9 +337,11 @@ def _sources(forecasts: Sequence[SimulationForecast | None]) -> str:
         "unknown": forecasts.count(None),
     }
     parts = [f"{number:,} {source}" for source, number in by.items() if number]
+    low, high = (sum(one.range_s[end] for one in known) for end in (0, 1))
+    span = f", {duration(low)} to {duration(high)} one at a time" if known else ""
     most = max((one.memory_bytes for one in known), default=0)
     largest = f"; memory of this machine: up to {size(most)} per simulation" if most else ""
-    return f"{largest}; forecasts: {', '.join(parts)}"
+    return f"{span}{largest}; forecasts: {', '.join(parts)}"
 
 
 def _show_cases(

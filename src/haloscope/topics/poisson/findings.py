@@ -56,7 +56,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     ]
     if not tops:
         return
-    ladder, top = max(tops, key=lambda pair: (pair[0].n, pair[1].cores, -pair[1].time_s))
+    ladder, top = max(tops, key=lambda pair: (pair[0].n, *_cores(pair[1]), -pair[1].time_s))
     contrast, share = ladder.against_base(top, context.seed), ladder.efficiency(top, context.seed)
     base = ladder.base
     if contrast and contrast.ratio and share and base:
@@ -80,6 +80,11 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
             caveats=efficiency_caveats(base, share, _levels(base, top, context)),
             but=("nodes", "ppn", "threads"),
         )
+
+
+def _cores(case: MeasuredCase) -> tuple[bool, int]:
+    """Order cases by cores: hardware threads that share cores are not more of them."""
+    return not case.shares_cores, case.cores
 
 
 def _levels(base: MeasuredCase, top: MeasuredCase, context: Context) -> bool:
@@ -113,7 +118,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     by_key: dict[tuple[int, ...], list[MeasuredCase]] = {}
     for index, part in enumerate(facets(solved, (*LAYOUT, "n"))):
         for case in part.cases:
-            key = (case.number("n"), case.cores, -case.number("nodes"), -index)
+            key = (case.number("n"), *_cores(case), -case.number("nodes"), -index)
             by_key.setdefault(key, []).append(case)
     several = {key: own for key, own in by_key.items() if _differ(own)}
     if not several:
