@@ -113,3 +113,19 @@ def test_a_kind_of_a_site_file_is_tried_whichever_it_is(
 
     assert [one.where for one in found] == ["site here: mpi"] * problems
     assert all(f"'{mpi}'" in one.what for one in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (fake_slurm.NO_PMIX, "can not load PMIx library"),
+        (fake_slurm.NO_PMIX_OLD, "can not load PMIx library"),
+        (fake_slurm.NONE_SUCH.format("pmix"), "Cannot create context for mpi/pmix"),
+        (fake_slurm.NONE_SUCH_OLD.format("pmix"), "cannot create mpi context for mpi/pmix"),
+        ("srun: error: Unable to allocate resources: Invalid account\n", None),
+    ],
+)
+def test_why_a_kind_cannot_be_used_is_found_in_the_words_of_each_slurm(
+    said: str, why: str | None
+) -> None:
+    assert srun_kinds.cause(said) == why

@@ -339,6 +339,8 @@ def test_a_broken_launcher_or_wrapper_is_named_and_the_other_checks_are_made(
 
     failed = [one for one in found if one.level == "fail"]
     assert failed
+    if name == "mpicxx":
+        assert {one.check for one in failed} >= {"C++ compiler", "MPI"}
     assert any(str(tmp_path / name) in f"{one.what} {one.remedy}" for one in failed)
 
 
