@@ -141,6 +141,17 @@ def test_a_spawned_world_is_known_by_what_both_sides_saw(tmp_path: Path) -> None
     assert parent.outside() == {(Rank(1, 1), Rank(2, 0)): Sent(1, 8)}
 
 
+def test_a_world_that_only_receives_called_mpi(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1, [], job="a")
+    write(tmp_path, 0, 1, [["time", "all", "Recv", 0, 0, 3, 100]], job="b", time=1)
+
+    silent, receiver = traffic.read(tmp_path)
+
+    assert (silent.functions, receiver.functions) == (frozenset(), frozenset({"Recv"}))
+    assert "no rank called" in traffic.summary(silent)
+    assert "no rank called" not in traffic.summary(receiver)
+
+
 def test_which_world_was_spawned_is_not_guessed(tmp_path: Path) -> None:
     write(tmp_path, 0, 2, [], job="a")
     write(tmp_path, 1, 2, [sent("go", 0, 1, 8, group=1)], SPAWNS, job="a")

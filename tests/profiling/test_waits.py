@@ -159,3 +159,9 @@ def test_what_came_before_the_last_event_that_was_kept_is_told() -> None:
                  said={0: {"events_until": 0}})  # fmt: skip
 
     assert seconds(told) == {(LATE_SENDER, "Recv", 1): 2}
+
+
+def test_one_rank_is_singular() -> None:
+    assert str(Communicator("", (0,))) == "other communicator (1 rank)"
+    assert str(Communicator("split", (0,))) == "split (rank 0)"
+    assert str(Communicator("split", tuple(range(9)))) == "split (9 ranks from rank 0)"

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from haloscope.quantities import count
+
 UNKNOWN = "unknown"
 
 
@@ -51,7 +53,7 @@ class Communicator:
         """Its name for people: the program's, or how it was made, with its first ranks."""
         if self.birth.startswith("MPI_"):
             return self.birth
-        who = f"{len(self.ranks)} ranks"
+        who = count(len(self.ranks), "rank")
         if self.birth and len(self.ranks) <= 8:
             who = f"{'ranks' if len(self.ranks) > 1 else 'rank'} {', '.join(map(str, self.ranks))}"
         elif self.birth:

@@ -53,7 +53,7 @@ class Traffic:
     pairs: with one of this world at one end; one-sided ones, too. collectives, files: by phase and
     operation, what all ranks together gave to it, or read or wrote. uncounted: calls that move data
     in a way that is not counted. hosts: of each rank; None where it wrote nothing. unended: ranks
-    that did not reach MPI_Finalize.
+    that did not reach MPI_Finalize. functions: those that any rank was timed in.
     """
 
     number: int
@@ -64,6 +64,7 @@ class Traffic:
     uncounted: Mapping[str, int] = field(default_factory=dict)
     unended: tuple[int, ...] = ()
     spawned_by: int | None = None
+    functions: frozenset[str] = frozenset()
 
     @property
     def ranks(self) -> int:
@@ -279,6 +280,9 @@ def _traffic(number: int, world: World, links: Links) -> Traffic:
         uncounted,
         tuple(rank for rank, one in sorted(world.items()) if not one.has_ended),
         next(iter(parents), None),
+        frozenset(
+            line.name for one in world.values() for line, _ in one.counts if line.way == "time"
+        ),
     )
 
 
@@ -312,9 +316,11 @@ def summary(traffic: Traffic) -> str:
         if total.messages
     ]
     if not sent:
-        moves = traffic.collectives or traffic.files or traffic.uncounted
-        why = "" if moves else "; no rank called an MPI function that moves data"
-        return f"{where}: no messages between ranks{why}"
+        if traffic.collectives or traffic.files or traffic.uncounted:
+            return f"{where}: no messages between ranks"
+        if traffic.functions:  # such as a world that receives from the one that spawned it
+            return f"{where}: no messages sent"
+        return f"{where}: no messages between ranks; no rank called an MPI function that moves data"
     pairs = count(len(traffic.matrix()) + len(traffic.outside()), "pair")
     return f"{where}: {', '.join(sent)} between {pairs} of ranks"
 
