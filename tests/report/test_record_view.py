@@ -153,3 +153,29 @@ def test_times_of_several_things_are_warned_of(
     Console(file=out, width=300).print(record_view(Record.of(raw)))
 
     assert ("differ by 10x or more" in out.getvalue()) is warned
+
+
+@pytest.mark.parametrize(
+    ("outcome", "whole", "shown"),
+    [
+        ("wrong", False, [3]),
+        ("wrong", True, [0, 1, 2]),
+        ("failed", False, [1, 2, 3]),
+        ("failed", True, [0, 1, 2]),
+    ],
+)
+def test_of_a_launchs_output_what_matters_is_shown(
+    outcome: str, whole: bool, shown: list[int]
+) -> None:
+    printed = [
+        "[0.000000] [xbt_cfg/INFO] Configuration change: Set 'smpi/np' to '2'",
+        "[node-0:0:(1) 0.01] [smpi_kernel/WARNING] SMPI process did not return 0",
+        "Execution failed with code 1.",
+    ]
+    raw = record("ring", {}, [1e-3], outcome=outcome, reason="why", stderr="\n".join(printed))
+    out = StringIO()
+
+    Console(file=out, width=300).print(record_view(Record.of(raw), whole=whole))
+
+    lines = [*printed, "omitted; --all"]
+    assert [n for n, line in enumerate(lines) if line in out.getvalue()] == shown

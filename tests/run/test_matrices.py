@@ -480,3 +480,11 @@ def test_one_part_is_the_matrix(tmp_path: Path, cache: Path) -> None:
     file = binary(cache / f"{name}.1.csr")
     assert file.parts == [0, 3]
     assert (file.matrix != binary(cache / f"{name}.csr").matrix).nnz == 0
+
+
+def test_the_name_of_a_converted_file_is_no_matrix() -> None:
+    with pytest.raises(UserError) as refused:
+        matrices.prepared({"matrix": "small-0123456789ab"}, "matrix", 2)
+    (problem,) = refused.value.problems
+    assert problem.where == "small-0123456789ab"
+    assert "NAME.mtx" in problem.remedy

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from haloscope.study.case import Case, Layout
-from haloscope.study.known_iterations import executes, known_solve, why_executed
+from haloscope.study.known_iterations import executes, known_solve, verifies, why_executed
 
 PARAMS = {"tolerance": 1e-6, "rhs": "paper"}
 
@@ -55,6 +55,9 @@ def test_where_the_count_is_not_known_the_arithmetic_is_done_and_it_is_said_how_
     assert executes(case(100_000))
     few = replace(case(1024), params={**case(1024).params, "max_iterations": 10})
     assert executes(few)  # 1581 are needed: it is to fail
+    assert verifies(case(100_000)) and not verifies(case(1024))
+    ring = replace(case(1024), kernel="ring", params={})
+    assert verifies(ring) and not executes(ring)  # its messages are its answer
     assert "iterations=N" in why_executed(case(100_000))[0]
     assert "iterations" in why_executed(case(100_000))[1]
     assert why_executed(case(1024, execute=True)) == (

@@ -302,3 +302,17 @@ def test_a_run_of_too_much_is_told_with_its_limit(
     (problem,) = caught.value.problems
     assert problem.where == f"{path}: runs#1{key}"
     assert said in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("inside", "remedy"),
+    [(None, "haloscope list"), ("mine.toml", "mine.toml"), ("plan.json", "haloscope run --resume")],
+)
+def test_a_folder_is_no_study(inside: str | None, remedy: str, tmp_path: Path) -> None:
+    if inside:
+        (tmp_path / inside).write_text("")
+    with pytest.raises(UserError) as refused:
+        read(tmp_path)
+    (problem,) = refused.value.problems
+    assert problem.what == "is a folder, not a study file"
+    assert remedy in problem.remedy

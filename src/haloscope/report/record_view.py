@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
@@ -77,7 +78,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _untimed(record),
         _scattered(record),
         *(rest if whole else ()),
-        Text(record.stderr.strip(), style="dim") if record.stderr else None,
+        _output(record, whole=whole),
     ]
     return Group(*(part for part in parts if part is not None))
 
@@ -103,6 +104,23 @@ def _headline(record: Record, given: Collection[str]) -> Text:
     if record.reason:
         line.append(f": {record.reason}", style="not bold")
     return line
+
+
+_SIMGRID_SETTINGS = re.compile(r"^\[[^\]]*\] \[\w+/(INFO|VERBOSE|DEBUG)\] ")
+"""_SIMGRID_SETTINGS are lines in which SimGrid prints its settings."""
+
+
+def _output(record: Record, *, whole: bool) -> Text | None:
+    """What the launch printed as errors.
+
+    A wrong answer has its reason in the record; what launchers print of it adds nothing.
+    """
+    lines = record.stderr.strip().splitlines() if record.stderr else []
+    wrong = record.outcome == "wrong" and record.program is None
+    kept = [one for one in lines if whole or not (wrong or _SIMGRID_SETTINGS.match(one))]
+    if left_out := len(lines) - len(kept):
+        kept.append(f"{count(left_out, 'line')} of output omitted; --all prints all")
+    return Text("\n".join(kept), style="dim") if kept else None
 
 
 def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]:

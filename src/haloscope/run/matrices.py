@@ -83,6 +83,9 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     value = given.get(key)
     if isinstance(value, str):
         _refuse_others(value)
+        if _MADE.search(value) and "n" not in given:  # which this function gives it
+            what = "is the name of a converted file in haloscope's cache, not a matrix"
+            raise UserError(Problem(value, what, f"give the file that it was made from ({_NAMES})"))
     if value is None or not is_matrix_market(value):
         return dict(given)
     path = Path(str(value))

@@ -97,6 +97,14 @@ def _find(study: str) -> Path:
     ours = {entry.stem: entry for entry in ready()}
     if study in ours:
         return ours[study]
+    if path.is_dir():
+        found = sorted(one.name for one in path.glob("*.toml"))
+        remedy = "give the path of a study file, or the name of a study (haloscope list)"
+        if found:
+            remedy = f"give a file in it, such as {path / found[0]}"
+        elif (path / "plan.json").is_file():
+            remedy = f"it has results; to go on with them: haloscope run --resume {study}"
+        raise UserError(Problem(study, "is a folder, not a study file", remedy))
     if path.suffix or path.name != study:
         remedy = "give the name of a study (haloscope list) or the path of a study file"
         raise UserError(Problem(study, "file not found", remedy))

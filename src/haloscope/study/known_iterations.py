@@ -46,6 +46,15 @@ def executes(case: Case) -> bool:
     return case.execute or (case.params.get("iterations") == 0 and solve_of(case) is None)
 
 
+_MESSAGES_ALONE = ("ring",)
+"""_MESSAGES_ALONE are kernels whose answer is what their messages hold, without any arithmetic."""
+
+
+def verifies(case: Case) -> bool:
+    """Whether a simulation verifies the case's answer."""
+    return case.kernel in _MESSAGES_ALONE or executes(case)
+
+
 def why_executed(case: Case) -> tuple[str, str]:
     """Return why a simulated case does its arithmetic, and how to avoid it, for a message."""
     if case.execute:

@@ -45,7 +45,7 @@ from haloscope.records.record import Record
 from haloscope.run.runners import answer
 from haloscope.run.simulation_costs import SimulationCosts, SimulationForecast, arrays_bytes
 from haloscope.study.case import Case, Launch, text
-from haloscope.study.known_iterations import Solve, executes, solve_of
+from haloscope.study.known_iterations import Solve, executes, solve_of, verifies
 from haloscope.toolchains import fftw
 from haloscope.toolchains.build import Build, KernelProgram
 
@@ -332,7 +332,7 @@ class _Simulation:
         return {
             "cluster": self.runner.cluster.name,
             "platform": state(self.runner.cluster),
-            "verified": self.executes,
+            "verified": verifies(self.case),
             "cached": cached,
             "iterations": whole - passed_over if whole else None,
             "of_iterations": whole,
