@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import fake_halobench
 import pytest
 from fakes import FAKE, FAKE_PROGRAMS, Laboratory, describe
 from rich.console import Console
@@ -91,7 +92,7 @@ def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def forecast(*_: object, ranks: int, threads: int, **__: object) -> Forecast:
         asked.append((ranks, threads))
-        return Forecast({}, ranks, ())
+        return Forecast(fake_halobench.DEFAULTS, ranks, ())
 
     monkeypatch.setattr(halobench.Planner, "forecast", forecast)
     monkeypatch.setattr(halobench, "describe", describe)
@@ -174,7 +175,7 @@ def test_a_program_is_asked_in_the_first_build_that_has_it(
             asked.append(path)
 
         def forecast(self, *_: object, **__: object) -> Forecast:
-            return Forecast({}, 0, ())
+            return Forecast(fake_halobench.DEFAULTS, 0, ())
 
     monkeypatch.setattr(halobench, "Planner", Planner)
     empty = Build(FAKE, laboratory.programs.with_name("empty"), "5eed")
@@ -185,6 +186,25 @@ def test_a_program_is_asked_in_the_first_build_that_has_it(
     program.forecast("fake", {"n": 9}, 1, 1)
 
     assert asked == [laboratory.programs / "halobench_fake"]
+
+
+def test_a_copy_of_declarations_that_is_older_than_its_program_is_named(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Planner:
+        def __init__(self, path: Path) -> None:
+            pass
+
+        def forecast(self, *_: object, **__: object) -> Forecast:
+            return Forecast({**fake_halobench.DEFAULTS, "depth": 1}, 0, ())
+
+    monkeypatch.setattr(halobench, "Planner", Planner)
+    program = Halobench(lambda: iter([Build(FAKE, laboratory.programs, "5eed")]))
+    with pytest.raises(UserError) as refused:
+        program.forecast("fake", {"n": 8}, 1, 1)
+    (problem,) = refused.value.problems
+    assert problem.what.endswith(": depth")
+    assert problem.remedy.endswith("kernels_file.py fake")
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,11 @@ def declared(programs: Path, kernels: Sequence[str]) -> dict[str, Any]:
 
 
 def _kernel(program: Path, name: str) -> dict[str, Any]:
-    said = subprocess.run([program, "--describe", name], capture_output=True, check=True)
+    said = subprocess.run([program, "--describe", name], capture_output=True, check=False)
+    if said.returncode != 0:
+        raise SystemExit(said.stderr.decode(errors="replace").strip() or f"{program} failed")
     kernel: dict[str, Any] = json.loads(said.stdout)
-    assert kernel.pop("name") == name
+    del kernel["name"]
     return kernel
 
 

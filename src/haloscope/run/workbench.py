@@ -257,7 +257,13 @@ class Halobench:
             return Forecast(resolved, 0, problems)
         program = KernelProgram.of(kernel, resolved)
         if planner := self._planner(program):
-            return planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
+            found = planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
+            if differ := {*found.params} ^ {*resolved}:
+                names = listed(sorted(differ))
+                what = f"kernels.json does not have the parameters of its program: {names}"
+                remedy = f"run: .venv/bin/python tests/support/kernels_file.py {kernel}"
+                raise UserError(Problem(f"kernel {kernel}", what, remedy))
+            return found
         if program.device and (host := self._planner(KernelProgram(kernel))):
             # the host's program checks settings, too: nothing is built for a case that is invalid
             asked = host.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
