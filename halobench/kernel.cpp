@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/usage_error.hpp"
 #include "numerics/median.hpp"
 
 namespace halobench {
@@ -19,10 +20,28 @@ Kernel::~Kernel() = default;
 const std::vector<Kernel>& kernels() {
   static const auto all = [] {
     std::vector<Kernel> made;
-    for (auto* const* maker = kernel_makers; *maker != nullptr; ++maker) made.push_back((*maker)());
+    for (auto* const* maker = kernel_makers; *maker != nullptr; ++maker) {
+      const auto* name = kernel_names[made.size()];
+      require_whole(made.emplace_back((*maker)()), name);
+    }
     return made;
   }();
   return all;
+}
+
+void require_whole(const Kernel& kernel, const std::string& name) {
+  const auto fail = [&](const std::string& what) {
+    throw UsageError("KERNEL(" + name + ") of kernels.def: Kernel " + name + "() " + what);
+  };
+  if (kernel.name != name) {
+    fail("sets the name '" + kernel.name + "'; set kernel.name = \"" + name + "\"");
+  }
+  if (!kernel.plan) {
+    fail(
+        "sets no plan; without needs: kernel.plan = [](const Params&, const Shape&) { return "
+        "Plan{}; }");
+  }
+  if (!kernel.setup) fail("sets no setup; set kernel.setup to what creates its Instance");
 }
 
 std::vector<Parameter> Kernel::all_parameters() const {

@@ -150,6 +150,11 @@ struct Kernel {
 
 /// What makes the kernels of this program, ended by null: kernel_list.cpp.
 extern Kernel (*const kernel_makers[])();
+/// As kernels.def has them, in the same order.
+extern const char* const kernel_names[];
+
+/// Throws UsageError, with what to do, where a kernel is not what `name` in kernels.def needs.
+void require_whole(const Kernel& kernel, const std::string& name);
 
 /// The kernels of this program: one, or in a test all of kernels.def, in its order.
 const std::vector<Kernel>& kernels();

@@ -5,9 +5,12 @@ namespace halobench {
 struct Kernel;
 using MakeKernel = Kernel();
 
+#define TEXT(name) #name
+#define TEXT_OF(name) TEXT(name)
 #ifdef HALOBENCH_KERNEL
 MakeKernel HALOBENCH_KERNEL;
 extern MakeKernel* const kernel_makers[] = {HALOBENCH_KERNEL, nullptr};
+extern const char* const kernel_names[] = {TEXT_OF(HALOBENCH_KERNEL)};
 #else
 #define KERNEL(name) MakeKernel name;
 #include "kernels.def"
@@ -16,6 +19,11 @@ extern MakeKernel* const kernel_makers[] = {HALOBENCH_KERNEL, nullptr};
 extern MakeKernel* const kernel_makers[] = {
 #include "kernels.def"
     nullptr};
+#undef KERNEL
+#define KERNEL(name) #name,
+extern const char* const kernel_names[] = {
+#include "kernels.def"
+};
 #endif
 
 }  // namespace halobench

@@ -145,6 +145,22 @@ void many_cases_are_planned_by_one_process() {
   expect::is_true(!std::getline(lines, line), "a case whose end is not there is not answered");
 }
 
+/// A newcomer's kernel that lacks something says what, in every program that has it.
+void a_kernel_that_is_not_whole_is_refused() {
+  halobench::Kernel kernel;
+  const auto refused = [&](const std::string& why) {
+    expect::throws<UsageError>([&] { require_whole(kernel, "heat"); }, why);
+  };
+  kernel.name = "heet";
+  refused("set kernel.name = \"heat\"");
+  kernel.name = "heat";
+  refused("sets no plan");
+  kernel.plan = [](const halobench::Params&, const halobench::Shape&) { return halobench::Plan{}; };
+  refused("sets no setup");
+  kernel.setup = [](const halobench::Context&) { return nullptr; };
+  require_whole(kernel, "heat");
+}
+
 }  // namespace
 
 int main() {
@@ -153,6 +169,7 @@ int main() {
   a_run_has_no_answer_without_mpi();
   help_and_the_list_are_answered();
   kernels_are_described();
+  a_kernel_that_is_not_whole_is_refused();
   every_kernel_says_what_it_is();
   cases_are_planned();
   many_cases_are_planned_by_one_process();
