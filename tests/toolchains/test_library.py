@@ -485,7 +485,7 @@ def test_a_library_is_used_by_whatever_names_its_programs_have(
     "name",
     [
         *("qsub", "bsub", "sbatch", "yhbatch", "pjsub", "mpirun_rsh", "orterun", "yhrun"),
-        *("mpirun.mpich", "mpiexec.slurm", "mpirun.openmpi", "jsrun", "poe"),
+        *("mpirun.mpich", "mpiexec.slurm", "mpirun.openmpi", "jsrun", "prun", "mpif90", "ftn"),
     ],
 )
 def test_a_sign_of_a_cluster_is_refused_by_name_and_not_replaced(

@@ -37,11 +37,12 @@ LAUNCHERS = (
 SIGNS = (
     *LAUNCHERS,
     *("prterun", "mpirun_rsh", "mpiexec.slurm", "mpiexec_mpt", "mpirun.lsf"),
-    *("srun", "yhrun", "aprun", "jsrun", "lrun", "ibrun", "flux", "ccc_mprun", "runjob", "poe"),
-    *("sbatch", "yhbatch", "qsub", "bsub", "pjsub", "oarsub"),
+    *("srun", "yhrun", "aprun", "jsrun", "lrun", "ibrun", "flux", "ccc_mprun", "prun", "runjob"),
+    *("sbatch", "yhbatch", "qsub", "bsub", "pjsub", "oarsub", "llsubmit"),
+    *("mpif77", "mpif90", "mpifort", "mpiifort", "mpiifx", "mpifrt", "mpixlf", "ftn"),
 )
 """SIGNS are programs by which a machine has an MPI library, or is of a cluster that has one,
-although none can be compiled with."""
+although none can be compiled with. Not poe, which most often is a task runner of Python."""
 
 SMALLEST = "#include <mpi.h>\nint main(int argc, char** argv) {\n"
 SMALLEST += "  return MPI_Init(&argc, &argv) + MPI_Finalize();\n}\n"
