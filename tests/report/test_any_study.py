@@ -364,9 +364,7 @@ def _ratio(slow: Sequence[Raw], fast: Sequence[Raw], at: _Point | None = None) -
     both = [job for job in one if job in other]
     if len(both) > 1:
         return exp(fmean(log(median(one[job]) / median(other[job])) for job in both))
-    if len(one) > 1 and len(other) > 1:
-        return _typical(slow, times[0]) / _typical(fast, times[1])
-    return median(times[0]) / median(times[1])
+    return _typical(slow, times[0]) / _typical(fast, times[1])
 
 
 _Point = tuple[str | None, int]

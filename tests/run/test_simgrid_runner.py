@@ -142,8 +142,8 @@ def test_too_few_iterations_are_a_wrong_answer(tmp_path: Path, asked: bool) -> N
 
 @pytest.mark.usefixtures("smpi")
 def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> None:
-    params = {**defaults("ring"), "repetitions": 1}
-    one = replace(launch().case, kernel="ring", params=params)
+    params = {**defaults("jacobi3d"), "repetitions": 1, "size": "8x8x8"}
+    one = replace(launch().case, kernel="jacobi3d", params=params)
     for execute in (False, True):
         for cached in (False, True):
             (record,) = runner(tmp_path).run([Launch(replace(one, execute=execute), 0)])
@@ -227,9 +227,10 @@ def test_arrays_of_those_side_by_side_fit_in_memory(
             order.append("ends")
             return super().end(*words)
 
+    own = runner(tmp_path, memory_bytes=memory_bytes)
     monkeypatch.setattr(process, "Running", Noted)
     cases = [replace(launch(n=n).case, memory_bytes=1000, execute=execute) for n in (64, 65)]
-    found = list(runner(tmp_path, memory_bytes=memory_bytes).run([Launch(one, 0) for one in cases]))
+    found = list(own.run([Launch(one, 0) for one in cases]))
     assert [one["outcome"] for one in found] == ["ok", "ok"]
     assert order == (["begins", "ends"] * 2 if alone else ["begins", "begins", "ends", "ends"])
 
