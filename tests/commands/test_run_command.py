@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fakes import STUDY, Laboratory
 from laboratory import ALL, QUIET, Run, Write, records
+from simulated_build import skip_without_simgrid
 
 from haloscope import cli
 from haloscope.commands import run
@@ -95,6 +96,8 @@ def test_a_study_s_minutes_are_told_where_it_is_measured_as_it_says(
     options: tuple[str, ...],
     told: bool,
 ) -> None:
+    if "--on" in options:
+        skip_without_simgrid()
     path = study_file("minutes = 3\n" + STUDY)
 
     assert haloscope("run", path, "--dry-run", *options) == 0
