@@ -57,7 +57,8 @@ def copy_of(cluster: Cluster) -> Copy | None:
         theirs = _numbers(other)
         shared = [key for key in own if key in theirs and own[key][1] == theirs[key][1]]
         changed = tuple(key for key in shared if own[key][0] != theirs[key][0])
-        if 2 * len(shared) > len(own) and changed:
+        # with no other number, only texts and settings differ
+        if 2 * len(shared) > len(own) and (changed or len(shared) == len(own)):
             found.append((len(shared), Copy(name, changed)))
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
