@@ -65,7 +65,7 @@ def test_what_is_not_plausible_is_named(place: str, values: dict[str, float], ke
 
 def test_a_file_under_another_name_is_a_copy() -> None:
     assert copy_of(changed("tara", "node")) == Copy("tara", ())
-    assert copy_of(changed("tara", "network", name="another name")) == Copy("tara", ())
+    assert copy_of(changed("tara", "network", source="none")) == Copy("tara", ())
 
 
 def test_other_numbers_under_the_same_sources_are_a_copy() -> None:
