@@ -58,7 +58,7 @@ def test_where_only_ratios_were_published_their_error_is_that_of_a_time_too() ->
     band = Bands([relative, elsewhere]).time(SUBJECT)
 
     assert band.factor == pytest.approx(1.6) and not band.own
-    assert band.of == "ratios of poisson_cg (textbook) on here"
+    assert band.of == "published ratios of poisson_cg (textbook) on here"
 
 
 def test_few_odd_cells_are_no_band_of_other_clusters() -> None:

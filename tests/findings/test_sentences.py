@@ -170,14 +170,14 @@ def test_a_warning_counts_explains_and_says_what_to_do() -> None:
 def test_a_caveat_is_a_mark_and_one_line_and_one_of_all_findings_has_no_mark() -> None:
     part = Claim({"name": "a"}, share=0.5)
     first, second = (
-        Finding(name, FindingShape.BREAKDOWN, (part,), caveats=caveats)
+        Finding(name, FindingShape.BREAKDOWN, (part,), topic="any", caveats=caveats)
         for name, caveats in (
             ("A", (Caveat.SIMULATED, Caveat.ONE_LAUNCH)),
             ("B", (Caveat.SIMULATED,)),
         )
     )
 
-    known = legend([first, second])
+    known = legend([first, second, Finding("C", FindingShape.BREAKDOWN, (part,))])
 
     assert sentence(first, known).endswith(". [1]") and sentence(second, known).endswith("%.")
     assert known.lines == (

@@ -66,7 +66,7 @@ def over_nodes(nodes: Sequence[int], ppns: Sequence[int]) -> list[Raw]:
 def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_times() -> None:
     speedup, efficiency, cost = build("scaling", over_nodes((1, 2), (1, 2)), TARA)
 
-    assert (speedup.title, efficiency.title) == ("(a) Observed speedup", "(b) Observed efficiency")
+    assert (speedup.title, efficiency.title) == ("(a) Speedup", "(b) Efficiency")
     assert texts(cost) == [
         ["1024", "1", "8.00 node-s", "8.00 node-s"],
         ["1024", "2", "4.00 node-s", "4.00 node-s"],
@@ -104,8 +104,8 @@ def test_threads_of_one_process_scale_too() -> None:
 
     titles = [table.title for table in made if table.title.startswith("(c)")]
     assert titles == [
-        "(c) Observed efficiency, 2 threads",
-        "(c) Observed efficiency, threads of one process",
+        "(c) Efficiency, 2 threads",
+        "(c) Efficiency, threads of one process",
     ]
     assert texts(made[-1]) == [["64", "1.00", "0.800"]]
     assert [column.title for column in made[0].columns] == ["N", "p = 2", "p = 4"]
@@ -127,7 +127,7 @@ def test_scalings_of_one_mesh_each_are_rows_of_the_same_three_tables() -> None:
     time, speedup, efficiency = build("scaling", raws)
 
     assert [table.title for table in (time, speedup, efficiency)] == [
-        *("(a) Wall time", "(b) Observed speedup", "(c) Observed efficiency")
+        *("(a) Wall time", "(b) Speedup", "(c) Efficiency")
     ]
     assert [column.title for column in speedup.columns] == ["case", "N", "p = 1", "p = 2"]
     assert [row[0].text for row in speedup.rows] == ["3d27", "3d7"]
@@ -146,6 +146,6 @@ def test_scalings_of_two_kernels_share_no_table() -> None:
     made = build("scaling", raws)
 
     assert sorted(table.title for table in made if table.title.startswith("(b)")) == [
-        "(b) Observed speedup, poisson_cg",
-        "(b) Observed speedup, spmv",
+        "(b) Speedup, poisson_cg",
+        "(b) Speedup, spmv",
     ]

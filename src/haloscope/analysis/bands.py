@@ -25,7 +25,7 @@ COVERAGE = 0.95
 """COVERAGE is the share of published values that a band is to hold."""
 FEWEST = 10
 """FEWEST is how many cells of one kind of case have a band of their own; fewer share one."""
-_PROBLEM = (
+PROBLEM = (
     "n",
     "size",
     "L",
@@ -37,7 +37,7 @@ _PROBLEM = (
     "iterations",
 )
 """Settings that say what is computed, and not how."""
-_FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes")
+_FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes", "chunks")
 """Settings that follow from the layout."""
 _UNRELATED = ("runner", "clock", "toolchain", "transport", *PROTOCOL, *OUTPUT, *_FOLLOWING)
 
@@ -233,12 +233,12 @@ class Bands:
                 known = [one for one in known if len(one[2]) >= FEWEST] or known
             if known:
                 most, group, errors = max(known, key=lambda one: one[0])
-                own = basis is Basis.OWN
+                of = group.name if group.of(kind) else f"published ratios of {group.name}"
                 return ErrorBand(
                     exp(most),
                     len(errors),
                     basis,
-                    "" if own else group.name if group.of(kind) else f"ratios of {group.name}",
+                    "" if basis is Basis.OWN else of,
                     group.tables,
                     group.span(kind, "nodes"),
                     group.span(kind, "ppn"),
@@ -284,7 +284,7 @@ def _apart(first: Settings, second: Settings) -> ErrorKind | None:
         return ErrorKind.WAYS
     if differ <= {*LAYOUT}:
         return ErrorKind.NODES if "nodes" in differ else ErrorKind.LAYOUTS
-    if differ & {*_PROBLEM} or "nodes" in differ:
+    if differ & {*PROBLEM} or "nodes" in differ:
         return None
     return ErrorKind.WAYS
 
@@ -325,7 +325,7 @@ def _pairs(
     free = {ErrorKind.LAYOUTS: {*LAYOUT} - {"nodes"}, ErrorKind.NODES: {*LAYOUT}}
     by_key: dict[tuple[tuple[str, object], ...], list[ValidatedCell]] = {}
     for one in cells:
-        kept = [*LAYOUT, *_PROBLEM] if kind is ErrorKind.WAYS else {*one.settings} - free[kind]
+        kept = [*LAYOUT, *PROBLEM] if kind is ErrorKind.WAYS else {*one.settings} - free[kind]
         key = tuple(
             (name, one.settings[name])
             for name in sorted({*kept} & {*one.settings})

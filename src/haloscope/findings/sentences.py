@@ -69,10 +69,14 @@ class Legend:
 
 
 def legend(findings: Sequence[Finding]) -> Legend:
-    """Numbers for the caveats of some findings, in the order of the closed list."""
+    """Numbers for the caveats of some findings, in the order of the closed list.
+
+    Findings of no topic are of the report itself, and have none of its measurements' caveats.
+    """
     marked = [one for one in findings if one.shape is not FindingShape.WARNING]
+    measured = [one for one in marked if one.topic]
     used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]
-    apart = [caveat for caveat in used if not all(caveat in one.caveats for one in marked)]
+    apart = [caveat for caveat in used if not all(caveat in one.caveats for one in measured)]
     marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
     lines = (
         " ".join(filter(None, (marks.get(one), EXPLAINED[one].text, EXPLAINED[one].remedy)))
@@ -124,24 +128,28 @@ others, with as many kernels each."""
 
 def badge(trust: Trust) -> str:
     """That times were simulated, whether published ones validate them, and how far they are off."""
-    told = []
+    told = [f"Simulated on {listed(trust.clusters)}"]
     if trust.own:
         each = [
-            f"{one.name} {within(one.band.factor)} "
+            f"times of {one.name} {within(one.band.factor)} "
             f"(95 % of {one.band.cells} published values{_elsewhere(one)})"
             for one in trust.own[:_GRADES]
         ]
-        told.append(f"validated: {listed([*each, *_more(trust.own)])}")
+        told.append(f"Validated there: {listed([*each, *_more(trust.own)])}")
     if trust.others:
         alike: dict[str, list[Grade]] = {}
         for one in trust.others:
             error = f"likely {within(one.band.factor)}{'' if trust.own else _from(one)}"
             alike.setdefault(error, []).append(one)
-        each = [f"{_names(these)} {error}" for error, these in [*alike.items()][:_GRADES]]
+        each = [f"times of {_names(these)} {error}" for error, these in [*alike.items()][:_GRADES]]
         rest = [one for these in [*alike.values()][_GRADES:] for one in these]
-        told.append(f"not validated: {listed([*each, *_more(rest, 0)])}")
-    copied = f" Cluster file: a copy of {trust.copied}, sources unchanged." if trust.copied else ""
-    return f"Simulated on {listed(trust.clusters)}, {'; '.join(told)}.{copied}"
+        told.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
+    if trust.copied:
+        told.append(
+            f"The cluster file is a copy of {trust.copied} whose sources were not changed: "
+            f"these are times of {trust.copied}"
+        )
+    return ". ".join(told) + "."
 
 
 def _names(grades: Sequence[Grade]) -> str:
@@ -174,8 +182,8 @@ def _elsewhere(one: Grade) -> str:
 
 def _from(one: Grade) -> str:
     """What the band of a case without published values is from."""
-    known = "widest known" if one.band.basis is Basis.WIDEST else "as"
-    return f" ({known}: {one.band.of})" if known != "as" else f" (as {one.band.of})"
+    known = "widest error known: " if one.band.basis is Basis.WIDEST else "the error of "
+    return f" ({known}{one.band.of})"
 
 
 _RATIOS = (FindingShape.TREND, FindingShape.COMPARISON)
@@ -227,7 +235,10 @@ def words(settings: Settings) -> str:
         own.remove("nodes")
         if settings["nodes"] == 1:
             known.remove("nodes")
-    elif settings.get("nodes") == 1 and not {"tasks", "ranks"} & settings.keys():
+    elif (
+        settings.get("nodes") == 1
+        and not {"tasks", "ranks", "cores", "processes"} & settings.keys()
+    ):
         own.remove("nodes")
     if settings.get("threads") == 1 and len(settings) > 1 and "ppn" in settings:
         own.remove("threads")
@@ -364,12 +375,18 @@ def _times(ratio: Ratio, *, inverse: bool = False) -> str:
         ),
         8,
     )
-    low, high = number(min(near), digits), number(max(near), digits)
+    return _ends(min(near), max(near), digits)
+
+
+def _ends(least: float, most: float, digits: int) -> str:
+    low, high = number(least, digits), number(most, digits)
     return f"{low}x" if low == high else f"{low}x to {high}x"
 
 
 def _how_sure(ratio: Ratio, *, inverse: bool = False) -> str:
-    return interval(ratio.estimate.rate(1.0) if inverse else ratio.estimate)
+    """Its interval; of a simulated one its error."""
+    found = interval(ratio.estimate.rate(1.0) if inverse else ratio.estimate)
+    return found or (within(ratio.estimate.band) if ratio.estimate.band else "")
 
 
 def _compared(finding: Finding) -> str:
@@ -426,8 +443,10 @@ def _one_comparison(finding: Finding, part: Claim, subject: str, reference: str)
         return f"{subject} takes {times} as long as {reference}{where}{detail}"
     if part.verdict is Verdict.EQUAL:
         return f"{subject} and {reference} take the same time{where}"
-    known = f"ratio {_times(ratio)}" if ratio and part.verdict is Verdict.NO_DIFFERENCE else ""
-    sure = _how_sure(ratio) if known and ratio else ""
+    known = ""
+    if ratio and part.verdict is Verdict.NO_DIFFERENCE:
+        known = f"{_ends(ratio.least, ratio.most, 3)} as fast"
+    sure = interval(ratio.estimate) if known and ratio else ""
     detail = _bracketed(known, sure, _needed(part), _error(part))
     return f"{subject} vs {reference}: {_VERDICTS[part.verdict]}{where}{detail}"
 

@@ -15,7 +15,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.trust import Trust, trust
 from haloscope.errors import nearest
-from haloscope.findings.caveats import Caveat
+from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import Claim, Finding, Prominence
 from haloscope.findings.sentences import KeyFigure, Legend, badge, key_figure, legend, sentence
 from haloscope.quantities import count, listed
@@ -90,6 +90,10 @@ def _runs(numbers: Sequence[int]) -> list[str]:
     ]
 
 
+_BY_BADGE = (Caveat.SIMULATED, Caveat.NOT_VALIDATED)
+"""_BY_BADGE are the caveats that a report's badge says."""
+
+
 @dataclass(frozen=True)
 class Document:
     """A report.
@@ -132,6 +136,18 @@ class Document:
     def answer(self) -> Finding | None:
         """The finding that answers the study's question; None where nothing can."""
         return next((one for one in self.findings if one.severity is Prominence.ANSWER), None)
+
+    @property
+    def answer_caveats(self) -> list[str]:
+        """What the answer has to be read with, beyond what the badge and the warnings say.
+
+        Warnings say which cases are near a cache size: whether the answer is, stands beside it.
+        """
+        told = {*_BY_BADGE, *(caveat for one in self.warnings for caveat in one.caveats)}
+        told -= {Caveat.NEAR_CACHE_SIZE}
+        own = [one for one in self.answer.caveats if one not in told] if self.answer else []
+        marks = self._legend.marks
+        return [" ".join(filter(None, (marks.get(one), EXPLAINED[one].text))) for one in own]
 
     @property
     def key_figures(self) -> list[KeyFigure]:

@@ -28,6 +28,7 @@ from haloscope.topics.memory import findings as memory
 from haloscope.topics.messages import findings as messages
 from haloscope.topics.phases import findings as phases
 from haloscope.topics.poisson import findings as poisson
+from haloscope.topics.scaling import findings as scaling
 from haloscope.topics.star_forests import findings as star_forests
 
 KEY_FIGURES = 4
@@ -79,6 +80,7 @@ TOPICS = (
     Topic(characterization.findings, ("characterization",)),
     Topic(mapping.mappings, ("mapping",)),
     Topic(mapping.weak, ("weak_scaling",)),
+    Topic(scaling.strong, ("scaling", "summary")),
     Topic(phases.sections),
     Topic(messages.libraries, ("libraries",)),
     Topic(ring.ring, ("ring",)),

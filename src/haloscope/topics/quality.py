@@ -30,7 +30,7 @@ from haloscope.findings.finding import (
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.papers.validated import Validated, validated
 from haloscope.papers.validated import called as named
-from haloscope.quantities import listed, rate, seconds
+from haloscope.quantities import count, listed, rate, seconds
 from haloscope.records.points import point_key, point_name
 from haloscope.records.scatter import is_of_several, most_apart
 from haloscope.stats.estimates import Estimate
@@ -125,12 +125,7 @@ def simulation(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Fin
 def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
     """Of each kernel on its cluster: errors against published times, table by table."""
     there = dict.fromkeys((case.cluster, case.kernel) for case in simulated)
-    parts = [
-        _validated(one)
-        for where in there
-        for one in validated()
-        if (one.cluster, one.kernel) == where
-    ]
+    parts = [_validated(own) for where in there for own in _by_paper(*where)]
     if parts:
         yield Finding(
             question="Error of simulations like these",
@@ -141,14 +136,28 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
         )
 
 
-def _validated(one: Validated) -> Claim:
-    """The errors of one published table: median, and the largest."""
+def _by_paper(cluster: str | None, kernel: str) -> list[list[Validated]]:
+    """The tables of a kernel that were predicted there: those of one paper and variant together."""
+    found: dict[tuple[str, str, str], list[Validated]] = {}
+    for one in validated():
+        if (one.cluster, one.kernel) == (cluster, kernel):
+            found.setdefault((one.paper, one.variant, one.over), []).append(one)
+    return [*found.values()]
+
+
+def _validated(own: Sequence[Validated]) -> Claim:
+    """The errors of a paper's tables: the largest median of one, and the largest of all."""
+    one = own[0]
+    median, worst = max(each.median for each in own), max(each.worst for each in own)
     over = f" over {one.over}" if one.over else ""
-    text = f"median, {100 * one.worst:.1f} % largest, {one.cells} cells{over}"
-    where = f"{one.paper}, {called(one.table)}"
-    reference = Reference(one.worst, text, 0.0, one.worst, where)
-    name = named(one.kernel, one.variant)
-    return Claim({"name": name}, share=one.median, published=(reference,))
+    cells = count(sum(each.cells for each in own), "cell")
+    of = "median of the worst table" if len(own) > 1 else "median"
+    text = f"{of}, {100 * worst:.1f} % largest, {cells}{over}"
+    names = [called(each.table) for each in own]
+    short = [name.removeprefix("table ") for name in names]
+    tables = listed(names) if len(own) == 1 else f"tables {listed(short)}"
+    reference = Reference(worst, text, 0.0, worst, f"{one.paper}, {tables}")
+    return Claim({"name": named(one.kernel, one.variant)}, share=median, published=(reference,))
 
 
 def core_kinds(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:

@@ -22,12 +22,12 @@ from haloscope.topics.common.figure import (
     counts,
     mark,
 )
-from haloscope.topics.common.making import made, verdict_of
+from haloscope.topics.common.making import made, node_hours, verdict_of
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
 from haloscope.topics.poisson.findings import efficiency_caveats
-from haloscope.topics.scaling.analysis import Ladder, scalings
+from haloscope.topics.scaling.analysis import Ladder, cores_beside, scalings
 
 _COLUMNS = (
     Column("case", "case", align="left"),
@@ -189,15 +189,17 @@ def _speedup(ladder: Ladder, case: MeasuredCase, context: Context) -> Finding | 
     return made(
         context,
         [case, base],
-        "Speedup of a sparse product",
+        "Time of a sparse product",
         FindingShape.TREND,
         [
             Claim(
-                {case.counted: case.cores},
-                {base.counted: base.cores},
+                cores_beside(case, base),
+                cores_beside(base, case),
+                estimate=case.time,
                 ratio=Ratio.of(contrast.ratio),
                 share=share.value,
                 verdict=verdict_of(contrast),
+                node_hours=node_hours([(case, base)]),
             )
         ],
         topic="spmv",

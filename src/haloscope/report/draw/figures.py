@@ -198,7 +198,9 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
             artist.set_gid(f"{series_id(panel, curve)}-{next(number)}")
     _bounds(axes, [curve for curve in panel.curves if curve.bound])
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
-        axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
+        shades = [m.y * m.band for curve in pointed for m in curve.marks if m.band]
+        top = max([axes.dataLim.ymax, *(y for y in shades if y < _SHADED * axes.dataLim.ymax)])
+        axes.set_ylim(0, 1.06 * top)
     _to_ticks(axes, panel.y)
     _guides(axes, panel.guides)
     for low, high in panel.bands:
@@ -245,9 +247,9 @@ def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int) -> None:
     handles, labels = axes.get_legend_handles_labels()
     drawn = dict(zip(labels, handles, strict=True))
     first = {curve.label: curve for curve in reversed(panel.curves)}
-    ordered = [drawn[name] for name in panel.names if name in drawn]
+    ordered = [drawn[name] for name in (*panel.names, BAND) if name in drawn]
     legend = canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
-    for text in legend.get_texts():
+    for text in (one for one in legend.get_texts() if one.get_text() in first):
         text.set_gid(f"legend-{series_id(panel, first[text.get_text()])}")
 
 
@@ -276,8 +278,12 @@ _WIDE = 7.0
 """_WIDE is the width of the shade of one point, in points."""
 
 
+_SHADED = 1.5
+"""_SHADED is how much higher than for its values an axis becomes for their shade; it ends there."""
+
+
 def _band(axes: Axes, curve: Curve, colour: str) -> None:
-    """The shade from value / band to value x band; the axes fit the values, not their shade."""
+    """The shade from value / band to value x band."""
     ends = [(m.x, m.y / m.band, m.y * m.band) for m in curve.marks if m.band]
     if curve.joined and len(ends) > 1:
         edge = [(x, low) for x, low, _ in ends] + [(x, high) for x, _, high in reversed(ends)]

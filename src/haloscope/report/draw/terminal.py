@@ -45,8 +45,16 @@ def summary(document: Document) -> RenderableType:
     left = room - sum(part.taken for part in [*first, *figures])
     every = document.warnings
     warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
-    parts = [*first, *figures, *warned]
-    for part in [*first[2:], *warned, *figures, *first[:2]]:  # what deserves a spare line first
+    left -= len(warned)
+    caveats = [_Part(f"  {line}", "dim", "  ") for line in document.answer_caveats][: max(left, 0)]
+    parts = [*first, *caveats, *figures, *warned]
+    for part in [
+        *first[2:],
+        *warned,
+        *figures,
+        *caveats,
+        *first[:2],
+    ]:
         spare = room - sum(one.taken for one in parts)
         part.least = min(len(part.lines), part.taken + spare)
     counted = {

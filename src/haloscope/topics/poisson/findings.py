@@ -24,7 +24,7 @@ from haloscope.topics.contrast.analysis import alike as one_program
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
 from haloscope.topics.phases.analysis import shares
 from haloscope.topics.poisson.analysis import Paces, by_ranks, converged
-from haloscope.topics.scaling.analysis import scalings
+from haloscope.topics.scaling.analysis import cores_beside, scalings
 
 ABOVE = 1.005
 """ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
@@ -63,12 +63,13 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
         yield made(
             context,
             [top, base],
-            "Speedup of a solve" if converged(top) else "Speedup of an iteration",
+            "Time of a solve" if converged(top) else "Time of an iteration",
             FindingShape.TREND,
             [
                 Claim(
-                    {top.counted: top.cores},
-                    {base.counted: base.cores},
+                    cores_beside(top, base),
+                    cores_beside(base, top),
+                    estimate=top.time,
                     ratio=Ratio.of(contrast.ratio),
                     share=share.value,
                     verdict=verdict_of(contrast),

@@ -21,6 +21,7 @@ from haloscope.models.scaling_law import ScalingLaw
 from haloscope.quantities import count, seconds
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate, ratio_of_medians
+from haloscope.study.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,13 @@ def _is_of(case: MeasuredCase, ppn: int) -> bool:
     """Whether a case has so many processes per node, or fewer on one node."""
     there = case.number("ppn")
     return there == ppn or (there < ppn and case.number("nodes") == 1)
+
+
+def cores_beside(case: MeasuredCase, other: MeasuredCase) -> Settings:
+    """The cores of a case, and its nodes where another case has more or fewer."""
+    nodes = case.settings.get("nodes")
+    apart = nodes != other.settings.get("nodes")
+    return {**({"nodes": nodes} if apart else {}), case.counted: case.cores}
 
 
 def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate | None:

@@ -29,7 +29,7 @@ from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalin
 
 
 def scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Observed speedup and efficiency by p, with the ideal.
+    """Speedup and efficiency by p, with the ideal.
 
     A figure for each scaling, a curve a mesh that has good launches on several p.
 
@@ -83,10 +83,10 @@ def _scaling_figure(
         kind="scaling",
         title=context.title("Speedup and efficiency", label),
         panels=(
-            Lines("speedup", "Observed speedup", x, y, (ideal, *speedups, *printed[0])),
+            Lines("speedup", "Speedup", x, y, (ideal, *speedups, *printed[0])),
             Lines(
                 "efficiency",
-                "Observed efficiency",
+                "Efficiency",
                 x,
                 Axis("efficiency"),
                 (flat, *shares, *printed[1]),

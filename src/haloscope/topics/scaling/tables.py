@@ -22,7 +22,7 @@ from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalin
 
 
 def scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Observed speedup and efficiency, by p or by nodes and processes per node.
+    """Speedup and efficiency, by p or by nodes and processes per node.
 
     By p three tables for each scaling (wall time, speedup, efficiency), over nodes two, and one of
     node-hours where there are several nodes.
@@ -61,8 +61,8 @@ def _tables(several: Sequence[Scaling], kernel: str, context: Context) -> list[T
     named = scaling.label if not others else kernel
     forms: tuple[tuple[str, str, _MakeCell], ...] = (
         ("time_s", "Wall time", _time),
-        ("speedup", "Observed speedup", _speedup),
-        ("efficiency", "Observed efficiency", _efficiency),
+        ("speedup", "Speedup", _speedup),
+        ("efficiency", "Efficiency", _efficiency),
     )
     if any(case.on_nodes for one in several for own in one.ladders for case in own.steps.values()):
         forms = (*forms, ("node_s", "Nodes × wall time", _node_time))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the same work scales with nodes and cores: of kernels without a scaling of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.bands import PROBLEM
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.comparison import contrasts, step
+from haloscope.analysis.context import Context
+from haloscope.analysis.sweeps import sweep
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
+from haloscope.topics.common.making import made, node_hours, verdict_of
+from haloscope.topics.scaling.analysis import cores_beside, times_as_fast
+
+_ELSEWHERE = ("poisson_cg", "spmv")
+"""Kernels whose own topics say how they scale."""
+_SECTIONS = {"fft_pencil": "fft", "fe_heat": "heat", "jacobi3d": "jacobi"}
+"""The sections of kernels that have one; others are among all cases."""
+_AXES = ("nodes", "ppn", "threads")
+_GRIDS = ("topology", "chunks")
+"""Settings that a kernel chooses by its processes, unless a study does."""
+ALIKE = 1.05
+"""ALIKE is by how much the work of two layouts may differ: pencils and elements do not divide."""
+
+
+def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each kernel and program: its longest work on the most cores against the fewest.
+
+    Of several ways to do this work, the fastest. The fastest number of cores too, if fewer are.
+    """
+    own = [
+        case
+        for case in cases
+        if case.time and case.kernel not in _ELSEWHERE and not case.settings.get("tasks")
+        if not case.shares_cores and not sweep(case)
+    ]
+    for kernel in dict.fromkeys(case.kernel for case in own):
+        ladders = [
+            ladder
+            for part in facets([case for case in own if case.kernel == kernel], (*_AXES, *_GRIDS))
+            if len(ladder := _ladder(part)) > 1
+        ]
+        if ladders:
+            yield _speedup(_longest(ladders), context)
+
+
+def _ladder(part: Facet) -> list[MeasuredCase]:
+    """By cores the fastest layout; nothing of a kernel whose work grows with its processes."""
+    work = [_work(case) for case in part.cases]
+    known = [one for one in work if one]
+    if not part.cases[0].external and (len(known) < len(work) or max(known) > ALIKE * min(known)):
+        return []
+    fastest: dict[int, MeasuredCase] = {}
+    for case in sorted(part.cases, key=lambda case: -case.time_s):
+        fastest[case.cores] = case
+    return [fastest[cores] for cores in sorted(fastest)]
+
+
+def _work(case: MeasuredCase) -> float:
+    """The operations of a step, of all processes; 0 where a kernel counts none."""
+    return float((case.launches[0].work or {}).get("flops") or 0)
+
+
+def _longest(ladders: Sequence[list[MeasuredCase]]) -> list[MeasuredCase]:
+    by_problem: dict[tuple[object, ...], list[MeasuredCase]] = {}
+    for ladder in sorted(ladders, key=lambda ladder: -ladder[-1].time_s):
+        by_problem[tuple(ladder[0].settings.get(name) for name in PROBLEM)] = ladder
+    return max(by_problem.values(), key=lambda ladder: ladder[-1].time_s)
+
+
+def _speedup(ladder: Sequence[MeasuredCase], context: Context) -> Finding:
+    base, top = ladder[0], ladder[-1]
+    fastest = min(ladder[1:], key=lambda case: case.time_s)
+    return made(
+        context,
+        ladder,
+        "Time of a run" if top.external else "Time of a step",
+        FindingShape.TREND,
+        [_claim(case, base, context) for case in dict.fromkeys((fastest, top))],
+        topic=_SECTIONS.get(base.kernel, "summary"),
+        metric=Metric("time of a step"),
+        but=(*_AXES, *_GRIDS),
+        near=[base, fastest, top],
+    )
+
+
+def _claim(case: MeasuredCase, base: MeasuredCase, context: Context) -> Claim:
+    contrast = contrasts([(step(base), step(case))], context.seed)[0]
+    speedup = times_as_fast(base, case, context.seed)
+    return Claim(
+        cores_beside(case, base),
+        cores_beside(base, case),
+        estimate=case.time,
+        ratio=Ratio.of(contrast.ratio) if contrast.ratio else None,
+        share=speedup.value * base.cores / case.cores if speedup else None,
+        verdict=verdict_of(contrast),
+        node_hours=node_hours([(case, base)]),
+    )

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the same work scales, of kernels and programs without a scaling of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from found import every, found, ratio, value
+from recorded import Raw, fft, poisson, record
+
+from haloscope.findings.finding import Prominence, Verdict
+from haloscope.topics.scaling.findings import strong
+
+WORK = {"bytes": 1e9, "flops": 2e9, "messages": 0}
+
+
+def _transforms(times: dict[int, float], **changes: Any) -> list[Raw]:
+    return [
+        {**fft(ranks=ranks, launch=launch, time_s=time), "work": WORK, **changes}
+        for ranks, time in times.items()
+        for launch in range(6)
+    ]
+
+
+def test_the_most_cores_are_set_against_the_fewest() -> None:
+    (one,) = found(strong, _transforms({1: 0.8, 2: 0.4, 4: 0.25}))
+
+    (part,) = one.parts
+    assert (part.subject, part.reference) == ({"cores": 4}, {"cores": 1})
+    assert (ratio(part), value(part)) == pytest.approx((3.2, 0.25), rel=0.02)
+    assert part.share == pytest.approx(0.8, rel=0.02)
+    assert (part.verdict, part.node_hours) == (Verdict.FASTER, None)
+    assert one.topic == "fft"
+
+
+def test_fewer_cores_that_are_the_fastest_come_first() -> None:
+    (one,) = found(strong, _transforms({1: 0.8, 2: 0.4, 4: 0.5}))
+
+    assert [part.subject for part in one.parts] == [{"cores": 2}, {"cores": 4}]
+    assert [ratio(part) for part in one.parts] == pytest.approx([2.0, 1.6], rel=0.02)
+
+
+def test_several_nodes_have_their_node_hours() -> None:
+    raws = [
+        record("fft_pencil", {"topology": f"{2 * nodes}x1"}, [time], ranks=2 * nodes, nodes=nodes,
+               launch=launch, work=WORK)
+        for nodes, time in ((1, 1.0), (4, 0.5))
+        for launch in range(6)
+    ]  # fmt: skip
+
+    (one,) = found(strong, raws)
+
+    (part,) = one.parts
+    assert part.subject == {"nodes": 4, "cores": 8}
+    assert part.reference == {"nodes": 1, "cores": 2}
+    assert part.node_hours
+    assert part.node_hours.estimate.value == pytest.approx(0.5)
+
+
+def test_of_several_ways_the_fastest_scales() -> None:
+    raws = [
+        {**fft(ranks=ranks, launch=launch, time_s=time, transpose=way), "work": WORK}
+        for way, times in (("pairwise", (0.8, 0.5)), ("alltoallv", (0.9, 0.3)))
+        for ranks, time in zip((1, 4), times, strict=True)
+        for launch in range(6)
+    ]
+
+    (one,) = found(strong, raws)
+
+    assert one.common["transpose"] == "alltoallv"
+    assert ratio(one.parts[0]) == pytest.approx(3.0, rel=0.02)
+
+
+def test_work_that_grows_with_its_processes_has_no_speedup() -> None:
+    raws = [
+        {**raw, "work": {**WORK, "flops": 1e9 * raw["layout"]["ranks"]}}
+        for raw in _transforms({1: 0.8, 4: 0.8})
+    ]
+
+    assert found(strong, raws) == []
+    assert found(strong, _transforms({1: 0.8, 4: 0.8}, work=None)) == []
+
+
+def test_a_solver_has_its_own() -> None:
+    raws = [poisson(64, ranks=ranks, launch=k) for ranks in (1, 4) for k in range(6)]
+
+    assert found(strong, raws) == []
+
+
+def test_it_answers_where_nothing_else_does() -> None:
+    (answer,) = [
+        one for one in every(_transforms({1: 0.8, 4: 0.25})) if one.severity is Prominence.ANSWER
+    ]
+
+    assert ratio(answer.parts[0]) == pytest.approx(3.2, rel=0.02)
