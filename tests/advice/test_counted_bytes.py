@@ -127,7 +127,16 @@ def test_other_worlds_are_left_out_and_counted(tmp_path: Path) -> None:
     assert (found.ranks, found.left_out, int(found.matrix.sum())) == (4, 18, 400)
 
 
-@pytest.mark.parametrize("content", ["", "a,b\n1,2\n", HEAD, HEAD + "p,0,x,1,1,message,1,1,no\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "a,b\n1,2\n", HEAD, HEAD + "p,0,x,1,1,message,1,1,no\n"),
+        *(
+            HEAD + f"p,0,{to},1,{sent},message,1,1,no\n"
+            for to, sent in ((-1, 9), (10**9, 9), (1, -9))
+        ),
+    ],
+)
 def test_what_is_no_traffic_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "traffic.csv").write_text(content)
     with pytest.raises(UserError) as error:

@@ -52,6 +52,9 @@ def test_other_mappings_have_files_that_place_every_rank() -> None:
     assert [placed[rank] for rank in range(6)] == nodes
     # a machine file of Hydra would start ranks of one node that share no memory
     assert requests.launchers(one)["MPICH"] == "mpiexec -n 6 -ppn 2"
+    # Open MPI 4 does not know the modifier of 5, which warns of the option of 4
+    assert "--map-by rankfile:FILE=rankfile" in requests.launchers(one)["Open MPI 5"]
+    assert "--rankfile rankfile" in requests.launchers(one)["Open MPI 4"]
 
 
 @pytest.mark.parametrize(("mapping", "seed"), [("block", None), ("random", 3), ("0,1,1,0", None)])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from laboratory import Run, Write
 
+from haloscope.commands import advise
 from haloscope.errors import UserError
 from haloscope.records.record import read
 from haloscope.study.file import load
@@ -68,10 +70,30 @@ def test_what_is_wrong_is_told_before_anything_runs(haloscope: Run, tmp_path: Pa
     out = tmp_path / "out"
     asked = ("advise", "fakr", "n", "--tasks", "0", "--on", "stampede2", "--out", out)
     with pytest.raises(UserError) as error:
-        haloscope(*asked, "--within", "-1")
+        haloscope(*asked, "m=1", "m=2")
     where = [problem.where for problem in error.value.problems]
-    assert [word.split()[0] for word in where] == ["advise", "n", "--tasks", "--within"]
+    assert [word.split()[0] for word in where] == ["advise", "n", "m", "--tasks"]
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"), [("10", 10), ("1.5m", 1.5), ("90s", 1.5), ("2h", 120), (".5h", 30)]
+)
+def test_a_time_has_a_unit(text: str, minutes: float) -> None:
+    assert advise._minutes(text) == pytest.approx(minutes)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "10 min", "m", "1e9h", "99999999"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        advise._minutes(text)
+
+
+def test_a_folder_of_earlier_advice_is_refused(haloscope: Run, tmp_path: Path) -> None:
+    (tmp_path / "layouts").mkdir()
+    with pytest.raises(UserError) as error:
+        haloscope("advise", "fake", "--tasks", "2", "--on", "stampede2", "--out", tmp_path)
+    assert [one.where for one in error.value.problems] == [f"--out {tmp_path}"]
 
 
 def test_a_site_without_a_cluster_file_is_refused_by_name(
@@ -120,7 +142,7 @@ def test_what_the_kernel_refuses_is_told_once(haloscope: Run, tmp_path: Path) ->
 
 
 def test_no_candidate_is_begun_after_the_time_is_over(haloscope: Run, tmp_path: Path) -> None:
-    asked = ("advise", "fake", "n=96", "--tasks", "96", "--on", "stampede2", "--within", "1e-9")
+    asked = ("advise", "fake", "n=96", "--tasks", "96", "--on", "stampede2", "--within", ".000001s")
     with pytest.raises(UserError) as error:
         haloscope(*asked, "--out", tmp_path / "out")
     (problem,) = error.value.problems

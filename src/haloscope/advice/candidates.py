@@ -73,8 +73,8 @@ def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candid
     limit = min(site.nodes, tasks, most_nodes or MOST_SPREAD * fewest)
     if fewest > limit:
         what = f"needs {count(fewest, 'node')} with {count(site.cores, 'core')} each"
-        allowed = f"{site.name or 'this machine'} allows {count(limit, 'node')}"
-        remedy = f"{allowed}: give at most {limit * site.cores} tasks"
+        who = f"--most-nodes {most_nodes}" if most_nodes == limit else site.name or "this machine"
+        remedy = f"{who} allows {count(limit, 'node')}: give at most {limit * site.cores} tasks"
         raise UserError(Problem(f"--tasks {tasks}", what, remedy))
     numbers = []
     ppn = site.cores

@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
+from haloscope.study.schema import COUNT_LIMIT
 from haloscope.toolchains.job import shares
 
 _COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
@@ -69,7 +70,12 @@ def read(path: Path) -> CountedBytes:
                 raise UserError(Problem(f"--profile {file}", what, remedy))
             rows = [tuple(int(row[name] or 0) for name in _COLUMNS) for row in reader]
     except (OSError, ValueError) as error:
-        raise UserError(Problem(f"--profile {file}", f"cannot be read: {error}", remedy)) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UserError(Problem(f"--profile {file}", f"cannot be read: {why}", remedy)) from error
+    wrong = (row for row in rows if min(row) < 0 or max(row[:2]) >= COUNT_LIMIT)
+    if (row := next(wrong, None)) is not None:
+        what = f"a rank or a number of bytes is out of range: from, to, bytes = {row[:3]}"
+        raise UserError(Problem(f"--profile {file}", what, remedy))
     sizes: dict[int, int] = {}
     for _, _, sent, world, to_world in rows:
         if world == to_world:

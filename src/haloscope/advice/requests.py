@@ -71,7 +71,8 @@ def launchers(one: Candidate) -> Mapping[str, str]:
         }
     return {
         "Slurm": f"SLURM_HOSTFILE=hosts srun --distribution=arbitrary{cores} --cpu-bind=cores",
-        "Open MPI": f"mpirun -n {one.tasks} --map-by rankfile:FILE=rankfile",
+        "Open MPI 5": f"mpirun -n {one.tasks} --map-by rankfile:FILE=rankfile",
+        "Open MPI 4": f"mpirun -n {one.tasks} --rankfile rankfile",
         "MPICH": f"mpiexec -n {one.tasks} -ppn {one.ppn}",
         "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} -ppn {one.ppn}",
         "Cray MPICH": f"MPICH_RANK_REORDER_METHOD=3 srun{cores} --cpu-bind=cores",

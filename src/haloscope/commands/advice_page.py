@@ -11,7 +11,7 @@ from haloscope.advice import requests
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
-from haloscope.quantities import NODE_SECONDS, SECONDS, count, node_time, number, quantity
+from haloscope.quantities import SECONDS, count, node_time, number, quantity
 from haloscope.report import writing
 from haloscope.report.document import Document, Section
 from haloscope.stats.estimates import Estimate
@@ -85,7 +85,10 @@ def _request(one: Candidate) -> Table:
         id="request",
         kind="advice",
         title="Request",
-        columns=(Column("launcher", "launcher", align="left"), Column("line", "", align="left")),
+        columns=(
+            Column("launcher", "launcher", align="left"),
+            Column("line", "line to paste", align="left"),
+        ),
         rows=tuple((label(where), plain(line)) for where, line in lines),
         notes=(
             "Files that these lines name: made in the job by request.script of advice.json.",
@@ -130,11 +133,11 @@ def _findings(result: Advice) -> list[Finding]:
 
 def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     """Every layout, the front joined, the default and the advised layout by name."""
-    band = result.band
+    band, several = result.band, len(result.front) > 1
     named = (result.advised, result.default)
     others = [one for one in result.options if one not in (*named, *result.front)]
     curves = [
-        Curve("front", _line(result.front), model=True, style=0),
+        Curve("front", _line(result.front) if several else (), model=True, style=0),
         Curve("on the front", _marks(result.front, but=named), joined=False, style=0),
         Curve("others", _marks(others), joined=False, style=7),
         Curve("default", _marks([result.default]), joined=False, style=1),
@@ -146,7 +149,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     times = [one.seconds for one in result.options]
     usual = result.default.seconds
     alike = ((usual / band.factor, usual * band.factor),) if band else ()
-    notes = ["Left and down is better. Line: the front."]
+    notes = ["Left and down is better.", *["Line: the front."] * several]
     if band is not None:
         error = f"factor {number(band.factor)}"
         notes.append(f"Shaded: within the error of simulated ratios of the default ({error}).")
@@ -160,7 +163,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
             Lines(
                 "advice",
                 "",
-                Axis("nodes × time of a step", "log", _cost_ticks(costs)),
+                Axis("nodes × time of a step", "log", second_ticks(costs)),
                 Axis("time of a step", "log", second_ticks(times)),
                 tuple(curve for curve in curves if curve.marks),
                 bands=alike,
@@ -184,11 +187,6 @@ def _marks(options: Sequence[Option], but: Sequence[Option] = ()) -> tuple[Mark,
 def _line(front: Sequence[Option]) -> tuple[Mark, ...]:
     """What joins the layouts of the front."""
     return tuple(Mark(one.node_seconds, one.seconds, None, None) for one in reversed(front))
-
-
-def _cost_ticks(costs: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Ticks as those of times, in node-seconds."""
-    return tuple((value, quantity(value, NODE_SECONDS, 1)) for value, _ in second_ticks(costs))
 
 
 def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -> Table:

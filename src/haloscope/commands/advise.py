@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +23,7 @@ from haloscope.advice.judging import (
 )
 from haloscope.advice.measuring import Question
 from haloscope.analysis.bands import COVERAGE
+from haloscope.batch.script import MOST_MINUTES
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
@@ -57,7 +59,7 @@ examples:
   haloscope advise poisson_cg n=4096 --tasks 512 --on stampede2
   haloscope advise jacobi3d size=256x256x256 --tasks 64 --on eagle --goal node-hours
   haloscope advise fft_pencil --tasks 2 --on local --json
-  haloscope advise poisson_cg n=4096 --tasks 64 --on my-site --within 20
+  haloscope advise poisson_cg n=4096 --tasks 64 --on my-site --within 20m
   haloscope advise --profile profile-20261121-010203 --on eagle
 
 exit codes: 0 success, 1 a candidate failed, 2 usage error, 130 interrupted
@@ -71,13 +73,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("kernel", metavar="KERNEL", nargs="?", help="name of a kernel (see haloscope list)")
-    add(
-        "params",
-        metavar="key=value",
-        nargs="*",
-        default=[],
-        help="parameters that differ from their defaults",
-    )
+    placeoptions.add_params_to(parser)
     add("--tasks", metavar="N", type=int, help="number of MPI ranks")
     add(
         "--profile",
@@ -102,9 +98,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--launches", metavar="N", type=int, default=6, help="measured: launches per layout")
     add(
         "--within",
-        metavar="MINUTES",
-        type=float,
-        help="start no candidate after this time; on a site: time limit of the job",
+        metavar="TIME",
+        type=_minutes,
+        help="start no candidate after this time, such as 90s, 10m, or 1h (default unit: minutes); "
+        "on a site: time limit of the job",
     )
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", type=Path, help="folder (default: results/advise-KERNEL-DATE-TIME)")
@@ -172,11 +169,7 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
         found.append(Problem("--nodes", "applies to --profile only", remedy))
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         found.append(no_kernel("advise", arguments.kernel, known))
-    found += [
-        Problem(word, "not key=value", "for example n=512; see haloscope describe KERNEL")
-        for word in arguments.params
-        if not all(word.partition("="))
-    ]
+    found += placeoptions.wrong_params(arguments)
     limits = (
         ("tasks", arguments.tasks, COUNT_LIMIT),
         ("most-nodes", arguments.most_nodes, COUNT_LIMIT),
@@ -187,8 +180,19 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
         for name, number, most in limits
         if number is not None and (what := out_of(number, 1, most))
     ]
-    if arguments.within is not None and not arguments.within > 0:
-        found.append(Problem(f"--within {arguments.within}", "not above 0", "give minutes"))
+    if (layouts := arguments.out and arguments.out / "layouts") and layouts.exists():
+        what = "this folder already contains advice"
+        found.append(Problem(f"--out {arguments.out}", what, "give another folder"))
+    return found
+
+
+def _minutes(text: str) -> float:
+    """A time with a unit, in minutes. ArgumentTypeError for what is none."""
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([smh]?)", text)
+    found = float(match[1]) * {"s": 1 / 60, "m": 1, "": 1, "h": 60}[match[2]] if match else 0.0
+    if not 0 < found <= MOST_MINUTES:
+        what = f"{text} is not a time above 0 and at most {MOST_MINUTES:,} minutes, such as 10m"
+        raise argparse.ArgumentTypeError(what)
     return found
 
 

@@ -65,13 +65,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("kernel", metavar="KERNEL", help="name of a kernel (see haloscope list)")
-    add(
-        "params",
-        metavar="key=value",
-        nargs="*",
-        default=[],
-        help="parameters that differ from their defaults",
-    )
+    placeoptions.add_params_to(parser)
     add(
         "--ranks",
         metavar="N",
@@ -131,22 +125,6 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help=f"print the table of {KERNEL} in the format of this benchmark; determines the "
         "parameter mode (osu or imb)",
     )
-    _allow_params_after_options(parser)
-
-
-def _allow_params_after_options(parser: argparse.ArgumentParser) -> None:
-    """`once KERNEL --ranks 2 n=512`: argparse itself takes key=value only right after KERNEL."""
-    parse = parser.parse_known_args
-
-    def parse_known_args(
-        args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        found, rest = parse(args, namespace)
-        params = [word for word in rest if "=" in word and not word.startswith("-")]
-        found.params = [*found.params, *params]
-        return found, [word for word in rest if word not in params]
-
-    parser.parse_known_args = parse_known_args  # type: ignore[assignment, method-assign]
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -204,16 +182,10 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """What is wrong with the arguments, whatever the place is and halobench says of them."""
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         yield no_kernel("once", arguments.kernel, known)
-    pairs = [argument.partition("=") for argument in arguments.params]
-    keys = [key for key, _, _ in pairs]
-    for key, equals, _ in pairs:
-        if not (key and equals):
-            yield Problem(key, "not key=value", "for example n=512; see haloscope describe KERNEL")
+    yield from placeoptions.wrong_params(arguments)
     if arguments.printed_as and arguments.kernel != KERNEL:
         lacking = f"{arguments.kernel} has no table in this format"
         yield Problem(f"--as {arguments.printed_as}", lacking, f"supported only for {KERNEL}")
-    for key in {key for key in keys if keys.count(key) > 1}:
-        yield Problem(key, "given more than once", "give it once; once runs one case")
     given = {option: getattr(arguments, option) for option in _LIMITS}
     wrong = {
         option: what

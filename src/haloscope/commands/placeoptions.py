@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from haloscope.errors import Problem
@@ -48,6 +49,40 @@ def add_programs_to(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="folder with the program.toml of a program of your own (repeatable)",
     )
+
+
+def add_params_to(parser: argparse.ArgumentParser) -> None:
+    """Add key=value, also after options: argparse itself takes them only right after KERNEL."""
+    parser.add_argument(
+        "params",
+        metavar="key=value",
+        nargs="*",
+        default=[],
+        help="parameters that differ from their defaults",
+    )
+    parse = parser.parse_known_args
+
+    def parse_known_args(
+        args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        found, rest = parse(args, namespace)
+        params = [word for word in rest if "=" in word and not word.startswith("-")]
+        found.params = [*found.params, *params]
+        return found, [word for word in rest if word not in params]
+
+    parser.parse_known_args = parse_known_args  # type: ignore[assignment, method-assign]
+
+
+def wrong_params(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """Yield a problem for each word that is not key=value, and each key that is given twice."""
+    pairs = [word.partition("=") for word in arguments.params]
+    for key, _, value in pairs:
+        if not (key and value):
+            remedy = "for example n=512; see haloscope describe KERNEL"
+            yield Problem(key or f"={value}", "not key=value", remedy)
+    for key, times in Counter(key for key, _, _ in pairs).items():
+        if times > 1:
+            yield Problem(key, "given more than once", "give it once")
 
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How good advice is on a lab: real TCP over shaped links, against measuring every layout.
+
+Called by bench/advice.py lab, as root. A user's way comes first: a site file that names a cluster
+file of a node and the links, and `haloscope advise --on lab`. Then every layout is measured.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import on_lab
+from rich.console import Console
+from turns import ROOT, ratios
+
+from haloscope.advice import candidates
+from haloscope.advice.candidates import Candidate
+from haloscope.advice.requests import layout as as_layout
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.dossier import open_folder
+from haloscope.lab.model import rate_of
+from haloscope.run import campaign, following, submission
+from haloscope.run.progress import Teller
+from haloscope.stats.estimates import typical
+from haloscope.study.case import Value
+from haloscope.toolchains.job import shares
+
+KERNELS: dict[str, list[dict[str, Value]]] = {
+    "poisson_cg": [{"n": n, "variant": "textbook", "iterations": 20} for n in (512, 1024)],
+    "jacobi3d": [
+        {"size": f"{n}x{n}x{n}", "sweeps": 8, "repetitions": 1, "warmup": 0} for n in (48, 64)
+    ],
+    "fft_pencil": [
+        {"size": f"{n}x{n}x{n}", "topology": "even", "repetitions": 1, "warmup": 0, "steps": 1}
+        for n in (32, 48)
+    ],
+    "fe_heat": [{"size": f"{n}x{n}x{n}", "iterations": 20} for n in (32, 48)],
+}
+"""KERNELS have sizes whose messages take tens of milliseconds: less is lost in the time that ranks
+wait for one of this machine's cores."""
+CORES = 2
+"""CORES are those of a node of the lab; all nodes share this machine's."""
+TASKS = (2, 4, 6)
+LAYOUTS_LIMIT = 20
+"""LAYOUTS_LIMIT is the most layouts of a case: with six tasks on four nodes there are 45 more."""
+SEARCH, CHECK = 3, 6
+"""SEARCH and CHECK are rounds: of all layouts, and of the best, the advised, and the default."""
+HEADERS = 0.94
+"""HEADERS is the share of a link's rate that TCP passes on as data."""
+NETWORK = """
+[network]
+name = "shaped links"
+topology = "flat"
+source = "haloscope lab up --rate"
+link_bandwidth_bytes_per_s = {{ value = {bandwidth:.6g}, source = "the rate, less headers of TCP" }}
+link_latency_s = {{ value = 15e-6, source = "assumed: half of 30 us between namespaces" }}
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of a case: the advised and the best layout, and ratios of paired rounds with intervals.
+
+    regret: the advised layout's time over the best one's; over_default: the same over that of the
+    default. Each has the median over rounds, its lower and its upper end; 1 of the same layout.
+    """
+
+    what: str
+    lab: str
+    verdict: str
+    advised: Mapping[str, Value]
+    best: Mapping[str, Value]
+    regret: Sequence[float]
+    over_default: Sequence[float]
+    gain: Sequence[float]
+    tried: int
+    simulated_best: bool
+    load: float
+
+
+def grouping(one: Candidate) -> tuple[Any, ...]:
+    """What tells layouts of equal nodes apart: nodes of equal size have no names."""
+    nodes = as_layout(one).nodes_of_ranks
+    together: dict[int, list[int]] = {}
+    for rank, node in enumerate(nodes):
+        together.setdefault(node, []).append(rank)
+    return one.nodes, one.threads, tuple(sorted(map(tuple, together.values())))
+
+
+def every_layout(tasks: int, nodes_there: int) -> list[Candidate]:
+    """Every number of nodes, of threads that fit, and every way to put ranks on equal nodes."""
+    found: dict[tuple[Any, ...], Candidate] = {}
+    for nodes in range(-(-tasks // CORES), min(nodes_there, tasks) + 1):
+        sizes = shares(tasks, nodes)
+        for threads in range(1, CORES // sizes[0] + 1):
+            bind = "spread" if sizes[0] * threads < CORES else "close"
+            usual = Candidate(tasks, nodes, threads, bind)
+            for placed in _placements(sizes):
+                for mapping in ("block", "round_robin", ",".join(map(str, placed))):
+                    one = replace(usual, mapping=mapping)
+                    if as_layout(one).nodes_of_ranks == placed:
+                        found.setdefault(grouping(one), one)
+                        break
+    return [*found.values()]
+
+
+def _placements(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Every node of every rank, so many on each node."""
+    nodes = [node for node, size in enumerate(sizes) for _ in range(size)]
+    yield from map(list, sorted(set(itertools.permutations(nodes))))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question to the lab, and the folder that its commands are called in."""
+
+    kernel: str
+    params: Mapping[str, Value]
+    tasks: int
+    nodes: int
+    lab: str
+    folder: Path
+
+    @property
+    def what(self) -> str:
+        """For people."""
+        given = " ".join(f"{key}={value}" for key, value in self.params.items())
+        return f"{self.kernel} {given}, {self.tasks} tasks"
+
+    def advised(self) -> dict[str, Any]:
+        """What advise says."""
+        words = [f"{key}={value}" for key, value in self.params.items()]
+        words += ["--tasks", str(self.tasks), "--on", "lab", "--most-nodes", str(self.nodes)]
+        command = [str(ROOT / "haloscope"), "-q", "advise", self.kernel, *words, "--json"]
+        advice: dict[str, Any] = json.loads(
+            on_lab.told(*command, "--out", "advice", folder=self.folder)
+        )
+        return advice
+
+    def measured(
+        self, name: str, tried: Sequence[Candidate], rounds: int
+    ) -> dict[Candidate, MeasuredCase]:
+        """So many rounds of these layouts, in one job; the end of the script if one has no time."""
+        study = self.folder / f"{name}.toml"
+        study.write_text(candidates.study(name, self.kernel, self.params, tried, rounds))
+        out = self.folder / name
+        tell = Teller(Console(quiet=True))
+        with chdir(self.folder):
+            asked = campaign.Request(str(study), out=out, on="lab", together=True)
+            started = campaign.start(asked, tell)
+            submission.begin(started, os.environ, tell)
+            following.follow(submission.of(started, None), tell)
+        cases = open_folder(out).cases
+        found = {}
+        for one in tried:
+            keys = one.keys()
+            own = (c for c in cases if all(c.settings.get(k) == v for k, v in keys.items()))
+            case = next((case for case in own if len(case.launches) == rounds), None)
+            if case is None:
+                raise SystemExit(f"{self.what}: {one} has fewer than {rounds} good launches")
+            found[one] = case
+        return found
+
+    def result(self) -> Result:
+        """Advice, then the search, then both in turn with the default."""
+        advice = self.advised()
+        mine, usual = (candidate(advice[key]["layout"]) for key in ("advised", "default"))
+        every = every_layout(self.tasks, self.nodes)
+        found = self.measured("search", every, SEARCH)
+        best = min(found, key=lambda one: found[one].time_s)
+        names = {grouping(one): one for one in (best, usual, mine)}
+        tried = [*names.values()]
+        times = {grouping(mine): [1.0], grouping(usual): [1.0], grouping(best): [1.0]}
+        if len(tried) > 1:
+            checked = self.measured("check", tried, CHECK)
+            times = {grouping(one): case.times_s for one, case in checked.items()}
+        ours, theirs, default = (times[grouping(one)] for one in (mine, best, usual))
+        first = advice["simulated_options"][0]["layout"]
+        return Result(
+            self.what,
+            self.lab,
+            advice["verdict"],
+            mine.keys(),
+            best.keys(),
+            _over(ours, theirs),
+            _over(ours, default),
+            _over(default, theirs),
+            len(every),
+            grouping(candidate(first)) == grouping(best),
+            os.getloadavg()[0],
+        )
+
+
+def candidate(layout: Mapping[str, Any]) -> Candidate:
+    """A layout of advice.json."""
+    return Candidate(**{key: value for key, value in layout.items() if key != "ppn"})
+
+
+def _over(one: Sequence[float], other: Sequence[float]) -> Sequence[float]:
+    """The ratio round by round: its median, and the ends of its interval."""
+    if one is other:
+        return 1.0, 1.0, 1.0
+    found = typical(ratios(one, other))
+    assert found.low is not None
+    assert found.high is not None
+    return found.value, found.low, found.high
+
+
+def described(node: Path, nodes: int, rate: str) -> str:
+    """The lab's cluster file: a node as calibrate wrote it, and the links."""
+    text = re.sub(r"^nodes = .*", f"nodes = {nodes}", node.read_text(), count=1, flags=re.M)
+    return text + NETWORK.format(bandwidth=HEADERS * rate_of(rate) / 8)
+
+
+def run(node: Path, nodes: int, rate: str, seed: int, until: float, file: Path) -> Iterator[Result]:
+    """Cases on one lab, none begun after a time; each is a line of the file when it is yielded."""
+    lab = f"{nodes} nodes, {rate}"
+    done = {(one.what, one.lab) for one in read(file)}
+    cases = [
+        (kernel, params, tasks)
+        for kernel, given in KERNELS.items()
+        for params in given
+        for tasks in TASKS
+        if tasks <= CORES * nodes and len(every_layout(tasks, nodes)) <= LAYOUTS_LIMIT
+    ]
+    random.Random(seed).shuffle(cases)
+    if time.monotonic() > until:
+        return
+    with on_lab.lab("--nodes", str(nodes), "--cores", str(CORES), "--rate", rate):
+        for kernel, params, tasks in cases:
+            with tempfile.TemporaryDirectory() as scratch:
+                folder = Path(scratch)
+                one = Case(kernel, params, tasks, nodes, lab, folder)
+                if (one.what, lab) in done:
+                    continue
+                if time.monotonic() > until:
+                    break
+                (folder / "clusters").mkdir()
+                (folder / "clusters" / "labmodel.toml").write_text(described(node, nodes, rate))
+                (folder / "sites").mkdir()
+                site = on_lab.SITE.read_text()
+                (folder / "sites" / "lab.toml").write_text(f'cluster = "labmodel"\n{site}')
+                found = one.result()
+            with file.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(asdict(found)) + "\n")
+            yield found
+
+
+def read(file: Path) -> list[Result]:
+    """Results so far."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [Result(**json.loads(line)) for line in lines]
