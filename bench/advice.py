@@ -361,8 +361,8 @@ def main() -> None:
         if given.node is None or given.keep is None:
             parser.error("lab needs --node FILE and --keep FILE")
         asked = (given.node, given.nodes, given.rate, given.seed, until, given.keep)
-        for one in advice_on_lab.run(*asked):
-            print(one.what, *one.regret, flush=True)
+        for found in advice_on_lab.run(*asked):
+            print(found.what, *found.regret, flush=True)
         write(LAB, lab_body(advice_on_lab.read(given.keep)))
         return
     results: list[Result] = []
