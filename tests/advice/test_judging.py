@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Goal, Option, Sureness, advice, cheapest, parted
 from haloscope.analysis.bands import Basis, Subject, known
@@ -76,6 +78,17 @@ def test_what_was_never_validated_says_so() -> None:
     found = advice([few, many], few.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (many, Sureness.NOT_VALIDATED)
     assert found.band is not None and found.band.of
+
+
+def test_layouts_of_a_regime_without_published_cells_are_not_validated() -> None:
+    few, many = simulated(8, 1.0, "tara"), simulated(16, 0.1, "tara")
+    assert many.subject is not None
+    threads = replace(many.subject, settings={**many.subject.settings, "ppn": 4, "threads": 8})
+    threaded = Option(replace(many.candidate, threads=8), many.time, threads)
+    sure, unsure = (advice([few, one], few.candidate, Goal.TIME) for one in (many, threaded))
+    assert (sure.verdict, sure.beyond) == (Sureness.YES, "")
+    assert (unsure.verdict, unsure.band and unsure.band.own) == (Sureness.NOT_VALIDATED, True)
+    assert "threads" in unsure.beyond
 
 
 def test_intervals_part_if_no_two_overlap() -> None:

@@ -51,6 +51,23 @@ def test_a_band_is_of_the_same_cluster_file_kernel_and_variant() -> None:
     assert (band.cells, band.basis, band.of) == (1, Basis.OWN, "")
 
 
+@pytest.mark.parametrize(
+    ("settings", "beyond"),
+    [
+        ({}, ""),
+        ({"nodes": 64}, ""),
+        ({"nodes": 1}, "one node"),
+        ({"threads": 2}, "several threads per task on several nodes"),
+        ({"ppn": 5}, "5 cores per node (at most 4)"),
+    ],
+)
+def test_cells_of_other_regimes_validate_no_layout(settings: dict[str, int], beyond: str) -> None:
+    every = Bands([cell(ppn=1), cell(ppn=4), cell(where="2b", nodes=1, threads=2)])
+    asked = Subject("here", "1a", "poisson_cg", {**CELL.settings, **settings})
+    assert every.beyond(asked) == beyond
+    assert every.beyond(replace(asked, kernel="fft_pencil")) == "", "there is nothing to go beyond"
+
+
 def test_where_only_ratios_were_published_their_error_is_that_of_a_time_too() -> None:
     relative = replace(cell(1.6), over={"nodes": 1})
     elsewhere = replace(cell(1.2, where="2b"), kernel="ring")

@@ -33,7 +33,8 @@ class Sureness(StrEnum):
 
     yes: by intervals that do not overlap, or by more than the error of the ratio of simulated times
     (95 % of published ones), of this kernel and cluster. not_validated: by more than that of the
-    nearest kernels and clusters. possible: by less. no_difference: the default is advised.
+    nearest kernels and clusters, or of cells of other regimes: one node, one thread, fewer cores.
+    possible: by less. no_difference: the default is advised.
     """
 
     YES = "yes"
@@ -71,7 +72,7 @@ class Advice:
     options: all that were compared, fastest first. front: those that no other one beats in both
     time and node-hours. gain: the default's time or node-hours over those of the advised layout.
     band: the error of the ratio of the default and the advised layout; None for measured times,
-    which have intervals.
+    which have intervals. beyond: what one of both has that no published cell has; "" for nothing.
     """
 
     goal: Goal
@@ -82,6 +83,7 @@ class Advice:
     gain: float
     verdict: Sureness
     band: ErrorBand | None
+    beyond: str = ""
 
 
 def band_of(one: Option, other: Option) -> ErrorBand | None:
@@ -106,6 +108,8 @@ def advice(options: Sequence[Option], default: Candidate, goal: Goal) -> Advice:
         advised = usual
     gain = _cost(usual, goal) / _cost(advised, goal)
     band = band_of(advised, usual)
+    subjects = [one.subject for one in (advised, usual) if one.subject is not None]
+    beyond = next(filter(None, map(known().beyond, subjects)), "") if band else ""
     return Advice(
         goal,
         tuple(by_time),
@@ -113,8 +117,9 @@ def advice(options: Sequence[Option], default: Candidate, goal: Goal) -> Advice:
         advised,
         tuple(front(by_time, lambda one: one.seconds, lambda one: one.node_seconds)),
         gain,
-        Sureness.NO_DIFFERENCE if advised is usual else _verdict(gain, band),
+        Sureness.NO_DIFFERENCE if advised is usual else _verdict(gain, band, beyond),
         band,
+        beyond,
     )
 
 
@@ -146,8 +151,10 @@ def _better(one: Option, other: Option, goal: Goal) -> bool:
     return high is not None and low is not None and low * scale > high
 
 
-def _verdict(gain: float, band: ErrorBand | None) -> Sureness:
+def _verdict(gain: float, band: ErrorBand | None, beyond: str) -> Sureness:
     """Of a layout that is better than the default."""
-    if band is not None and gain <= band.factor:
+    if band is None:
+        return Sureness.YES
+    if gain <= band.factor:
         return Sureness.POSSIBLE
-    return Sureness.YES if band is None or band.own else Sureness.NOT_VALIDATED
+    return Sureness.YES if band.own and not beyond else Sureness.NOT_VALIDATED

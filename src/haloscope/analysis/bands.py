@@ -249,6 +249,24 @@ class Bands:
         """Of a simulated time."""
         return self.band(subject, subject.kind)
 
+    def beyond(self, subject: Subject) -> str:
+        """What a case has that no published cell of its cluster, kernel, and variant has.
+
+        "" if there is such a cell, and if there are none at all. Several nodes have a network,
+        several threads have parallel regions, and more cores per node may be those of two sockets:
+        cells without them validate nothing of these.
+        """
+        own = [g for g in self.groups if _same(g, subject) and g.program == subject.program]
+        cells = [one.settings for group in own for one in group.cells]
+        if not cells:
+            return ""
+        if _regime(subject.settings) not in {_regime(one) for one in cells}:
+            nodes, threads = _regime(subject.settings)
+            where = "several nodes" if nodes else "one node"
+            return f"several threads per task on {where}" if threads else where
+        cores, most = _cores(subject.settings), max(_cores(one) for one in cells)
+        return f"{cores} cores per node (at most {most})" if cores > most else ""
+
     def ratio(self, first: Subject, second: Subject) -> ErrorBand:
         """Of the ratio of two simulated times.
 
@@ -312,6 +330,20 @@ def _off(cell: ValidatedCell) -> float:
 
 def _nodes(settings: Settings) -> int:
     return int(settings.get("nodes") or 1)
+
+
+def _regime(settings: Settings) -> tuple[bool, bool]:
+    """Whether several nodes, and several threads."""
+    return _nodes(settings) > 1, _threads(settings) > 1
+
+
+def _threads(settings: Settings) -> int:
+    return int(settings.get("threads") or 1)
+
+
+def _cores(settings: Settings) -> int:
+    """In use on a node."""
+    return int(settings.get("ppn") or 1) * _threads(settings)
 
 
 def _time_kind(cell: ValidatedCell) -> ErrorKind:

@@ -226,6 +226,7 @@ def _as_data(
         "verdict": result.verdict,
         "gain": result.gain,
         "band": None if result.band is None else asdict(result.band),
+        "beyond": result.beyond,
         "advised": _option(result.advised),
         "default": _option(result.default),
         "request": requests.as_data(result.advised.candidate),
@@ -339,6 +340,8 @@ def _sureness(result: Advice) -> str:
     known = f"{error} of this kernel and cluster ({_by_paper(band.tables)})"
     if not band.own:
         known = f"{error} of {band.of}: not validated for this kernel and cluster"
+    elif result.beyond:
+        known += f", none of which has {result.beyond}: not validated for this layout"
     if result.verdict is Sureness.NO_DIFFERENCE:
         return f"Error of the ratio of simulated times: {known}."
     side = "within" if result.verdict is Sureness.POSSIBLE else "beyond"
