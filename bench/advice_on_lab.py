@@ -7,6 +7,7 @@ file of a node and the links, and `haloscope advise --on lab`. Then every layout
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import os
@@ -15,15 +16,16 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir
+from contextlib import chdir, redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import on_lab
 from rich.console import Console
-from turns import ROOT, ratios
+from turns import ratios
 
+from haloscope import cli
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.requests import layout as as_layout
@@ -142,10 +144,11 @@ class Case:
         """What advise says."""
         words = [f"{key}={value}" for key, value in self.params.items()]
         words += ["--tasks", str(self.tasks), "--on", "lab", "--most-nodes", str(self.nodes)]
-        command = [str(ROOT / "haloscope"), "-q", "advise", self.kernel, *words, "--json"]
-        advice: dict[str, Any] = json.loads(
-            on_lab.told(*command, "--out", "advice", folder=self.folder)
-        )
+        with chdir(self.folder), redirect_stdout(io.StringIO()) as said:
+            ended = cli.main(["-q", "advise", self.kernel, *words, "--json", "--out", "advice"])
+        if ended:
+            raise SystemExit(f"{self.what}: no advice: {said.getvalue()}")
+        advice: dict[str, Any] = json.loads(said.getvalue())
         return advice
 
     def measured(
@@ -225,6 +228,8 @@ def described(node: Path, nodes: int, rate: str) -> str:
 
 def run(node: Path, nodes: int, rate: str, seed: int, until: float, file: Path) -> Iterator[Result]:
     """Cases on one lab, none begun after a time; each is a line of the file when it is yielded."""
+    assert following.follow.__kwdefaults__
+    following.follow.__kwdefaults__["poll_s"] = following.LAST_POLL_S = 1.0  # its Slurm is our own
     lab = f"{nodes} nodes, {rate}"
     done = {(one.what, one.lab) for one in read(file)}
     cases = [

@@ -74,6 +74,14 @@ def test_what_is_wrong_in_a_layout_is_told_all_at_once(tmp_path: Path) -> None:
     assert "tasks" in error.value.problems[1].remedy
 
 
+def test_numbers_that_contradict_each_other_are_told_of_the_layouts_file(tmp_path: Path) -> None:
+    path = tmp_path / "layout.toml"
+    path.write_text('nodes = 2\ntasks = 4\nmapping = "0,1,1"\n')
+    with pytest.raises(UserError) as error:
+        file.layout(path)
+    assert [one.where for one in error.value.problems] == [str(path)]
+
+
 def test_the_script_writes_hosts_and_a_rankfile(tmp_path: Path) -> None:
     nodes = [0, 1, 1, 0]
     one = Candidate(4, 2, 2, "close", ",".join(map(str, nodes)))

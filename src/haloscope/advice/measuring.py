@@ -118,6 +118,9 @@ def compare(
     found, failed = _compared(question, "layouts", tried, tell)
     if usual not in found:
         raise UserError(_nothing_to_compare_with(question, "layouts"))
+    if not all(option.seconds for option, _ in found.values()):
+        what, remedy = "a step takes no time, so layouts do not differ", "choose another kernel"
+        raise UserError(Problem(f"advise {question.kernel}", what, remedy))
     more = [
         other
         for one in cheapest([option for option, _ in found.values()], goal, _REMAPPED)

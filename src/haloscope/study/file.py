@@ -19,8 +19,10 @@ from pydantic_core import ErrorDetails
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
+from haloscope.study.layouts import layouts
 from haloscope.study.schema import (
     CASES_LIMIT,
+    NODE_LIMIT,
     FigureElement,
     LayoutAxes,
     Run,
@@ -84,10 +86,15 @@ def layout(path: Path) -> LayoutAxes:
     """Load a file with the keys of a layout, as advise writes one. UserError with all problems."""
     _, data = toml.read(path, "give the layout.toml that haloscope advise wrote")
     try:
-        return LayoutAxes.model_validate(data)
-    except ValidationError as error:
+        found = LayoutAxes.model_validate(data)
+        layouts(found, found.nodes, NODE_LIMIT)
+    except ValidationError as error:  # which is a ValueError, too
         inside = ("runs", 0, "layout")
         raise UserError([_problem(path, one, inside) for one in error.errors()]) from error
+    except ValueError as error:
+        remedy = "correct one of them, or give the layout.toml that haloscope advise wrote"
+        raise UserError([Problem(str(path), what, remedy) for what in error.args]) from error
+    return found
 
 
 def _find(study: str) -> Path:
