@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good advice is: the advised layout against the best of an exhaustive search.
 
-usage: .venv/bin/python bench/advice.py simulated [--cases 60] [--minutes M]
-       .venv/bin/python bench/advice.py lab --node FILE --nodes N --rate R --keep FILE [--minutes M]
+usage: .venv/bin/python bench/advice.py simulated --keep FILE [--cases 60] [--minutes M]
+       .venv/bin/python bench/advice.py lab --keep FILE --node FILE --nodes N --rate R [--minutes M]
        .venv/bin/python bench/advice.py warm
 
-lab, as root: on nodes that share this machine's cores. FILE is a cluster file of haloscope
-calibrate. Cases that the kept file has are not measured again; the page has all of it.
+Cases that the kept file has are not compared again; the page has all of it.
+lab, as root: on nodes that share this machine's cores, with the cluster file of such a node.
 warm: how long advice for 1,024 tasks takes the second time, when its simulations are cached.
 """
 
@@ -19,13 +19,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import advice_on_lab
-from turns import ROOT, Target, command, kept, taken, write_lines
+from turns import ROOT, Target, command, commit, kept, taken, write_lines
 
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
@@ -97,6 +97,7 @@ class Result:
     best_s: float
     tried: int
     reason: str
+    commit: str
 
     @property
     def regret(self) -> float:
@@ -156,6 +157,12 @@ class Case:
         cases = [case for case in open_folder(self.out / name).cases if case.time is not None]
         return {one: case for one in tried for case in cases if is_of(case.settings, one.keys())}
 
+    @property
+    def what(self) -> str:
+        """For people."""
+        words = [f"{key}={value}" for key, value in self.params.items()]
+        return f"{' '.join([self.kernel, *words])}, {self.tasks} tasks, {self.cluster}"
+
     def measured(self) -> Result:
         """Advice, and then the search."""
         words = [f"{key}={value}" for key, value in self.params.items()]
@@ -173,7 +180,7 @@ class Case:
         best = min(found, key=lambda one: found[one].time_s)
         times = {one: case.time_s for one, case in found.items()}
         return Result(
-            f"{' '.join([self.kernel, *words])}, {self.tasks} tasks, {self.cluster}",
+            self.what,
             advice["verdict"],
             advised["layout"],
             advised["time_s"],
@@ -182,6 +189,7 @@ class Case:
             min(times[best], advised["time_s"]),
             len(found),
             reason(best, times[best], advice),
+            commit(),
         )
 
 
@@ -228,6 +236,8 @@ def body(results: list[Result]) -> list[str]:
         f"| {len(results)} | {tried} | {median(regrets):.1%} | "
         f"{regrets[-(-9 * len(regrets) // 10) - 1]:.1%} | {regrets[-1]:.1%} | {slower} |",
         "",
+        f"Commits of the cases: {', '.join(dict.fromkeys(one.commit for one in results))}.",
+        "",
         f"### Simulated cases with a regret above {WRONG:.0%}",
         "",
         "Node-hours: those of the best layout over those of the advised one.",
@@ -271,7 +281,8 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
         f"{median(regrets):.1%} | {regrets[-(-9 * len(regrets) // 10) - 1]:.1%} | "
         f"{regrets[-1]:.1%} | {slower} |",
         "",
-        f"Load average of the machine, 2 processors: {min(loads):.1f} to {max(loads):.1f}.",
+        f"Load average of the machine, 2 processors: {min(loads):.1f} to {max(loads):.1f}. "
+        f"Commits of the cases: {', '.join(dict.fromkeys(one.commit for one in results))}.",
         "",
         "Slower than default: the interval of the ratio lies above 1. Simulated best: the fastest "
         "layout of the simulation, before any was measured.",
@@ -350,30 +361,38 @@ def main() -> None:
     parser.add_argument("--node", type=Path, help="lab: cluster file of haloscope calibrate")
     parser.add_argument("--nodes", type=int, default=3, help="lab: its nodes")
     parser.add_argument("--rate", default="100mbit", help="lab: of each link")
-    parser.add_argument("--keep", type=Path, help="lab: file of results, to go on with")
+    parser.add_argument("--keep", type=Path, help="file of results, to go on with")
     given = parser.parse_args()
     minutes = float("inf") if given.minutes is None else given.minutes
     until = time.monotonic() + 60 * minutes
     if given.mode == "warm":
         write(WARM, warm_body())
         return
+    if given.keep is None:
+        parser.error(f"{given.mode} needs --keep FILE")
     if given.mode == "lab":
-        if given.node is None or given.keep is None:
-            parser.error("lab needs --node FILE and --keep FILE")
+        if given.node is None:
+            parser.error("lab needs --node FILE")
         asked = (given.node, given.nodes, given.rate, given.seed, until, given.keep)
         for found in advice_on_lab.run(*asked):
             print(found.what, *found.regret, flush=True)
         write(LAB, lab_body(advice_on_lab.read(given.keep)))
         return
-    results: list[Result] = []
+    results = [Result(**one) for one in advice_on_lab.lines_of(given.keep)]
+    known = {one.what for one in results}
     for kernel, params, tasks, cluster in drawn(given.cases, given.seed):
         if time.monotonic() > until:
             break
         with tempfile.TemporaryDirectory() as folder:
-            one = Case(kernel, params, tasks, cluster, Path(folder)).measured()
+            case = Case(kernel, params, tasks, cluster, Path(folder))
+            if case.what in known:
+                continue
+            one = case.measured()
         results.append(one)
+        with given.keep.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(asdict(one)) + "\n")
         print(f"{len(results)}: {one.what}: regret {one.regret:.1%} of {one.tried}", flush=True)
-        write(SIMULATED, body(results))
+    write(SIMULATED, body(results))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import Any
 
 import on_lab
 from rich.console import Console
-from turns import ratios
+from turns import commit, ratios
 
 from haloscope import cli
 from haloscope.advice import candidates
@@ -89,6 +89,7 @@ class Result:
     tried: int
     simulated_best: bool
     load: float
+    commit: str
 
 
 def grouping(one: Candidate) -> tuple[Any, ...]:
@@ -202,6 +203,7 @@ class Case:
             len(every),
             grouping(candidate(first)) == grouping(best),
             os.getloadavg()[0],
+            commit(),
         )
 
 
@@ -264,5 +266,10 @@ def run(node: Path, nodes: int, rate: str, seed: int, until: float, file: Path) 
 
 def read(file: Path) -> list[Result]:
     """Results so far."""
-    lines = file.read_text().splitlines() if file.exists() else []
-    return [Result(**json.loads(line)) for line in lines]
+    return [Result(**one) for one in lines_of(file)]
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    """What a file of JSON has line by line; nothing where there is none."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [json.loads(line) for line in lines]
