@@ -6,11 +6,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from laboratory import Run, Write
 
+from haloscope.advice import measuring
 from haloscope.commands import advise
 from haloscope.errors import UserError
 from haloscope.records.record import read
@@ -136,6 +139,26 @@ def test_a_machine_that_one_layout_fits_has_nothing_to_compare(
 
 def test_what_the_kernel_refuses_is_told_once(haloscope: Run, tmp_path: Path) -> None:
     asked = ("advise", "fake", "n=8", "--tasks", "96", "--on", "stampede2")
+    with pytest.raises(UserError) as error:
+        haloscope(*asked, "--out", tmp_path / "out")
+    assert [one.where for one in error.value.problems] == ["advise fake"]
+
+
+def test_a_kernel_whose_steps_take_no_time_is_refused(
+    haloscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = measuring._compared
+
+    def at_once(*asked: Any) -> Any:
+        found, failed = compared(*asked)
+        never = {
+            one: (replace(option, time=replace(option.time, value=0.0)), case)
+            for one, (option, case) in found.items()
+        }
+        return never, failed
+
+    monkeypatch.setattr(measuring, "_compared", at_once)
+    asked = ("advise", "fake", "n=96", "--tasks", "96", "--on", "stampede2")
     with pytest.raises(UserError) as error:
         haloscope(*asked, "--out", tmp_path / "out")
     assert [one.where for one in error.value.problems] == ["advise fake"]
