@@ -61,7 +61,7 @@ def test_each_pasted_line_puts_ranks_on_their_nodes(lab: RunningLab, tmp_path: P
             subprocess.run(built, cwd=tmp_path, check=True)
             way = " ".join(one.version.split(".")[0].split()[:3])  # Open MPI 4
             ways[way] = lines[way].replace("mpirun", str(one.mpirun)) + f" ./{one.name}"
-    text = ["#!/bin/bash", *requests.sbatch(ADVISED), requests.script(ADVISED)]
+    text = ["#!/bin/bash", requests.sbatch_line(ADVISED), requests.script(ADVISED)]
     text += ["export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]
     text += [f"{line} > '{way}'" for way, line in ways.items()]
     (tmp_path / "job.sh").write_text("\n".join([*text, "true"]) + "\n")

@@ -46,6 +46,11 @@ def sbatch(one: Candidate) -> list[str]:
     return [f"#SBATCH {line}" for line in [*lines, f"--cpus-per-task={one.threads}"]]
 
 
+def sbatch_line(one: Candidate) -> str:
+    """All of them on one line of a job script."""
+    return f"#SBATCH {' '.join(line.removeprefix('#SBATCH ') for line in sbatch(one))}"
+
+
 def launchers(one: Candidate) -> Mapping[str, str]:
     """The command line of each launcher, up to the program.
 

@@ -65,7 +65,7 @@ examples:
 exit codes: 0 success, 1 a candidate failed, 2 usage error, 130 interrupted
 """
 _SHOWN = 5
-"""_SHOWN is the largest number of rows of the table of alternatives."""
+"""_SHOWN is how many layouts of the front are printed; the page has all of them."""
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -304,7 +304,7 @@ def _show(question: Question, result: Advice, failed: Sequence[str], out: Consol
     out.print(_sureness(result), markup=False, soft_wrap=True)
     out.print(_table(result))
     one = advised.candidate
-    lines = [*requests.sbatch(one), requests.launchers(one)["Slurm"]]
+    lines = [requests.sbatch_line(one), requests.launchers(one)["Slurm"]]
     if question.on.name == LOCAL:
         lines = [requests.launchers(one)["Open MPI"]]
     for line in lines:
@@ -361,13 +361,12 @@ def _by_paper(tables: Sequence[str]) -> str:
 
 
 def _table(result: Advice) -> Table:
-    """The front first, then others by time: few lines."""
+    """The front, the advised, and the default layout: few lines."""
     table = Table(box=None, pad_edge=False)
     for title in ("nodes", "tasks/node", "threads", "mapping", "time", "nodes x time", ""):
         table.add_column(title, justify="left" if title in ("mapping", "") else "right")
-    rest = [one for one in result.options if one not in result.front]
-    shown = [*result.front, *rest][:_SHOWN]
-    for one in sorted({id(o): o for o in (*shown, result.default)}.values(), key=_seconds):
+    shown = {id(one): one for one in (*result.front[:_SHOWN], result.advised, result.default)}
+    for one in sorted(shown.values(), key=_seconds):
         notes = [
             word
             for word, those in (

@@ -171,7 +171,8 @@ def _show(
     if found.left_out:
         other = size(found.left_out)
         screen.print(f"not included: {other} between or with other worlds", soft_wrap=True)
-    for line in (*requests.sbatch(best.candidate), requests.launchers(best.candidate)["Slurm"]):
+    advised = best.candidate
+    for line in (requests.sbatch_line(advised), requests.launchers(advised)["Slurm"]):
         screen.print(line, markup=False, soft_wrap=True)
     where = in_a_shell(out)
     for line in (
