@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from found import every, found, ratio, value
+from found import SIMULATED, every, found, ratio, value
 from recorded import Raw, fft, poisson, record
 
 from haloscope.findings.finding import Prominence, Verdict
+from haloscope.findings.sentences import sentence, within
 from haloscope.topics.scaling.findings import strong
 
 WORK = {"bytes": 1e9, "flops": 2e9, "messages": 0}
@@ -70,6 +71,29 @@ def test_of_several_ways_the_fastest_scales() -> None:
 
     assert one.common["transpose"] == "alltoallv"
     assert ratio(one.parts[0]) == pytest.approx(3.0, rel=0.02)
+
+
+def test_of_ways_that_are_equally_fast_the_first_scales() -> None:
+    raws = [
+        {**fft(ranks=ranks, time_s=time, transpose=way), "work": WORK, **SIMULATED}
+        for way, times in (("alltoallv", (0.8, 0.31)), ("pairwise", (0.9, 0.3)))
+        for ranks, time in zip((1, 4), times, strict=True)
+    ]
+
+    (one,) = found(strong, raws)
+
+    assert one.common["transpose"] == "alltoallv"
+
+
+def test_a_simulated_number_has_its_error_behind_it() -> None:
+    raws = [{**raw, **SIMULATED} for raw in _transforms({1: 0.8, 4: 0.25}) if not raw["launch"]]
+
+    (one,) = found(strong, raws)
+
+    (part,) = one.parts
+    assert part.estimate and part.estimate.band and part.ratio and part.ratio.estimate.band
+    text = sentence(one)
+    assert within(part.estimate.band) in text and within(part.ratio.estimate.band) in text
 
 
 def test_work_that_grows_with_its_processes_has_no_speedup() -> None:

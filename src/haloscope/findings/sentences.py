@@ -129,6 +129,11 @@ others, with as many kernels each."""
 def badge(trust: Trust) -> str:
     """That times were simulated, whether published ones validate them, and how far they are off."""
     told = [f"Simulated on {listed(trust.clusters)}"]
+    if trust.copied:
+        told.append(
+            f"The cluster file is a copy of {trust.copied} whose sources were not changed. "
+            f"Unless its numbers were, these are times of {trust.copied}"
+        )
     if trust.own:
         each = [
             f"times of {one.name} {within(one.band.factor)} "
@@ -144,11 +149,6 @@ def badge(trust: Trust) -> str:
         each = [f"times of {_names(these)} {error}" for error, these in [*alike.items()][:_GRADES]]
         rest = [one for these in [*alike.values()][_GRADES:] for one in these]
         told.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
-    if trust.copied:
-        told.append(
-            f"The cluster file is a copy of {trust.copied} whose sources were not changed: "
-            f"these are times of {trust.copied}"
-        )
     return ". ".join(told) + "."
 
 
@@ -385,8 +385,20 @@ def _ends(least: float, most: float, digits: int) -> str:
 
 def _how_sure(ratio: Ratio, *, inverse: bool = False) -> str:
     """Its interval; of a simulated one its error."""
-    found = interval(ratio.estimate.rate(1.0) if inverse else ratio.estimate)
-    return found or (within(ratio.estimate.band) if ratio.estimate.band else "")
+    band = ratio.estimate.band
+    return _interval_of(ratio, inverse=inverse) or (within(band) if band else "")
+
+
+def _interval_of(ratio: Ratio, *, inverse: bool = False) -> str:
+    return interval(ratio.estimate.rate(1.0) if inverse else ratio.estimate)
+
+
+def _off(estimate: Estimate) -> str:
+    """The error of a simulated number, behind it: " ± 18 %", " (within a factor of 2.4)"."""
+    if not estimate.band:
+        return ""
+    error = within(estimate.band)
+    return f" {error}" if estimate.band < _DOUBLE else f" (within {error})"
 
 
 def _compared(finding: Finding) -> str:
@@ -574,21 +586,22 @@ def _trend(finding: Finding) -> str:
 
 def _step(finding: Finding, part: Claim) -> str:
     own = words({**part.subject, **_at_settings(finding, part)})
-    told = _value(part, finding.metric) if part.estimate else ""
+    told = f"{_value(part, finding.metric)}{_off(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
         return f"{told}{_bracketed(own, _spread(part, finding.metric))}"
     reference = words(part.reference)
     inverse = part.ratio.estimate.value < 1
     with_own = f" with {own}" if own and not told else ""
+    off = _off(part.ratio.estimate)
     if finding.metric.better == "higher":
-        by = f"{_times(part.ratio)} as much{with_own} as with {reference}"
+        by = f"{_times(part.ratio)}{off} as much{with_own} as with {reference}"
     elif inverse:
-        by = f"takes {_times(part.ratio, inverse=True)} as long{with_own} as with {reference}"
+        by = f"takes {_times(part.ratio, inverse=True)}{off} as long{with_own} as with {reference}"
     else:
-        by = f"{_times(part.ratio)} faster{with_own} than with {reference}"
+        by = f"{_times(part.ratio)}{off} faster{with_own} than with {reference}"
     inverse = inverse and finding.metric.better != "higher"
     shown = "" if part.verdict not in _UNSHOWN else _VERDICTS[part.verdict]
-    sure = _how_sure(part.ratio, inverse=inverse)
+    sure = _interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
     cost = f"{_times(part.node_hours, inverse=True)} the node-hours" if part.node_hours else ""
     if told:

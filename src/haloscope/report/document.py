@@ -150,6 +150,12 @@ class Document:
         return [" ".join(filter(None, (marks.get(one), EXPLAINED[one].text))) for one in own]
 
     @property
+    def trust_class(self) -> str:
+        """Whether the badge is good news: not if the answer is near a cache size."""
+        near = self.answer and Caveat.NEAR_CACHE_SIZE in self.answer.caveats
+        return "partly" if near else self.trust.validated if self.trust else ""
+
+    @property
     def key_figures(self) -> list[KeyFigure]:
         """At most four numbers beside the answer."""
         own = [one for one in self.findings if one.severity is Prominence.KEY_FIGURE]
