@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
+from statistics import linear_regression
 from typing import Any
 
 import pytest
@@ -91,6 +93,87 @@ def test_a_name_in_the_legend_switches_its_curve(page: str, tmp_path: Path) -> N
     assert min(before) > 7
     assert between == [before[0], 0]
     assert after == before
+
+
+POINTS_AND_TICKS = """
+    const svg = document.querySelector("#figure-stream svg"), points = svg.querySelector(".points");
+    const axis = JSON.parse(points.dataset.axes).y, [x, y] = [...svg.nextElementSibling.children];
+    const drawn = () => [...points.querySelectorAll('[data-series="series-0"]')].map((one) => [
+        Number(one.getAttribute("aria-label").match(/bandwidth: (\\S+)/)[1]),
+        Number(one.getAttribute("cx")), Number(one.getAttribute("cy"))]);
+    const marked = () => [...svg.querySelectorAll('[id*="stream-bandwidth-series-0-"] use')].map(
+        (one) => [Number(one.getAttribute("x")), Number(one.getAttribute("y"))]);
+    const ticks = () => [...svg.querySelectorAll('[id*="-ytick_"], .tick-y')]
+        .filter((one) => one.style.display !== "none" && one.textContent.trim())
+        .map((one) => [
+            Number(one.textContent), one.querySelector("use").getBoundingClientRect().y]);
+    const moved = '[id*="-series-"] path, [id*="-placed-"] path';
+    const paths = () => [...svg.querySelectorAll(moved)]
+        .map((one) => one.getAttribute("d").match(/[-\\d.]+/g).map(Number));"""
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_an_axis_is_switched_between_logarithmic_and_linear(
+    page: str, tmp_path: Path, size: str
+) -> None:
+    script = f"""{POINTS_AND_TICKS}
+        const seen = () => [y.getAttribute("aria-pressed"), drawn(), marked(), ticks(), paths()];
+        const states = [seen()];
+        for (let k = 0; k < 2; ++k) {{ y.click(); states.push(seen()); }}
+        return [axis, x.textContent, y.textContent, states];"""
+
+    axis, x, y, (before, between, after) = done(page, tmp_path, script, size)
+
+    assert (axis["scale"], x, y) == ("log", "log x", "log y")
+    assert [state[0] for state in (before, between, after)] == ["true", "false", "true"]
+    for scaled, (_, points, marks, ticks, _) in ((math.log, before), (float, between)):
+        of_values = [(scaled(value), at) for value, _, at in points]
+        assert residual(of_values) < 0.2  # of a coordinate with one digit behind the point
+        assert len(ticks) > 1
+        assert (
+            residual([(scaled(value), at) for value, at in ticks if value or scaled is float]) < 1
+        )
+        places = {(round(across), round(at)) for across, at in marks}
+        assert all(
+            any(abs(a - across) <= 1 and abs(b - at) <= 1 for a, b in places)
+            for _, across, at in points
+        )
+    assert [at for _, _, at in between[1]] != [at for _, _, at in before[1]]
+    assert after[1] == before[1] and after[3] == before[3]
+    flat = [[number for path in state[4] for number in path] for state in (before, after)]
+    assert min(flat[1]) == pytest.approx(min(flat[0]), abs=0.1)
+    assert max(flat[1]) == pytest.approx(max(flat[0]), abs=0.1)
+
+
+def residual(pairs: list[tuple[float, float]]) -> float:
+    """How far the second numbers are from a straight line over the first, at most."""
+    line = linear_regression(*zip(*pairs, strict=True))
+    return max(abs(line.intercept + line.slope * a - b) for a, b in pairs)
+
+
+def test_guides_move_with_their_axis_alone(page: str, tmp_path: Path) -> None:
+    script = f"""{POINTS_AND_TICKS}
+        const guide = () => svg.querySelector('[id*="-placed-x-"] path').getAttribute("d")
+            .match(/[-\\d.]+/g).map(Number);
+        const states = [guide()];
+        y.click(); states.push(guide()); x.click(); states.push(guide());
+        return states.map((one) => [one[0], one.at(-2), one[1], one.at(-1)]);"""
+
+    drawn, of_y, of_x = done(page, tmp_path, script)
+
+    assert of_y == pytest.approx(drawn, abs=0.01)
+    assert of_x[2:] == pytest.approx(drawn[2:], abs=0.01)
+    assert of_x[0] == of_x[1] < drawn[0] - 10
+
+
+def test_an_axis_of_names_or_of_0_is_not_switched(page: str, tmp_path: Path) -> None:
+    script = """
+        const axis = { scale: "linear", drawn: [1, 9], ticks: [[1, "1"], [9, "9"]] };
+        return [axis, { ...axis, drawn: [0, 9] }, { ...axis, drawn: [2, 2] },
+                { ...axis, ticks: [[1, "one"], [9, "9"]] }, { ...axis, scale: "symlog" },
+                { ...axis, scale: "log" }].map(switchable);"""
+
+    assert done(page, tmp_path, script) == [True, False, False, False, False, True]
 
 
 def test_a_table_is_sorted_by_exact_values_and_back(page: str, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import Any
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Canvas
@@ -52,6 +53,7 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 11,
+    "font.sans-serif": ["DejaVu Sans", "Arial"],  # each text of an SVG repeats this list
     "font.size": 10,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
@@ -194,23 +196,34 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
             _model(axes, curve, style)
         else:
             _curve(axes, curve, style, pointed.index(curve))
-        for artist in (one for one in axes.get_children() if one not in before):
-            artist.set_gid(f"{series_id(panel, curve)}-{next(number)}")
+        _name(axes, before, series_id(panel, curve), number)
+    before = {*axes.get_children()}
     _bounds(axes, [curve for curve in panel.curves if curve.bound])
+    _name(axes, before, "placed", number)
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         shades = [m.y * m.band for curve in pointed for m in curve.marks if m.band]
         top = max([axes.dataLim.ymax, *(y for y in shades if y < _SHADED * axes.dataLim.ymax)])
         axes.set_ylim(0, 1.06 * top)
     _to_ticks(axes, panel.y)
+    before = {*axes.get_children()}
     _guides(axes, panel.guides)
+    _name(axes, before, "placed-x", number)
+    before = {*axes.get_children()}
     for low, high in panel.bands:
         axes.axhspan(low, high, color=MUTED, alpha=0.15, linewidth=0, zorder=0.5)
+    _name(axes, before, "placed-y", number)
     if any(mark.band for curve in pointed for mark in curve.marks):
         axes.fill_between([], [], **_SHADE, color=MUTED, label=BAND)
         names.append(BAND)
     if len(names) > 1:
         _legend(canvas, axes, panel, columns)
     return canvas
+
+
+def _name(axes: Axes, before: Set[Artist], name: str, number: Iterator[int]) -> None:
+    """Name what was drawn since then, for the page's script: placed-x has its own y, and so on."""
+    for artist in (one for one in axes.get_children() if one not in before):
+        artist.set_gid(f"{name}-{next(number)}")
 
 
 def _bounds(axes: Axes, curves: Sequence[Curve]) -> None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of points and cells on hover and touch; tables sorted, filtered, and saved as CSV.
+// Values of points on hover and touch; axes linear or logarithmic; tables sorted, filtered, and saved as CSV.
 // Without it the page has the same numbers.
 "use strict";
 
@@ -41,6 +41,154 @@ for (const entry of document.querySelectorAll('[id*="legend-series-"]')) {
     const parts = svg.querySelectorAll(`[id*="-${series}-"], [data-series="${series}"]`);
     for (const part of parts) part.style.display = on ? "" : "none";
   });
+}
+
+// Where an axis has a value, in the coordinates of its SVG; far outside where a logarithm is none.
+function placeOn({ scale, ends: [low, high], at: [from, to] }) {
+  const along = scale === "log" ? Math.log : Number;
+  return (value) => {
+    const part = (along(value) - along(low)) / (along(high) - along(low));
+    return from + (Number.isFinite(part) ? part : -9) * (to - from);
+  };
+}
+
+function valueOn({ scale, ends: [low, high], at: [from, to] }) {
+  return (place) => {
+    const part = (place - from) / (to - from);
+    return scale === "log" ? low * (high / low) ** part : low + part * (high - low);
+  };
+}
+
+// The same axis, linear where it was logarithmic, and the reverse.
+function otherwise(axis) {
+  const [least, most] = axis.drawn, room = 0.05;
+  const factor = (most / least) ** room, pad = room * (most - least);
+  return axis.scale === "log"
+    ? { ...axis, scale: "linear", ends: [axis.zero ? Math.min(0, least) : least - pad, most + pad] }
+    : { ...axis, scale: "log", ends: [least / factor, most * factor] };
+}
+
+// Round values of an axis that has no ticks of its own.
+function stepsOf(scale, [low, high]) {
+  const values = [];
+  if (scale === "log") {
+    const factors = high / low < 100 ? [1, 2, 5] : [1];
+    for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; ++power) {
+      values.push(...factors.map((factor) => factor * 10 ** power));
+    }
+    const inside = values.filter((value) => low <= value && value <= high);
+    if (inside.length > 1) return inside;
+    values.length = 0;
+  }
+  const least = (high - low) / 5, unit = 10 ** Math.floor(Math.log10(least));
+  const step = unit * [1, 2, 5, 10].find((factor) => factor * unit >= least);
+  for (let k = Math.ceil(low / step); k * step <= high; ++k) values.push(k * step);
+  return values;
+}
+
+// Ticks with room for their words, the largest first.
+function ticksOf(axis, which) {
+  const place = placeOn(axis), [low, high] = axis.ends, kept = [];
+  const own = axis.ticks.length ? axis.ticks : stepsOf(axis.scale, axis.ends).map(
+    (value) => [value, String(Number(value.toPrecision(6))).replace("-", "\u2212")]);
+  for (const [value, word] of [...own].sort((a, b) => b[0] - a[0])) {
+    const at = place(value), room = which === "x" ? 6 * word.length + 8 : 14;
+    if (value < low || value > high || kept.some(([other]) => Math.abs(other - at) < room)) continue;
+    kept.push([at, word]);
+  }
+  return kept;
+}
+
+// A path moved point by point; a smooth one in small pieces, as it bends between its points.
+function movedPath(path, moveX, moveY, pieces) {
+  const words = [];
+  let last;
+  for (const [, kind, x, y] of path.matchAll(/([ML]) (\S+) (\S+)/g)) {
+    const next = [Number(x), Number(y)], [from, steps] = kind === "L" ? [last, pieces] : [next, 1];
+    for (let k = 1; k <= steps; ++k) {
+      const [atX, atY] = next.map((end, side) => from[side] + (end - from[side]) * k / steps);
+      words.push(`${kind} ${moveX(atX).toFixed(2)} ${moveY(atY).toFixed(2)}`);
+    }
+    last = next;
+  }
+  return `${words.join(" ")}${path.includes("z") ? " z" : ""}`;
+}
+
+// How each part of a panel that lies on its axes is moved; without functions it is as it was drawn.
+function partsOf(svg) {
+  const parts = [];
+  for (const group of svg.querySelectorAll('[id*="-series-"], [id*="-placed-"], .points')) {
+    if (group.id.includes("legend-")) continue;
+    const only = group.id.match(/-placed-([xy])-/)?.[1], pieces = group.querySelector("use") ? 1 : 16;
+    for (const part of group.querySelectorAll("path, use, circle, text")) {
+      if (part.closest("defs")) continue;
+      const names = { path: ["d"], circle: ["cx", "cy"] }[part.tagName] ?? ["x", "y"];
+      const drawn = names.map((name) => part.getAttribute(name));
+      parts.push((moves) => {
+        const [moveX, moveY] = ["x", "y"].map((which) =>
+          only && only !== which ? (at) => at : moves[which]);
+        if (part.tagName === "path") {
+          part.setAttribute("d", movedPath(drawn[0], moveX, moveY, pieces));
+        } else if (part.tagName === "text") { // stands beside its place
+          const aside = part.style.textAnchor === "end" ? -3 : 3, x = Number(drawn[0]);
+          part.style.translate = `${moveX(x - aside) + aside - x}px`;
+        } else {
+          part.setAttribute(names[0], moveX(Number(drawn[0])));
+          part.setAttribute(names[1], moveY(Number(drawn[1])));
+        }
+      });
+    }
+  }
+  return parts;
+}
+
+function drawTicks(svg, which, axis, changed) {
+  const drawn = [...svg.querySelectorAll(`[id*="-${which}tick_"]`)];
+  for (const tick of drawn) tick.style.display = changed ? "none" : "";
+  for (const tick of svg.querySelectorAll(`.tick-${which}`)) tick.remove();
+  const like = drawn.find((tick) => tick.querySelector("use") && tick.querySelector("text"));
+  if (!changed || !like) return;
+  const from = Number(like.querySelector("use").getAttribute(which));
+  for (const [at, word] of ticksOf(axis, which)) {
+    const tick = like.cloneNode(true);
+    tick.querySelector("defs")?.remove();
+    for (const part of [tick, ...tick.querySelectorAll("[id]")]) part.removeAttribute("id");
+    tick.setAttribute("class", `tick-${which}`);
+    tick.style.display = "";
+    tick.querySelector("text").textContent = word;
+    tick.setAttribute("transform", which === "x" ? `translate(${at - from})` : `translate(0 ${at - from})`);
+    like.after(tick);
+  }
+}
+
+function switchable({ scale, drawn: [least, most], ticks }) {
+  const numbers = ticks.every(([, word]) => /\d/.test(word));
+  return scale !== "symlog" && least < most && (scale === "log" || (least > 0 && numbers));
+}
+
+for (const points of document.querySelectorAll(".points")) {
+  const svg = points.closest("svg"), axes = JSON.parse(points.dataset.axes), now = { ...axes };
+  const bar = document.createElement("div"), parts = partsOf(svg);
+  bar.className = "tools";
+  for (const which of ["x", "y"].filter((one) => switchable(axes[one]))) {
+    const button = document.createElement("button"), axis = axes[which];
+    button.textContent = `log ${which}`;
+    button.title = `Logarithmic or linear ${which} axis`;
+    const pressed = () => button.setAttribute("aria-pressed", String(now[which].scale === "log"));
+    pressed();
+    button.addEventListener("click", () => {
+      now[which] = now[which] === axis ? otherwise(axis) : axis;
+      pressed();
+      const moves = Object.fromEntries(["x", "y"].map((one) => {
+        const value = valueOn(axes[one]), place = placeOn(now[one]);
+        return [one, now[one] === axes[one] ? (at) => at : (at) => place(value(at))];
+      }));
+      for (const move of parts) move(moves);
+      drawTicks(svg, which, now[which], now[which] !== axis);
+    });
+    bar.append(button);
+  }
+  svg.after(bar);
 }
 
 function valueOf(cell) {

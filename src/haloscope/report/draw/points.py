@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points of a drawn panel that a reader can ask for their values, on hover or on touch."""
+"""What a page's script is told of a drawn panel: the values of its points, and its axes."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from html import escape
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from haloscope.quantities import signed, size
@@ -19,10 +22,38 @@ _UNIT = re.compile(r" \(([^()]+)\)$")
 
 
 def with_values(svg: str, canvas: Canvas, panel: Lines) -> str:
-    """Add to the SVG of a panel, which has been laid out, a target with the value of each point."""
+    """Add to the SVG of a panel, which has been laid out, a target with the value of each point.
+
+    Their group has the axes of the panel, as JSON.
+    """
     targets = "\n".join(_targets(canvas, panel))
+    (axes,) = canvas.axes
+    own = {which: _axis(canvas, axes, panel, which) for which in ("x", "y")}
+    told = f'class="points" data-axes="{escape(json.dumps(own, separators=(",", ":")))}"'
     end = svg.rindex("</svg>")
-    return f'{svg[:end]}<g class="points" fill="transparent">\n{targets}\n</g>\n{svg[end:]}'
+    return f'{svg[:end]}<g {told} fill="transparent">\n{targets}\n</g>\n{svg[end:]}'
+
+
+def _axis(canvas: Canvas, axes: Axes, panel: Lines, which: str) -> dict[str, Any]:
+    """An axis: its ends as values and in points of the SVG, its ticks, and the values drawn.
+
+    scale: "linear" or "log", or "symlog", which the script leaves as it is.
+    zero: whether a linear axis begins there.
+    """
+    axis, side = (panel.x, 0) if which == "x" else (panel.y, 1)
+    ends = axes.get_xlim() if which == "x" else axes.get_ylim()
+    across = canvas.get_size_inches()[side] * _POINTS_PER_INCH
+    box = axes.get_position()
+    at = (box.x0, box.x1) if which == "x" else (1 - box.y0, 1 - box.y1)
+    limits = axes.dataLim.intervalx if which == "x" else axes.dataLim.intervaly
+    return {
+        "scale": "log" if axis.scale == "log2" else axis.scale,
+        "ends": [float(end) for end in ends],
+        "at": [round(float(one * across), 2) for one in at],
+        "drawn": [float(end) for end in limits],
+        "ticks": [(value, word) for value, word in axis.ticks if word],
+        "zero": axis.from_zero,
+    }
 
 
 def _targets(canvas: Canvas, panel: Lines) -> Iterator[str]:
