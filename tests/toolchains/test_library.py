@@ -331,6 +331,83 @@ def test_crays_compiler_and_srun_are_the_systems_library(programs: Path, index: 
     assert index == []
 
 
+SPECTRUM = "mpirun (IBM Spectrum MPI) 10.4.0.03rtm4\n"
+OF_SPECTRUM = MACROS["openmpi"].replace("MAJOR_VERSION 4", "MAJOR_VERSION 10").replace("1\n", "4\n")
+OF_SPECTRUM = OF_SPECTRUM.replace("RELEASE_VERSION 4", "RELEASE_VERSION 0")
+OF_MVAPICH = '#define MPICH_VERSION "3.2.1"\n#define MVAPICH2_VERSION "2.3.7"\n'
+PALS = "mpiexec version 1.2.12\n"
+PARASTATION = "mpiexec 5.1.62-1\n"
+
+
+@pytest.mark.parametrize(
+    ("macros", "there", "family", "version", "launcher"),
+    [
+        (OF_SPECTRUM, {"mpirun": SPECTRUM}, "openmpi", "Spectrum MPI 10.4.0.03rtm4", None),
+        (
+            OF_MVAPICH,
+            {"mpirun_rsh": "", "mpiexec": MPICH_5.replace("5.0.2", "3.2.1")},
+            *("mpich", "MVAPICH2 2.3.7", None),
+        ),
+        (OF_MVAPICH, {"mpirun_rsh": "", "srun": ""}, "mpich", "MVAPICH2 2.3.7", "srun"),
+        (
+            '#define MPICH_VERSION "4.1.1"\n',
+            {"mpiexec": PARASTATION, "srun": ""},
+            *("mpich", "MPICH 4.1.1", "srun"),
+        ),
+        (MACROS["impi"], {"mpirun": INTEL, "srun": ""}, "impi", "Intel MPI 2021.18.1", None),
+    ],
+)
+def test_libraries_made_from_others_are_known_by_their_own_names(
+    programs: Path,
+    index: list[str],
+    macros: str,
+    there: dict[str, str],
+    family: str,
+    version: str,
+    launcher: str | None,
+) -> None:
+    compiler(programs / "mpicxx", macros)
+    for name, text in there.items():
+        script(programs / name, f"cat <<'END'\n{text}END")
+
+    found = library.ensure(say=silent)
+
+    assert (found.family, found.version, found.launcher) == (family, version, launcher)
+    assert found.mpirun.name in there and found.mpirun.name != "mpirun_rsh"
+    assert index == []
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "macros", "there", "named"),
+    [
+        ("CC", MACROS["cray"], {"mpiexec": PALS, "aprun": ""}, "mpiexec"),
+        ("mpicxx", OF_SPECTRUM, {"jsrun": "", "bsub": ""}, "Spectrum MPI 10.4.0"),
+        ("mpicxx", OF_MVAPICH, {"mpirun_rsh": ""}, "MVAPICH2 2.3.7"),
+        ("mpicxx", OF_MVAPICH, {"mpiexec": MPICH_5}, "MPICH 5.0.2"),
+        ("mpicxx", '#define MPICH_VERSION "4.1.1"\n', {"mpiexec": PARASTATION}, "mpiexec"),
+    ],
+)
+def test_a_library_whose_launcher_is_not_known_is_refused_by_name_and_not_replaced(
+    programs: Path,
+    index: list[str],
+    wrapper: str,
+    macros: str,
+    there: dict[str, str],
+    named: str,
+) -> None:
+    compiler(programs / wrapper, macros)
+    for name, text in there.items():
+        script(programs / name, f"cat <<'END'\n{text}END")
+
+    with pytest.raises(UserError) as caught:
+        library.ensure(say=silent)
+
+    (problem,) = caught.value.problems
+    assert problem.what.startswith(f"{programs / wrapper} belongs to ") and named in problem.what
+    assert "--toolchain openmpi" in problem.remedy
+    assert index == []
+
+
 def test_a_wrapper_without_its_mpirun_is_started_by_srun(programs: Path) -> None:
     compiler(programs / "mpicxx", MACROS["openmpi"])
     script(programs / "srun", "exit 0")

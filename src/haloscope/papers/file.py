@@ -85,7 +85,7 @@ class TableMachine:
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class TableFile(_File):

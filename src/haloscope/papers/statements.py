@@ -133,7 +133,9 @@ class Statement(BaseModel):
     simulation can then bear it out.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True
+    )
 
     id: str = Field(min_length=1)
     place: str = Field(min_length=1)

@@ -13,7 +13,9 @@ from haloscope.profiling.usage import CallsOfRank, Spent, Usage, bounds, total
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, populate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        frozen=True, populate_by_name=True, serialize_by_alias=True, defer_build=True
+    )
 
 
 class MessageTotal(_Model):

@@ -86,7 +86,7 @@ StepsSaid = Annotated[int, Field(ge=1)] | Called
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class ProgramParameter(_Table):

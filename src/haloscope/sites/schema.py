@@ -49,7 +49,7 @@ the option that each is. The others are refused there."""
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, defer_build=True)
 
 
 COUNT_LIMIT = 1_000_000

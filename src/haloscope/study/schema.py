@@ -183,7 +183,7 @@ Toolchains = AxisOf[str]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class LayoutAxes(_Model):

@@ -80,23 +80,28 @@ class Unusable:
 
 @dataclass(frozen=True)
 class _Told:
-    """What a program tells of its library. why: what keeps it from that, if it does not."""
+    """What a program tells of its library. why: what keeps it from that, if it does not.
+
+    base: the MPICH of a library that is made from one, as its launcher tells it.
+    """
 
     program: str
     family: Family | None
     version: str = ""
     why: str = ""
+    base: str = ""
 
     def fits(self, launcher: _Told) -> bool:
         """Whether a launcher is of the same library. Intel MPI writes its version in two ways."""
         if self.family is None or launcher.family != self.family:
             return False
-        return self.family == "impi" or _numbers(self.version) == _numbers(launcher.version)
+        own = self.base or self.version
+        return self.family == "impi" or _numbers(own) == _numbers(launcher.version)
 
 
 def _numbers(version: str) -> str:
-    """The name of a library and the numbers of its version: mpi.h of a 4.1.0rc1 has 4.1.0."""
-    return re.sub(r"(\d)[^\d.].*", r"\1", version)
+    """The name of a library and three numbers of its version: mpi.h of a 4.1.0rc1 has 4.1.0."""
+    return re.sub(r"(\d+(?:\.\d+){0,2}).*", r"\1", version)
 
 
 def found() -> Pair | None:
@@ -117,7 +122,8 @@ def _found() -> Pair | None:
         if family is None or (mpicxx.name == "CC" and does_not_compile(wrapper.program)):
             continue
         if fit := next((one for one in _launchers() if wrapper.fits(one)), None):
-            return Pair(mpicxx, Path(fit.program), family, fit.version)
+            version = wrapper.version if wrapper.base else fit.version
+            return Pair(mpicxx, Path(fit.program), family, version)
         if srun and not does_not_compile(wrapper.program):
             return Pair(mpicxx, Path(srun), family, wrapper.version, "srun")
     return None
@@ -224,7 +230,11 @@ def _launched(path: str) -> _Told:
 def _included(path: str, language: str = "c++") -> _Told:
     ended = macros_of(path, language)
     if family := family_of(ended.output):
-        return _Told(path, family, version_of(family, ended.output))
+        base = f"MPICH {_macro('MPICH_VERSION', ended.output)}"
+        of_mvapich = _MVAPICH.search(ended.output)
+        return _Told(
+            *(path, family, version_of(family, ended.output)), base=base if of_mvapich else ""
+        )
     why = "it finds no mpi.h"
     if ended.timed_out or ended.code:
         why = why_failed(ended, ANSWER_S)
@@ -235,6 +245,7 @@ def recognise(version_text: str) -> tuple[Family, str] | None:
     """Family and version from what `mpirun --version` prints; None for an unknown library."""
     patterns: tuple[tuple[Family, str, str], ...] = (
         ("openmpi", "Open MPI", r"\(Open(?: MPI|RTE)\) (\S+)"),
+        ("openmpi", "Spectrum MPI", r"\(IBM Spectrum MPI\) (\S+)"),
         ("impi", "Intel MPI", r"Intel\(R\) MPI Library.*Version (\d[^ ,]*(?: Update \d+)?)"),
         ("mpich", "MPICH", r"HYDRA build details:\s+Version:\s+(\S+)"),
     )
@@ -268,18 +279,29 @@ def family_of(macros: str) -> Family | None:
 
 def version_of(family: Family, macros: str) -> str:
     """A library's name and version by the macros of its mpi.h."""
-
-    def of(name: str) -> str:
-        found = re.search(rf'^#define {name} "?([^"\n]*)', macros, re.MULTILINE)
-        return found[1].strip() if found else ""
-
     if family == "openmpi":
-        parts = ("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION")
-        return f"Open MPI {'.'.join(map(of, parts))}"
+        major, *others = (
+            _macro(f"OMPI_{part}_VERSION", macros) for part in ("MAJOR", "MINOR", "RELEASE")
+        )
+        # IBM's, which is made from Open MPI, counts from 10 on
+        name = "Spectrum MPI" if len(major) > 1 else "Open MPI"
+        return f"{name} {'.'.join((major, *others))}"
     if family == "impi":
-        return f"Intel MPI {of('I_MPI_VERSION')}"
-    cray = of("CRAY_MPICH_VERSION") or os.environ.get("CRAY_MPICH_VERSION")
-    return f"Cray MPICH {cray}" if cray else f"MPICH {of('MPICH_VERSION')}"
+        return f"Intel MPI {_macro('I_MPI_VERSION', macros)}"
+    cray = _macro("CRAY_MPICH_VERSION", macros) or os.environ.get("CRAY_MPICH_VERSION")
+    if cray:
+        return f"Cray MPICH {cray}"
+    if own := _MVAPICH.search(macros):
+        return f"{own[1]} {own[2]}"
+    return f"MPICH {_macro('MPICH_VERSION', macros)}"
+
+
+_MVAPICH = re.compile(r'^#define (MVAPICH2?)_VERSION "?([^"\n]*)', re.MULTILINE)
+
+
+def _macro(name: str, macros: str) -> str:
+    found = re.search(rf'^#define {name} "?([^"\n]*)', macros, re.MULTILINE)
+    return found[1].strip() if found else ""
 
 
 @cache

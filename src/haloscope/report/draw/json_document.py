@@ -20,7 +20,7 @@ JsonScalar = str | int | float | bool | None
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(from_attributes=True, extra="ignore")
+    model_config = ConfigDict(from_attributes=True, extra="ignore", defer_build=True)
 
 
 class MetricJson(_Model):
