@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from recorded import quick, write_folder
-from simulated_build import skip_without_simgrid
 
 from haloscope.cli import COMMANDS, main, parse
 from haloscope.clusters import file as cluster_file
@@ -125,7 +124,5 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize("line", [line for line in COMMAND_LINES if not not_run(line)])
 def test_a_command_of_the_documentation_works(line: str) -> None:
-    if line.startswith("run ") and " --on " in line:
-        skip_without_simgrid()
     undecided = line.startswith("compare")  # a launch on each side decides nothing
     assert main(shlex.split(STANDS_FOR.get(line, line))) == (3 if undecided else 0)

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from fakes import STUDY, Laboratory
 from laboratory import ALL, QUIET, Run, Write, records
-from simulated_build import skip_without_simgrid
 
 from haloscope import cli
 from haloscope.commands import run
+from haloscope.errors import UserError
 from haloscope.records.record import append, read
 from haloscope.run import probing
 from haloscope.run.campaign import Campaign, Request, measure, start
 from haloscope.run.probing import Probe
 from haloscope.toolchains import build, library
+from haloscope.toolchains.simgrid import absent
 
 
 def test_a_run_leaves_a_folder_with_everything(
@@ -96,13 +97,30 @@ def test_a_study_s_minutes_are_told_where_it_is_measured_as_it_says(
     options: tuple[str, ...],
     told: bool,
 ) -> None:
-    if "--on" in options:
-        skip_without_simgrid()
     path = study_file("minutes = 3\n" + STUDY)
 
     assert haloscope("run", path, "--dry-run", *options) == 0
 
     assert ("about 3 minutes" in capsys.readouterr().out) is told
+
+
+def test_a_dry_run_on_a_cluster_works_without_simgrid_and_names_it(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = study_file(STUDY)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("SIMGRID_ROOT", raising=False)
+
+    assert haloscope("run", path, "--on", "tara", "--dry-run") == 0
+    assert absent().what in " ".join(capsys.readouterr().out.split())
+
+    with pytest.raises(UserError) as refused:
+        haloscope("run", path, "--on", "tara")
+    assert refused.value.problems == [absent()]
 
 
 def test_very_many_cases_are_a_line_each(
@@ -204,8 +222,6 @@ def test_a_bad_case_is_named_and_the_exit_code_is_1(
 def test_all_problems_are_found_before_anything_runs(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
-    from haloscope.errors import UserError
-
     text = STUDY.replace("launches", "lanches").replace("n = [8", "n = [0, 8").replace("2, ", "9, ")
     text = text.replace("ppn = [1, 2]", "ppn = [1, 9]") + 'toolchains = ["fak"]\n'
     text += '[[runs]]\nkernel = "fake"\n[[runs]]\nkernel = "fume"\n'
@@ -231,8 +247,6 @@ def test_all_problems_are_found_before_anything_runs(
 def test_what_needs_no_halobench_to_be_seen_is_refused_before_one_is_built(
     haloscope: Run, study_file: Write, laboratory: Laboratory, options: list[str]
 ) -> None:
-    from haloscope.errors import UserError
-
     laboratory.forget_builds()
     text = STUDY.replace("n = [8", "n = [0, 8") + '[[runs]]\nkernel = "fume"\nlanches = 3\n'
     path = study_file(text)
@@ -257,8 +271,6 @@ def test_what_needs_no_halobench_to_be_seen_is_refused_before_one_is_built(
 def test_names_that_nothing_has_are_refused_before_halobench_is_built(
     haloscope: Run, study_file: Write, laboratory: Laboratory, arguments: list[str]
 ) -> None:
-    from haloscope.errors import UserError
-
     laboratory.forget_builds()
     study_file(STUDY)
     with pytest.raises(UserError, match=r"'fake?r?'\n.*'fake'"):
@@ -269,8 +281,6 @@ def test_names_that_nothing_has_are_refused_before_halobench_is_built(
 def test_without_simgrid_nothing_is_built(
     haloscope: Run, study_file: Write, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from haloscope.errors import UserError
-
     laboratory.forget_builds()
     monkeypatch.setenv("SIMGRID_ROOT", "/nowhere")
     with pytest.raises(UserError, match="SimGrid is not installed"):
@@ -303,8 +313,6 @@ def test_without_simgrid_nothing_is_built(
 def test_options_that_can_not_be(
     haloscope: Run, study_file: Write, options: list[str], what: str
 ) -> None:
-    from haloscope.errors import UserError
-
     with pytest.raises(UserError, match=what):
         haloscope("run", study_file(STUDY), *options)
 
@@ -312,8 +320,6 @@ def test_options_that_can_not_be(
 def test_a_lab_that_is_not_up_says_how_it_gets_up(
     haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from haloscope.errors import UserError
-
     monkeypatch.setattr("haloscope.sites.file.OF_THE_LAB", tmp_path)
     with pytest.raises(UserError, match="--on lab: .*\n.*haloscope lab up"):
         haloscope("run", study_file(STUDY), "--on", "lab")
@@ -322,8 +328,6 @@ def test_a_lab_that_is_not_up_says_how_it_gets_up(
 def test_a_folder_with_results_is_not_written_over(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
-    from haloscope.errors import UserError
-
     folder = tmp_path / "out"
     haloscope("run", study_file(STUDY), "--out", folder)
     with pytest.raises(UserError, match=f"--out {folder}: "):
@@ -333,8 +337,6 @@ def test_a_folder_with_results_is_not_written_over(
 def test_a_kernel_in_place_of_a_study_is_told_its_command_and_the_other_way_round(
     haloscope: Run,
 ) -> None:
-    from haloscope.errors import UserError
-
     for words, command in (
         (("run", "fake"), "haloscope once fake"),
         (("run", "fake", "--dry-run"), "haloscope once fake"),
@@ -355,8 +357,6 @@ def planned(path: Path, folder: Path) -> Campaign:
 def test_of_two_studies_into_one_folder_at_once_the_second_is_refused(
     study_file: Write, tmp_path: Path
 ) -> None:
-    from haloscope.errors import UserError
-
     folder = tmp_path / "out"
     one = planned(study_file(STUDY), folder)
     other = planned(study_file(STUDY.replace("[8, 16]", "[8, 32]")), folder)
@@ -372,8 +372,6 @@ def test_of_two_studies_into_one_folder_at_once_the_second_is_refused(
 def test_a_place_where_nothing_can_be_written_is_refused(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
-    from haloscope.errors import UserError
-
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=f"--out .* {tmp_path}/file"):
         haloscope("run", study_file(STUDY), "--out", tmp_path / "file" / "out")
@@ -382,8 +380,6 @@ def test_a_place_where_nothing_can_be_written_is_refused(
 def test_a_table_that_chooses_by_a_setting_no_case_has_is_refused(
     haloscope: Run, study_file: Write
 ) -> None:
-    from haloscope.errors import UserError
-
     text = STUDY + "[[tables]]\nkind = 'summary'\nwhere = { m = 8, n = 8, ppn = 1 }\n"
     with pytest.raises(UserError) as caught:
         haloscope("run", study_file(text))
@@ -416,8 +412,6 @@ def test_what_lies_in_folders_beside_stops_no_run_and_is_not_told(
 def test_a_library_that_fails_by_itself_leaves_nothing(
     haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from haloscope.errors import UserError
-
     monkeypatch.setattr(probing, "probe", lambda *_: Probe(None, "no component 'nope'"))
     with pytest.raises(UserError, match="no component 'nope'"):
         haloscope("run", study_file(STUDY), "--out", tmp_path / "out")

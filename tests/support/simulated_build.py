@@ -39,14 +39,9 @@ def build_it() -> None:
             assert done.returncode == 0, done.stdout + done.stderr
 
 
-def skip_without_simgrid() -> None:
-    """Skip the test that runs, by the name of what this machine lacks."""
+@pytest.fixture(scope="session")
+def smpi() -> None:
     missing = missing_program()
     if missing is not None:
         pytest.skip(f"{missing} is not there (Debian, Ubuntu: apt install simgrid libsimgrid-dev)")
-
-
-@pytest.fixture(scope="session")
-def smpi() -> None:
-    skip_without_simgrid()
     build_it()

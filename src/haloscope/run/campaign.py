@@ -150,7 +150,7 @@ class Campaign:
     @cached_property
     def _simulator(self) -> SimgridRunner | None:
         """What simulates cases on this machine; None where they run, or are simulated by jobs."""
-        if self.place.facts.simulated and self.plan.via is None:
+        if self.place.facts.simulated and self.plan.via is None and self.bench.built:
             runner = self.place.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
             return runner if isinstance(runner, SimgridRunner) else None
         return None

@@ -28,7 +28,7 @@ from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
 from haloscope.toolchains.library import Toolchain
-from haloscope.toolchains.simgrid import SIMGRID, smpi
+from haloscope.toolchains.simgrid import SIMGRID, absent, programs, smpi
 
 _CACHE = {"level", "size_bytes", "shared_by"}
 """What a record says of a cache."""
@@ -78,8 +78,12 @@ class SimulatedCluster:
         return workbench.of_one(self._smpi)
 
     def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
-        """The same: nothing is fetched for it."""
-        return workbench.of_one(self._smpi), ()
+        """The same. Without SimGrid a dry run goes on with its place, and says what is missing."""
+        if programs() is not None:
+            return workbench.of_one(self._smpi), ()
+        missing = absent()
+        first = f"before the run: {missing.what}; {missing.remedy}"
+        return Workbench({}, (SIMGRID,), (), pending=(SIMGRID,)), (first,)
 
     @cached_property
     def _smpi(self) -> Toolchain:

@@ -118,13 +118,18 @@ def _instead() -> str:
     return "unset SIMGRID_ROOT; then " if os.environ.get("SIMGRID_ROOT") else ""
 
 
+def absent() -> Problem:
+    """That SimGrid is not installed."""
+    what = f"SimGrid is not installed: smpicxx or smpirun is not in {folder() or 'PATH'}"
+    remedy = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
+    return Problem("simulation", what, remedy)
+
+
 def smpi() -> Toolchain:
     """The two as a toolchain. UserError where they are not installed, or too old."""
     there = programs()
     if there is None:
-        what = f"SimGrid is not installed: smpicxx or smpirun is not in {folder() or 'PATH'}"
-        remedy = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
-        raise UserError(Problem("simulation", what, remedy))
+        raise UserError(absent())
     mpicxx, mpirun = there
     done = process.run([str(mpirun), "-version"], os.environ, in_path.ANSWER_S)
     if done.code != 0 or done.timed_out:
