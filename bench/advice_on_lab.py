@@ -223,7 +223,7 @@ def _over(one: Sequence[float], other: Sequence[float]) -> Sequence[float]:
 
 
 def described(node: Path, nodes: int, rate: str) -> str:
-    """The lab's cluster file: a node as calibrate wrote it, and the links."""
+    """The lab's cluster file: that of a node, and the links."""
     text = re.sub(r"^nodes = .*", f"nodes = {nodes}", node.read_text(), count=1, flags=re.M)
     return text + NETWORK.format(bandwidth=HEADERS * rate_of(rate) / 8)
 
