@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One kernel: each of its small cases with every choice of its parameters, all of which check their
-// own answers; on fewer ranks than it needs, that it refuses them. Arguments: threads, the
-// kernel.
+// Each small case of kernels with every choice of its parameters, all of which check their own
+// answers; on fewer ranks than a kernel needs, that it refuses them. Arguments: threads, and
+// kernels: one, or all, of which HALOBENCH_KERNEL selects one.
 #include <algorithm>
+#include <cstdlib>
 
 #include "case.hpp"
 #include "expect.hpp"
@@ -64,18 +65,11 @@ struct Runner {
   }
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Environment environment(argc, argv);
-  const Communicator comm(MPI_COMM_WORLD);
-  Runner runner{environment, comm, {}};
-  runner.command.threads = std::stoi(argv[1]);
-  runner.command.kernel = argv[2];
-  const auto kernel = halobench::find_kernel(runner.command.kernel);
+void test_kernel(Runner& runner, const Kernel& kernel) {
+  runner.command.kernel = kernel.name;
   expect::is_true(!kernel.small.empty(), kernel.name + " has no small case");
   for (const auto& small : kernel.small) {
-    if (comm.size() < kernel.least_ranks) {
+    if (runner.comm.size() < kernel.least_ranks) {
       runner.is_refused(kernel, small);
       continue;
     }
@@ -83,6 +77,26 @@ int main(int argc, char** argv) {
     auto rounds = small;
     rounds.emplace_back("synchronisation=round_time");
     runner.is_good(rounds);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Environment environment(argc, argv);
+  const Communicator comm(MPI_COMM_WORLD);
+  Runner runner{environment, comm, {}};
+  runner.command.threads = std::stoi(argv[1]);
+  std::string name = argv[2];
+  const auto* selected = std::getenv("HALOBENCH_KERNEL");
+  if (name == "all" && selected != nullptr) name = selected;
+  if (name != "all") {
+    test_kernel(runner, halobench::find_kernel(name));
+    return expect::exit_code();
+  }
+  for (const auto& kernel : halobench::kernels()) {
+    if (comm.rank() == 0) std::cout << kernel.name << std::endl;  // the last one if it hangs
+    test_kernel(runner, kernel);
   }
   return expect::exit_code();
 }

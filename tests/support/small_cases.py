@@ -26,7 +26,7 @@ def commands(kernel: str, mpicxx: Path) -> list[list[str]]:
         ["cmake", "--build", "build/release", "--target", "test_kernels"],
         [
             *("ctest", "--test-dir", "build/release", "--output-on-failure", "--no-tests=error"),
-            *("-R", f"^{kernel}_[0-9]+_ranks"),
+            *("-R", f"^({kernel}|all)_[0-9]_ranks"),
         ],
     ]
 
@@ -37,7 +37,8 @@ def main(words: list[str]) -> int:
     if len(words) != 1 or words[0] not in known:
         print(f"give one kernel: {', '.join(known)}", file=sys.stderr)
         return 2
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "HALOBENCH_KERNEL": words[0]}
     for command in commands(words[0], library.ensure().mpicxx):
         done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
         if done.returncode != 0:
