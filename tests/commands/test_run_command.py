@@ -465,7 +465,7 @@ def test_a_request_to_end_is_an_interrupt(
 ) -> None:
     def ended(_: object) -> int:
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(9)
+        time.sleep(600)
         return 0
 
     monkeypatch.setattr(cli, "parse", lambda _: SimpleNamespace(execute=ended, verbosity="normal"))

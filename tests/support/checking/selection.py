@@ -27,7 +27,7 @@ class Change:
 
 def change(python: Path, root: Path, *words: str) -> Change:
     """Ask tests/support/reach.py; SystemExit where there is no such commit."""
-    command = [python, "tests/support/reach.py", *words]
+    command = [str(python), "tests/support/reach.py", *words]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{words[-1]}: {done.stderr.strip().splitlines()[-1]}")
