@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run every comparison with another program, and make docs/performance.md of their pages.
+
+usage: .venv/bin/python bench/all.py [SCRIPT ...] [--short | --page]
+
+Scripts: those of COMPARISONS; all by default. --short has fewer rounds: ten minutes on two cores,
+instead of an hour. --page runs none. Each script writes its page in docs/bench; what is not run
+stays there as it is, with its machine and date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from turns import ROOT
+
+PAGE = ROOT / "docs" / "performance.md"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A script: the kernel, the Debian packages of its peer, and its words for both lengths."""
+
+    kernel: str
+    long: str = ""
+    short: str = ""
+    packages: tuple[str, ...] = ()
+
+
+_PETSC = ("petsc-dev",)
+COMPARISONS: Mapping[str, Comparison] = {
+    "poisson_cg": Comparison("poisson_cg", "--rounds 9", "--rounds 2", _PETSC),
+    "spmv": Comparison("spmv", "--rounds 9", "3d27 --rounds 2", _PETSC),
+    "star_forest": Comparison(
+        "star forests", "--rounds 5", "pingpong unpack scatter setup --rounds 2", _PETSC
+    ),
+    "fft": Comparison("fft_pencil", "--rounds 5", "--rounds 1", ("libfftw3-mpi-dev",)),
+    "fe_heat": Comparison("fe_heat", "--rounds 5", "--rounds 1"),
+    "jacobi3d": Comparison("jacobi3d", "--rounds 7", "--rounds 1"),
+    "pingpong_imb": Comparison("pingpong", "--launches 130", "--launches 10"),
+}
+"""COMPARISONS are the scripts whose pages have a peer or a bound, in the order of the table."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table. against: the peer, or the bound. ratio: above 1 is faster than it."""
+
+    kernel: str
+    case: str
+    against: str
+    ratio: float
+    spread: str
+    is_bound: bool
+    machine: str
+    command: str
+    page: str
+
+    @property
+    def row(self) -> str:
+        """The line in Markdown; what is slower than its peer stands out."""
+        shown = f"{self.ratio:.3g}"
+        if self.ratio < 1 and not self.is_bound:
+            shown = f"**{shown}**, slower"
+        cells = (self.kernel, self.case, self.against, shown, self.spread, self.machine)
+        return f"| {' | '.join(cells)} | [`{self.command}`](bench/{self.page}.md) |"
+
+
+_PEER = re.compile(r"\b(Petsc|PETSc|FFTW|textbook)[^/]* / ")
+_OWN_DATE = re.compile(r"^(?:.*?, )?(\d{4}-\d\d-\d\d) [\d:]+ UTC(?:, commit [\w-]+)?; (.+), load")
+
+
+def lines_of(name: str, text: str) -> Iterator[Line]:
+    """What a page has of peers and bounds."""
+    kernel, section, head = COMPARISONS[name].kernel, "", [""]
+    called = re.search(r"^Command: `(?:python )?(.*?)`, (\d{4}-\d\d-\d\d)", text, re.M)
+    processor = re.search(r"^Machine: (.*), Linux", text, re.M)
+    if called is None or processor is None:
+        sys.exit(f"docs/bench/{name}.md: no command, or no machine; run bench/{name}.py")
+    machine = f"{processor[1]}, {called[2]}"
+    for line in text.splitlines():
+        if line.startswith("#"):
+            section = line.lstrip("# ") if line.startswith("##") else ""
+        elif own := _OWN_DATE.match(line):
+            machine = f"{own[2]}, {own[1]}"
+        elif not line.startswith("|"):
+            head = [""]
+        elif not line.startswith("|---"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if head == [""]:
+                head = cells
+                continue
+            found = _ratio(dict(zip(head, cells, strict=True)), head[0])
+            if found is not None:
+                case = ", ".join(filter(None, (section, found[0])))
+                yield Line(kernel, case, *found[1:], machine, called[1], name)
+
+
+def _ratio(row: Mapping[str, str], first: str) -> tuple[str, str, float, str, bool] | None:
+    """Case, peer or bound, ratio, its spread, and whether it is a bound; None for other rows."""
+    name = row[first]
+    case = f"{first} {name}".strip()
+    if "faster by" in row:
+        return case, "PETSc", _number(row["faster by"]), row["range"], False
+    if "sf_pingpong, us" in row:
+        ratio = _number(row["PETSc, us"]) / _number(row["sf_pingpong, us"])
+        return f"sf_pingpong: {case}", "PETSc", ratio, "", False
+    if "IMB-MPI1" in row:
+        low, high = (1 / _number(end) for end in row["interval"].split(" to "))
+        return name, "IMB-MPI1", 1 / _number(row["ratio"]), f"{high:.3g} to {low:.3g}", False
+    if row.get("share"):
+        return name, "triad", _number(row["share"]), "", True
+    if first == "what" and row["median"].endswith(" x"):
+        if " / triad" in name:
+            return name.replace(" / triad", ""), "triad", _number(row["median"]), row["range"], True
+        if peer := _PEER.search(name):
+            against = peer[1].replace("Petsc", "PETSc")
+            return name, against, _number(row["median"]), row["range"], False
+    return None
+
+
+def _number(text: str) -> float:
+    return float(text.split()[0])
+
+
+def table() -> list[str]:
+    """docs/performance.md, of the pages as they are."""
+    found = [
+        line
+        for name in COMPARISONS
+        for line in lines_of(name, (ROOT / f"docs/bench/{name}.md").read_text(encoding="utf-8"))
+    ]
+    slower = sum(line.ratio < 1 and not line.is_bound for line in found)
+    peers = sum(not line.is_bound for line in found)
+    return [
+        "# Performance",
+        "",
+        "Kernels compared with other programs, and with the memory bandwidth of the same machine "
+        "(triad). A ratio is the peer's time over ours, or the achieved share of the bound. "
+        f"{slower} of {peers} comparisons with a peer are slower; they are marked. "
+        "A ratio holds for its machine. `bench/all.py` runs the scripts, and makes this page of "
+        "theirs.",
+        "",
+        "| kernel | case | compared with | ratio | range | machine | command and page |",
+        "|---|---|---|---|---|---|---|",
+        *(line.row for line in found),
+    ]
+
+
+def require(packages: Sequence[str]) -> None:
+    """Install the Debian packages of peers that are missing, or say how."""
+    query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}"]
+    missing = [
+        one
+        for one in packages
+        if shutil.which(query[0]) is None
+        or subprocess.run([*query, one], capture_output=True, text=True, check=False).stdout
+        != "installed"
+    ]
+    install = ["apt-get", "install", "--yes", *missing]
+    if missing and (os.geteuid() or shutil.which(install[0]) is None):
+        sys.exit(f"missing: {', '.join(missing)}. Debian, Ubuntu: sudo {' '.join(install)}")
+    if missing:
+        subprocess.run(install, check=True)
+
+
+def main() -> None:
+    """Run the scripts, and write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("scripts", nargs="*", metavar="SCRIPT", help=", ".join(COMPARISONS))
+    parser.add_argument("--short", action="store_true", help="fewer rounds")
+    parser.add_argument("--page", action="store_true", help="run nothing")
+    asked = parser.parse_args()
+    if unknown := [name for name in asked.scripts if name not in COMPARISONS]:
+        parser.error(f"unknown: {', '.join(unknown)}; known: {', '.join(COMPARISONS)}")
+    names = [] if asked.page else asked.scripts or list(COMPARISONS)
+    require([*dict.fromkeys(one for name in names for one in COMPARISONS[name].packages)])
+    for name in names:
+        words = COMPARISONS[name].short if asked.short else COMPARISONS[name].long
+        script = str(Path(__file__).with_name(f"{name}.py").relative_to(ROOT))
+        print(f"{script} {words}", flush=True)
+        subprocess.run([sys.executable, script, *words.split()], check=True, cwd=ROOT)
+    PAGE.write_text("\n".join(table()) + "\n", encoding="utf-8")
+    print(PAGE)
+
+
+if __name__ == "__main__":
+    main()
