@@ -98,15 +98,18 @@ def test_a_name_in_the_legend_switches_its_curve(page: str, tmp_path: Path) -> N
 POINTS_AND_TICKS = """
     const svg = document.querySelector("#figure-stream svg"), points = svg.querySelector(".points");
     const axis = JSON.parse(points.dataset.axes).y, [x, y] = [...svg.nextElementSibling.children];
+    const middle = (one) => {
+        const { y, height } = one.getBoundingClientRect();
+        return y + height / 2;
+    };
     const drawn = () => [...points.querySelectorAll('[data-series="series-0"]')].map((one) => [
         Number(one.getAttribute("aria-label").match(/bandwidth: (\\S+)/)[1]),
-        Number(one.getAttribute("cx")), Number(one.getAttribute("cy"))]);
+        Number(one.getAttribute("cx")), Number(one.getAttribute("cy")), middle(one)]);
     const marked = () => [...svg.querySelectorAll('[id*="stream-bandwidth-series-0-"] use')].map(
         (one) => [Number(one.getAttribute("x")), Number(one.getAttribute("y"))]);
     const ticks = () => [...svg.querySelectorAll('[id*="-ytick_"], .tick-y')]
         .filter((one) => one.style.display !== "none" && one.textContent.trim())
-        .map((one) => [
-            Number(one.textContent), one.querySelector("use").getBoundingClientRect().y]);
+        .map((one) => [Number(one.textContent), middle(one.querySelector("use"))]);
     const moved = '[id*="-series-"] path, [id*="-placed-"] path';
     const paths = () => [...svg.querySelectorAll(moved)]
         .map((one) => one.getAttribute("d").match(/[-\\d.]+/g).map(Number));"""
@@ -127,18 +130,17 @@ def test_an_axis_is_switched_between_logarithmic_and_linear(
     assert (axis["scale"], x, y) == ("log", "log x", "log y")
     assert [state[0] for state in (before, between, after)] == ["true", "false", "true"]
     for scaled, (_, points, marks, ticks, _) in ((math.log, before), (float, between)):
-        of_values = [(scaled(value), at) for value, _, at in points]
+        of_values = [(scaled(value), at) for value, _, at, _ in points]
         assert residual(of_values) < 0.2  # of a coordinate with one digit behind the point
         assert len(ticks) > 1
-        assert (
-            residual([(scaled(value), at) for value, at in ticks if value or scaled is float]) < 1
-        )
+        seen = [(value, at) for value, _, _, at in points] + [tuple(tick) for tick in ticks]
+        assert residual([(scaled(value), at) for value, at in seen]) < 1
         places = {(round(across), round(at)) for across, at in marks}
         assert all(
             any(abs(a - across) <= 1 and abs(b - at) <= 1 for a, b in places)
-            for _, across, at in points
+            for _, across, at, _ in points
         )
-    assert [at for _, _, at in between[1]] != [at for _, _, at in before[1]]
+    assert [one[2] for one in between[1]] != [one[2] for one in before[1]]
     assert after[1] == before[1] and after[3] == before[3]
     flat = [[number for path in state[4] for number in path] for state in (before, after)]
     assert min(flat[1]) == pytest.approx(min(flat[0]), abs=0.1)
@@ -258,6 +260,19 @@ def test_a_link_to_a_table_opens_its_topic(page: str, tmp_path: Path) -> None:
         return [before, topic.open];"""
 
     assert done(page, tmp_path, script) == [False, True]
+
+
+def test_each_figure_and_table_has_its_link(page: str, tmp_path: Path) -> None:
+    script = """
+        const link = (element) => element.querySelector('a[href^="#"]')?.getAttribute("href");
+        return [...document.querySelectorAll("figure"), ...document.querySelectorAll(".box table")]
+            .map((one) => [one.id, link(one.tagName === "FIGURE" ? one
+                : one.closest(".box").previousElementSibling)]);"""
+
+    links = done(page, tmp_path, script)
+
+    assert {one.partition("-")[0] for one, _ in links} == {"figure", "table"}
+    assert all(link == f"#{one}" for one, link in links)
 
 
 def test_all_values_are_on_the_page_without_the_script(page: str) -> None:

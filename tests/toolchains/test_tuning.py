@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.toolchains import tuning
+from haloscope.toolchains import parameter_files, tuning
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
@@ -80,6 +80,17 @@ def test_parameters_of_the_system_are_recorded_with_their_file_and_respected(
     command, environment = launch_command(installed, asked, ["prog"], {})
     found = tuning.of_launch({}, installed, command, environment)
     assert found.overridden[f"{file}: btl"] == "^tcp,ofi,uct,openib,usnic"
+
+
+def test_open_mpi_4_is_asked_by_its_faster_program(installed: Toolchain, tmp_path: Path) -> None:
+    """ompi_info opens all components: 0.3 s of each launch."""
+    slow, fast = (tmp_path / "usr/bin" / name for name in ("ompi_info", "orte-info"))
+    slow.rename(fast)
+    slow.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n")
+    slow.chmod(0o755)
+
+    assert parameter_files.sysconfdir(installed, {}) == tmp_path / "etc"
+    assert not (tmp_path / "asked").exists()
 
 
 @pytest.mark.parametrize("name", ["mca_base_param_files", "mca_param_files"])

@@ -249,6 +249,14 @@ function csvOf(table) {
   return `${lines.join("\n")}\n`;
 }
 
+function linkTo(element, kind) {
+  const link = document.createElement("a");
+  link.textContent = "link";
+  link.title = `Permanent link to this ${kind}`;
+  link.href = `#${element.id}`;
+  return link;
+}
+
 function tools(table) {
   const bar = document.createElement("div");
   bar.className = "tools";
@@ -260,11 +268,7 @@ function tools(table) {
   save.addEventListener("click", () => {
     save.href = URL.createObjectURL(new Blob([csvOf(table)], { type: "text/csv" }));
   });
-  const link = document.createElement("a");
-  link.textContent = "link";
-  link.title = "Permanent link to this table";
-  link.href = `#${table.id}`;
-  bar.append(link, save);
+  bar.append(linkTo(table, "table"), save);
   const rows = [...table.tBodies[0].rows];
   if (rows.length > 8) {
     const filter = document.createElement("input");
@@ -286,6 +290,10 @@ function tools(table) {
 for (const table of document.querySelectorAll(".box table")) {
   sortable(table);
   tools(table);
+}
+
+for (const figure of document.querySelectorAll("figure[id]")) {
+  figure.querySelector("figcaption").append(" ", linkTo(figure, "figure"));
 }
 
 function open() {

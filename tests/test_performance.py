@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/performance.md: one table of what the pages of bench have of peers and bounds."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+PAGE = """\
+# spmv compared with PETSc
+
+Command: `python bench/spmv.py --rounds 3`, 2026-11-21 04:37 UTC, commit 55b79dd.
+Machine: AMD EPYC, Linux 6.18.
+
+## 3d27
+
+| what | median | range | target | |
+|---|---|---|---|---|
+| PETSc MatMult / spmv, 1 rank | 0.94 x | 0.9 to 1.2 | at least 1.2 x | not met |
+| bandwidth / triad, 1 rank | 0.8 x | 0.6 to 0.9 | at least 0.8 x | met |
+| memory | 3 vectors | 3 to 3 | at most 3 vectors | met |
+
+| bytes | pingpong, us | sf_pingpong, us | PETSc, us |
+|---|---|---|---|
+| 8 | 0.2 | 0.4 | 1 |
+
+2026-11-25 04:37 UTC, commit 1234567; Intel, load average 1.0 on 2 processors.
+
+| size | ours | IMB-MPI1 | ratio | interval | |
+|---|---|---|---|---|---|
+| 8 B | 1 | 0.8 | 1.25 | 0.5 to 2 | different |
+"""
+
+
+@pytest.fixture(scope="module")
+def every() -> ModuleType:
+    sys.path.insert(0, str(ROOT / "bench"))
+    try:
+        spec = importlib.util.spec_from_file_location("bench_all", ROOT / "bench/all.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def test_a_page_has_its_peers_and_bounds_with_machine_and_command(every: ModuleType) -> None:
+    found = [*every.lines_of("spmv", PAGE)]
+
+    assert [(one.against, one.ratio, one.is_bound) for one in found] == [
+        ("PETSc", 0.94, False),
+        ("triad", 0.8, True),
+        ("PETSc", 2.5, False),
+        ("IMB-MPI1", 0.8, False),
+    ]
+    assert [one.machine for one in found] == [*["AMD EPYC, 2026-11-21"] * 3, "Intel, 2026-11-25"]
+    assert {one.command for one in found} == {"bench/spmv.py --rounds 3"}
+    assert [one.spread for one in found] == ["0.9 to 1.2", "0.6 to 0.9", "", "0.5 to 2"]
+    assert ["**" in one.row for one in found] == [True, False, False, True]
+
+
+def test_the_page_is_of_the_pages_of_the_scripts(every: ModuleType) -> None:
+    """Run bench/all.py --page."""
+    assert every.PAGE.read_text(encoding="utf-8").splitlines() == every.table()
+
+
+def test_every_comparison_has_its_script_and_a_line(every: ModuleType) -> None:
+    for name in every.COMPARISONS:
+        assert (ROOT / f"bench/{name}.py").is_file()
+        assert [*every.lines_of(name, (ROOT / f"docs/bench/{name}.md").read_text(encoding="utf-8"))]
