@@ -275,6 +275,11 @@ def test_each_figure_and_table_has_its_link(page: str, tmp_path: Path) -> None:
     assert all(link == f"#{one}" for one, link in links)
 
 
+def test_a_page_is_one_small_file_that_asks_for_nothing_else(page: str) -> None:
+    assert len(page.encode()) < 600_000  # 0.43 MB
+    assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page)
+
+
 def test_all_values_are_on_the_page_without_the_script(page: str) -> None:
     without = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
 
