@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from noted import shows
 
 LAUNCHER = Path(__file__).parents[1] / "haloscope"
 TOOLS = "sh readlink dirname cat cksum grep find rm mkdir flock tee tail env touch sleep chmod sed"
@@ -484,7 +485,7 @@ def test_with_none_of_them_it_says_what_to_install(checkout: Checkout) -> None:
 def test_a_python_that_is_too_old(checkout: Checkout) -> None:
     code, _, err = checkout.run(can="")
     assert code == 2
-    assert "Python 3.11 or newer is needed; found: Python 3.9.2" in err
+    assert shows(err, "Python 3.11 or newer", "Python 3.9.2")
 
 
 def test_a_newer_python_under_another_name_is_found(checkout: Checkout) -> None:

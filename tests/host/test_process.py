@@ -2,6 +2,7 @@
 """Jobs end, and nothing of them is left: not by a time limit, an exception, or kill -9."""
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -59,7 +60,7 @@ def test_the_exit_code_is_that_of_the_command(script: str, code: int) -> None:
 
 def test_a_launcher_that_is_not_there() -> None:
     ended = process.run(["/no/such/mpirun"], os.environ, 600)
-    assert (ended.code, ended.output) == (127, "/no/such/mpirun: No such file or directory\n")
+    assert (ended.code, ended.output) == (127, f"/no/such/mpirun: {os.strerror(errno.ENOENT)}\n")
 
 
 def test_the_end_of_what_was_printed_is_kept() -> None:

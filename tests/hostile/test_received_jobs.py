@@ -84,7 +84,7 @@ def test_without_an_answer_nothing_is_cancelled_and_it_is_said(
     )
 
     assert main(["cancel", "R"]) == 2
-    assert "Slurm: no answer: Unable to contact" in capsys.readouterr().err
+    assert "no answer: Unable to contact" in capsys.readouterr().err
     assert main(["status", "R"]) == 0
     assert "Unable to contact" in capsys.readouterr().out
     assert not (place / "cancelled").exists()

@@ -185,7 +185,7 @@ def test_sizes_too_small_to_show_a_bandwidth_are_said_to_be() -> None:
     fit = hockney.fit(falling, "least_squares", NONE)
     assert fit.bandwidth_bytes_per_s.value < 0
     assert "determine no bandwidth" in fit.warnings[0]
-    assert "one of the two is only a limit" in hockney.fit(falling, "log", NONE).warnings[0]
+    assert "only a limit" in hockney.fit(falling, "log", NONE).warnings[0]
 
 
 def test_a_bandwidth_that_noise_does_not_bound_is_infinite_above() -> None:

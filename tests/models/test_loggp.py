@@ -139,7 +139,7 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
 
 def test_a_delay_shorter_than_the_gap_is_refused() -> None:
     data = measured()
-    with pytest.raises(ValueError, match=r"at 1 B the delay, 100 ns, is shorter than the gap"):
+    with pytest.raises(ValueError, match=r"1 B .*100 ns.* shorter than the gap"):
         loggp.fit(replace(data, delay_s=np.full_like(data.delay_s, 1e-7)), NONE)
 
 

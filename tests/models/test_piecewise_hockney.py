@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from model_data import SIZES, Array, holds, launches, orfeo
+from noted import shows
 
 from haloscope.models import piecewise_hockney
 from haloscope.models.intervals import Intervals
@@ -209,7 +210,7 @@ def test_pieces_follow_published_curves_where_one_line_cannot() -> None:
 def test_a_negative_alpha_is_shown_with_its_reason() -> None:
     fit = piecewise_hockney.fit(orfeo("thin_core_vader"), intervals=NONE)
     assert fit.pieces[-1].alpha_s.value < 0
-    assert any("4 MiB to 256 MiB: alpha is negative" in said for said in fit.warnings)
+    assert shows(fit.warnings, "4 MiB to 256 MiB: ", "negative")
 
 
 def test_a_piece_without_growth_has_no_bandwidth() -> None:
@@ -231,5 +232,5 @@ def test_the_middle_of_a_boundary_divides() -> None:
 @pytest.mark.parametrize(("points", "fewest"), [(2, 3), (10, 2)])
 def test_too_few_points_are_refused(points: int, fewest: int) -> None:
     data = sweep(list(SIZES[:points]), [1e-6] * points)
-    with pytest.raises(ValueError, match="three points or more|as many sizes"):
+    with pytest.raises(ValueError, match="three points|as many sizes"):
         piecewise_hockney.fit(data, fewest_points=fewest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from model_data import Array, holds, launches
+from noted import shows
 
 from haloscope.models import ring
 from haloscope.models.intervals import Intervals
@@ -91,9 +92,7 @@ def test_a_level_of_one_point_is_left_out_and_said() -> None:
     times_s = 1e-6 + 1e-6 * RANKS[:13]
     fit = ring.fit(sweep(list(RANKS[:13]), list(times_s), joint=False), THIN, NONE)
     assert [piece.level.name for piece in fit.pieces] == ["intra_socket"]
-    assert fit.warnings == (
-        "inter_socket: measured with one number of ranks, which determines no line.",
-    )
+    assert len(fit.warnings) == 1 and shows(fit.warnings, "inter_socket: ", "one number of ranks")
     assert np.isnan(fit.predict(13.0))
     assert fit.residuals.x.size == 12
 
@@ -108,7 +107,7 @@ def test_a_line_below_nothing_is_said_of_the_first_level_and_where_a_further_one
     steep = [3e-6, 9e-6, 15e-6]
     fit = ring.fit(sweep([2, 3, 4], steep, joint=False), THIN, NONE)
     assert fit.doubts == fit.warnings
-    assert "intra_socket: the line gives −9.00 µs for 0 ranks" in fit.doubts[0]
+    assert shows(fit.doubts[0], "intra_socket: ", "−9.00 µs for 0 ranks")
 
     both = sweep([2, 3, 13, 14], [3e-6, 4e-6, 20e-6, 30e-6], joint=False)
     assert ring.fit(both, THIN, NONE).doubts == ()  # dearer messages than the first level's
@@ -130,5 +129,5 @@ def test_levels_that_overlap_are_refused() -> None:
 
 
 def test_data_without_a_line_are_refused() -> None:
-    with pytest.raises(ValueError, match="no level was measured with two"):
+    with pytest.raises(ValueError, match="no level .* with two"):
         ring.fit(sweep([2], [1e-6], joint=False), THIN, NONE)

@@ -70,12 +70,12 @@ def test_no_coefficient_is_negative() -> None:
 
 def test_four_numbers_of_processes_are_too_few() -> None:
     assert FEWEST == 5
-    with pytest.raises(ValueError, match="measured with 4 numbers of processes; a law needs"):
+    with pytest.raises(ValueError, match="with 4 numbers of processes; "):
         fit(P[:4], [[1.0]] * 4)
 
 
 def test_what_no_law_predicts_is_refused_and_so_are_times_of_none() -> None:
-    with pytest.raises(ValueError, match="error of .* % at points left out"):
+    with pytest.raises(ValueError, match=" % at points left out"):
         fit(P[:6], [[1.0], [9.0], [0.2], [7.0], [0.1], [8.0]])
     with pytest.raises(ValueError, match="times must be positive"):
         fit(P[:5], [[1.0]] * 4 + [[0.0]])
@@ -103,5 +103,5 @@ def test_every_term_is_searched_once_and_named() -> None:
 
 def test_a_last_point_that_the_others_say_nothing_of_makes_no_law() -> None:
     """A steep term passes through all five; without the last there is no sign of it."""
-    with pytest.raises(ValueError, match="error of 40 % at points left out"):
+    with pytest.raises(ValueError, match=" 40 % at points left out"):
         fit([1, 2, 4, 8, 64], [[1.0], [1.0], [1.0], [1.0], [10.0]])

@@ -76,7 +76,7 @@ def test_a_device_adds_what_an_operation_begins_with_and_waits() -> None:
     assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
     lacking = {**data.parts_s, **device}
     lacking.pop("synchronise at the end")
-    with pytest.raises(ValueError, match="on a device begin, synchronise, synchronise at the end"):
+    with pytest.raises(ValueError, match=": on a device begin, synchronise, synchronise"):
         PartTimes(SIZES, SIZES, data.whole_s, lacking)
 
 
@@ -214,7 +214,7 @@ def test_what_is_no_measurement_is_refused() -> None:
     data = made()
     with pytest.raises(ValueError, match="4 increasing sizes"):
         PartTimes(SIZES[:3], SIZES[:3], data.whole_s[:, :3], {})
-    with pytest.raises(ValueError, match="the parts of a step are messages, bcast pack"):
+    with pytest.raises(ValueError, match=" are messages, bcast pack"):
         PartTimes(SIZES, SIZES, data.whole_s, {"messages": data.whole_s})
     with pytest.raises(ValueError, match="one value >= 0"):
         PartTimes(SIZES, SIZES, -data.whole_s, data.parts_s)

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from noted import shows
 from recorded import MACHINE, bad, cases, changed, heat, poisson, quick, write_folder
 
 from haloscope.analysis.context import Context
@@ -141,10 +143,9 @@ where = { exchnage = "blocking" }  # codespell:ignore
     first, *_ = report.findings
     assert (first.question, first.caveats) == ("figure 'scaling'", (Caveat.UNKNOWN_SETTING,))
     assert "'exchange'" in str(first.parts[0].subject["name"])
-    assert report.left_out == (
-        "No table 'hybrid_grid': no case suits it.",
-        "No figure 'scaling': no case suits it.",
-    )
+    table, figure = report.left_out
+    assert "No table 'hybrid_grid'" in table
+    assert "No figure 'scaling'" in figure
 
 
 def test_cases_without_a_launch_are_no_cases_that_do_not_suit(tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ def test_how_many_cases_of_which_kernel_are_no_setting(tmp_path: Path) -> None:
     assert report.summary == "2 cases of poisson_cg, 2 good launches."
     (tmp_path / "two").mkdir()
     both = document(write_folder(tmp_path / "two", [poisson(64), poisson(128), heat()], STUDY))
-    assert both.summary == "3 cases (1 of fe_heat and 2 of poisson_cg), 3 good launches."
+    assert shows(both.summary, "3 cases (1 of fe_heat and 2 of poisson_cg)", "3 good launches")
 
 
 def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Path) -> None:
@@ -189,11 +190,10 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
     missing = report.findings[0]
     assert (missing.question, missing.caveats) == ("3 of 4 launches", (Caveat.INCOMPLETE,))
     assert [(part.count, part.subject["name"]) for part in missing.parts] == [(3, "not run")]
-    assert report.left_out == (
-        "Not run: poisson_cg: N = 64: 1 of 2 launches.",
-        "Not run: poisson_cg: N = 128: both launches.",
-        "Left out, as this machine is one node: 2 nodes.",
-    )
+    one, both, nodes = report.left_out
+    assert shows(one, "Not run: ", "N = 64: 1 of 2 launches")
+    assert shows(both, "Not run: ", "N = 128: both launches")
+    assert nodes.startswith("Left out") and nodes.endswith(": 2 nodes.")
 
 
 def test_a_study_stopped_early_says_in_one_line_what_was_not_run(tmp_path: Path) -> None:
@@ -201,10 +201,11 @@ def test_a_study_stopped_early_says_in_one_line_what_was_not_run(tmp_path: Path)
     write_plan(tmp_path, cases, [])
     write_folder(tmp_path, cases[:1])
 
-    assert document(tmp_path).left_out == (
-        "Not run: 9 of 10 launches of 5 cases: poisson_cg: N = 64; poisson_cg: N = 128; "
-        "poisson_cg: N = 256; and 2 more.",
-    )
+    (line,) = document(tmp_path).left_out
+    assert line.startswith("Not run: 9 of 10 launches of 5 cases: ")
+    assert re.findall(r"N = (\d+)|(and 2 more)", line) == [
+        ("64", ""), ("128", ""), ("256", ""), ("", "and 2 more")
+    ]  # fmt: skip
 
 
 def test_a_launch_that_was_tried_again_counts_as_its_last_try(tmp_path: Path) -> None:
@@ -220,15 +221,12 @@ def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -
     report = document(write_folder(tmp_path, quick()))
 
     assert ("processor", str(MACHINE["cpu"])) in report.machine
-    assert ("caches", "L1 32 KiB a core, L2 2 MiB a core, L3 32 MiB for 2 cores") in report.machine
+    assert shows(dict(report.machine)["caches"], "L1 32 KiB ", "L2 2 MiB ", "L3 32 MiB for 2 cores")
     assert ("frequency governor", "not known") in report.machine
     assert report.toolchains[0][0] == "system"
     assert report.toolchains[0][1].startswith("Open MPI v4.1.4")
-    assert "Clock: MPI_Wtime, resolution 1.00 ns, cost of a call 25.0 ns." in report.method[1]
-    assert (
-        "Launches per case: 4 to 5, in random order. Repetitions per launch: 1 to 5."
-        in (report.method[2])
-    )
+    assert shows(report.method[1], "Clock: MPI_Wtime", "1.00 ns", " 25.0 ns.")
+    assert shows(report.method[2], "Launches per case: 4 to 5", "Repetitions per launch: 1 to 5.")
     facts = dict(report.provenance)
     assert facts["seed"] == "12345"
     assert facts["git commit"] == "0123456789abcdef0123456789abcdef01234567"
@@ -243,7 +241,7 @@ def test_records_that_say_little_are_no_obstacle(tmp_path: Path) -> None:
     report = document(write_folder(tmp_path, [bare]))
 
     assert report.machine == ()
-    assert report.left_out == ("Left out: poisson_cg: the only launch failed: killed",)
+    assert len(report.left_out) == 1 and shows(report.left_out, ": poisson_cg: ", " failed: killed")
 
 
 @pytest.mark.parametrize(

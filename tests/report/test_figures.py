@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
-from noted import noted
+from noted import noted, shows
 from recorded import bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.context import Context
@@ -132,10 +132,7 @@ def test_words_of_a_ping_pong_are_of_all_its_curves() -> None:
 
     (figure,) = draw("pingpong", [near, far])
 
-    assert figure.alt == (
-        "Ping-pong by message size. 8 B: half round trip 1.00 µs (shm); highest bandwidth "
-        "8.00 GB/s at 1 MiB (tcp)."
-    )
+    assert shows(figure.alt, "8 B: ", " 1.00 µs (shm)", " 8.00 GB/s at 1 MiB (tcp)")
 
 
 def test_a_speedup_below_one_has_its_ticks() -> None:

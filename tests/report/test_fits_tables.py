@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 from made import build, column, draw, panels
+from noted import shows
 from recorded import Raw, cases, changed, overheads, pingpong
 
 from haloscope.analysis.fits import loggp_by_launch, rendezvous_bytes
@@ -97,7 +98,8 @@ def test_an_extrapolation_from_other_sizes_than_the_reports_says_so_everywhere()
     )
     assert said in parameters.notes
     for panel in panels(figure):
-        assert "Hockney, extrapolated: B from 1 MiB to 4 MiB" in [c.label for c in panel.curves]
+        labels = [curve.label for curve in panel.curves]
+        assert shows(labels, "Hockney, extrapolated", "from 1 MiB to 4 MiB")
     whole = [pingpong(launch=k, sizes=[0, *(2**k for k in range(29))]) for k in range(6)]
     parameters, _ = build("fits", whole)
     assert not any("not all in this" in note for note in parameters.notes)
@@ -122,7 +124,7 @@ def test_a_loggp_that_can_not_be_fitted_says_why() -> None:
     (parameters,) = build("fits", [raw])
 
     assert [row[3].text for row in parameters.rows] == ["not fitted"]
-    assert any("LogGP: not fitted: at 1 B the delay" in note for note in parameters.notes)
+    assert shows(parameters.notes, "LogGP: not fitted: ", " 1 B ")
 
 
 def test_a_model_looks_the_same_in_every_panel_and_figure() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from made import build, column, draw, panels
-from noted import noted
+from noted import noted, shows
 from recorded import Raw, cases, changed, pingpong, record
 
 from haloscope.report.method import method
@@ -114,10 +114,7 @@ def test_a_warmup_that_is_found_is_left_out_and_told() -> None:
     (case,) = cases(raws)
     assert case.times_s == [1e-6] * 6
     told = method(case.launches, [case], {})
-    assert (
-        "Warm-up was found in 1 of 1 series of repetitions, one per size of a case; excluded "
-        "warm-up: 1."
-    ) in told
+    assert shows(told, "Warm-up was found in 1 of 1 series", "excluded warm-up: 1.")
     assert not any(
         "Warm-up was found" in line for line in method(case.launches[:5], cases(raws[:5]), {})
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from made import build, draw
-from noted import noted
+from noted import noted, shows
 from recorded import Raw, cases, pingpong, poisson, write_folder
 
 from haloscope.analysis.context import Context
@@ -41,11 +41,8 @@ def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
     first, *_, last = told
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
-    assert (
-        "1 solve: 20 iterations were simulated. The remaining iterations, up to the known number, "
-        "are assumed to take as long as the last simulated ones: 1581 (a paper, table 1)."
-    ) in told
-    assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of simulation, ")
+    assert shows(told, "1 solve: 20 iterations were simulated.", ": 1581 (a paper, table 1).")
+    assert shows(last, ": 120 in 500 ms of simulation, ")
     assert "240 per second" in last
     assert any(line.startswith("Results computed and verified: 1 of 2.") for line in told)
     for word in ("Mann-Whitney", "may use, which", "bootstrap", "Every timed configuration"):

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from noted import noted
+from noted import noted, shows
 from recorded import MACHINE, Raw, cases, on_device, pingpong, star_forest
 
 from haloscope.analysis.context import Context
@@ -101,7 +101,7 @@ def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> 
     assert published(on_summit(mpi="nccl")) == [None]
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
-    assert table.title.endswith("on a socket, GPUs' memory, gpu_aware")
+    assert table.title.split(", ")[-2:] == ["GPUs' memory", "gpu_aware"]
     assert any("for the simulated cluster" in note for note in table.notes)
 
 
@@ -120,7 +120,7 @@ def test_published_times_of_gpus_stand_beside_real_ones_of_the_same_messages_alo
     assert published(gpus_shared=2) is None  # which table 3 has not
     assert (published(mpi="staged"), published(mpi="nccl")) == (None, None)
     assert any(note.startswith("Published times") for note in built().notes)
-    assert built(gpus_shared=2).title.endswith("on one GPU, device's memory, gpu_aware")
+    assert " on one GPU, " in built(gpus_shared=2).title
 
 
 def test_ranks_on_two_sockets_share_no_gpu_however_many_may() -> None:
@@ -229,9 +229,7 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert summed[4] > 1.05 * added[4]  # type: ignore[operator]
     notes = " ".join(table.notes)
     assert "closer to the maximum" in notes
-    assert re.search(
-        "Messages take longer than the scatter up to [45].*, and is shorter for larger sizes", notes
-    )
+    assert re.search("longer than the scatter up to [45].* shorter for larger sizes", notes)
     assert "reduce unpack, fitted" in notes
     assert "leave a barrier" not in notes
 
@@ -329,7 +327,7 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
         ("pack", False), ("wait", False), ("exchange", True),
     ]  # fmt: skip
-    assert figure.alt == "Phases of 2 ranks over time. Longest: wait (8 B) and wait (32 KiB)."
+    assert shows(figure.alt, " 2 ranks ", "Longest: wait (8 B) and wait (32 KiB).")
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
     assert "Thin bars" in figure.notes[0] and "Clocks agree within 400 ns." in figure.notes[1]
@@ -403,10 +401,7 @@ def test_a_timeline_that_ends_before_its_step_says_so() -> None:
         return figure
 
     cut, whole = drawn(3), drawn(4)
-    assert (
-        "its first 3 phases. Rows that end with a line and dots (8 B: at 900 ns; "
-        "32 KiB: at 900 ns) may continue." in " ".join(cut.notes)
-    )
+    assert shows(" ".join(cut.notes), "first 3 phases", "(8 B: at 900 ns; 32 KiB: at 900 ns)")
     assert cut.alt.endswith("Cut off 32 KiB: at 900 ns.")
     panel = cut.panels[0]
     assert isinstance(panel, Gantt)

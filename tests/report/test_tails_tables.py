@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from made import build, column, texts
+from noted import noted, shows
 from recorded import Raw, cases, pingpong, poisson
 
 from haloscope.analysis.context import Context
@@ -28,7 +29,7 @@ def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
     ]  # fmt: skip
     assert [row[4].low, row[4].high] == pytest.approx([2.0, 2.0])
     assert any("P95 100 and P99 500, over all launches" in note for note in table.notes)
-    assert any("geometric mean of the percentiles of 6 launches" in note for note in table.notes)
+    assert noted(table, "geometric mean ", " of 6 launches")
     assert (row[5].low, row[5].spread) == (None, "")  # P99 takes 500 in each
     assert any("too few of its own" in note for note in table.notes)
 
@@ -39,9 +40,8 @@ def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
     (row,) = table.rows
     assert (row[2].text, row[5].text) == ("120 in 6 launches", "too few repetitions")
     assert build("tails", repeated(15)) == []
-    assert tables.why_none("tails", cases(repeated(15)), Context()) == (
-        "P95 requires 100 repetitions over all launches; no case has more than 90 without warm-up"
-    )
+    why = tables.why_none("tails", cases(repeated(15)), Context())
+    assert shows(why, "P95 requires 100 ", " more than 90 ")
     assert tables.why_none("tails", [], Context()) == "no case suits it"
 
 
@@ -50,9 +50,8 @@ def test_repetitions_that_only_warmed_up_do_not_count_as_enough() -> None:
     raws = [{**raw, "times_s": warming} for raw in repeated(20, launches=5)]
 
     assert build("tails", raws) == []
-    assert tables.why_none("tails", cases(raws), Context()) == (
-        "P95 requires 100 repetitions over all launches; no case has more than 85 without warm-up"
-    )
+    why = tables.why_none("tails", cases(raws), Context())
+    assert shows(why, "P95 requires 100 ", " more than 85 ")
 
 
 def test_points_of_a_sweep_have_tails_each_and_simulations_none() -> None:

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a table or a figure has a note of a kind, whatever its words are."""
+"""Whether a text has certain values, whatever its words are."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.table import Table
 
 
-def noted(item: Table | Figure, fragment: str) -> bool:
-    """Whether one of its notes has a fragment: a sign, or a number with its unit."""
-    return any(fragment in note for note in item.notes)
+def shows(texts: str | Iterable[str], *values: str) -> bool:
+    """Whether one text has all of these values: names, signs, or numbers with their units."""
+    every = (texts,) if isinstance(texts, str) else texts
+    return any(all(value in text for value in values) for text in every)
+
+
+def noted(item: Table | Figure, *values: str) -> bool:
+    """Whether one note of a table or a figure has all of these values."""
+    return shows(item.notes, *values)

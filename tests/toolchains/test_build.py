@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 from filelock import FileLock
+from noted import shows
 
 from haloscope.errors import UserError
 from haloscope.host import machine, scratch
@@ -131,7 +132,7 @@ def test_built_once_and_then_taken_from_the_cache(
     program = found.path(ONE)
     assert output(program) == "first\n"
     assert len(said) == 1
-    assert said[0].startswith("building one for fake: Fake MPI 1.0, ")
+    assert shows(said[0], "building one for fake: ", "Fake MPI 1.0")
     assert steps[-1] == (3, 3)
     assert leftovers(tmp_path) == []
     assert built(toolchain, source) == (program, [])
@@ -267,7 +268,7 @@ def test_a_further_program_compiles_only_what_is_new(
 
     build.build(found, [ONE, TWO, DEVICE], say=said.append)
 
-    assert said[0].startswith("building two and one (device) for fake: ")
+    assert shows(said[0], "building two and one (device) ", " fake: ")
     log = next((tmp_path / "cache" / "builds").glob("*.log")).read_text()
     assert compiled(log) == ["main.cpp"] * 2
     assert found.lacking([ONE, TWO, DEVICE]) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from found import found, ratio, value, verdicts
+from noted import noted
 from recorded import Raw, cases, pingpong
 
 from haloscope.analysis.context import Context
@@ -168,7 +169,7 @@ def test_what_was_launched_too_seldom_keeps_no_one_else_from_being_told_apart() 
     (part,) = one.parts
     assert (part.subject, part.reference) == ({"name": "mpich"}, {"name": "openmpi"})
     assert one.of == 3 and len(one.cases) == 2
-    assert any("(too few launches for a test): impi." in note for note in table.notes)
+    assert noted(table, "too few launches", "): impi.")
 
 
 def test_placements_are_set_against_each_other_library_by_library() -> None:

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests assert values, not sentences: how many pin six words or more of a text in a row."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+WORDS = 6
+MOST = 60
+"""MOST is the largest number of tests that pin a sentence; lower it when fewer do."""
+_WORD = re.compile(r"\S*[A-Za-z]{2,}\S*|\b[aI]\b")
+
+
+def asserted(test: ast.AST) -> Iterator[str]:
+    """The texts in the assertions of a test, and the patterns of errors that it expects."""
+    for node in ast.walk(test):
+        match node:
+            case ast.Assert(test=inner):
+                yield from strings(inner)
+            case ast.keyword(arg="match", value=inner):
+                yield from strings(inner)
+
+
+def strings(node: ast.AST) -> Iterator[str]:
+    """All texts of an expression."""
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Constant(value=str(text)):
+                yield text
+
+
+def is_a_sentence(text: str) -> bool:
+    """Whether a line of it has six words or more."""
+    return any(len(_WORD.findall(line)) >= WORDS for line in text.splitlines())
+
+
+def pinning(source: str) -> list[str]:
+    """The names of the tests of a module that pin a sentence."""
+    return [
+        node.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith("test_")
+        and any(is_a_sentence(text) for text in asserted(node))
+    ]
+
+
+def test_few_tests_pin_a_sentence() -> None:
+    found = [
+        f"{path.relative_to(TESTS)}: {name}"
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for name in pinning(path.read_text(encoding="utf-8"))
+    ]
+
+    assert len(found) <= MOST, "assert fields or values (tests/support/noted.py)\n" + "\n".join(
+        found
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "pins"),
+    [
+        ("assert note == 'Left out: 3 cases without any good launch'", True),
+        ("assert note == ('a table of ' 'four columns and rows')", True),
+        ("assert f'{name} is not one of all the names' in note", True),
+        ("with pytest.raises(UserError, match='give a number from one to ten'): pass", True),
+        ("assert shows(note, 'Left out: 3 cases', 'any good launch')", False),
+        ("note = 'Left out: 3 cases without any good launch'", False),
+    ],
+)
+def test_a_pinned_sentence_is_found(line: str, *, pins: bool) -> None:
+    assert bool(pinning(f"def test_one():\n    {line}\n")) == pins
