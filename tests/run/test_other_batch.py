@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Studies through PBS, LSF and Flux that are faked, with real launches: submitted, followed, told.
 
-Jobs of the fakes run on this machine, and so have one node. PSI/J is the real one.
+Jobs of the fakes run on this machine, and so have one node.
 """
 
 from __future__ import annotations

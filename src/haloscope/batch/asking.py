@@ -38,8 +38,9 @@ def output_of(
     away: re.Pattern[str],
     *,
     also_errors: bool = False,
+    given: str = "",
 ) -> str:
-    """Return the output of a command. also_errors: with its standard error.
+    """Return the output of a command. also_errors: with its standard error. given: its input.
 
     variables: its whole environment. away: matches messages that the batch system does not answer.
     Raise RefusedError with its output if it fails, NoAnswerError if the batch system does not
@@ -53,7 +54,7 @@ def output_of(
             encoding="utf-8",
             errors="replace",
             env=variables,
-            stdin=subprocess.DEVNULL,
+            input=given,
             timeout=ANSWER_S,
             check=False,
         )

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flux: jobs submitted, found, followed and cancelled by its own commands.
-
-PSI/J starts as many copies of a program as a job of Flux has nodes, and gives it no name: a driver
-would run on each node, and none could be found again.
-"""
+"""Flux: jobs submitted, found, followed, and cancelled by its own commands."""
 
 from __future__ import annotations
 

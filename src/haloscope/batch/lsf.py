@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LSF: jobs submitted by PSI/J, found and followed by bjobs."""
+"""LSF: jobs submitted by bsub, found and followed by bjobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from haloscope.batch import asking, psij_jobs
+from haloscope.batch import asking
 from haloscope.batch.allocation import INSIDE, Allocation, of_lines
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
@@ -46,9 +46,9 @@ class Lsf:
     warns: ClassVar = False
     logs: ClassVar = False
 
-    def output(self, *words: str) -> str:
-        """Return what a command printed. Errors as of `asking.output_of`."""
-        return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
+    def output(self, *words: str, given: str = "") -> str:
+        """Return what a command printed. Errors and `given` as of `asking.output_of`."""
+        return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY, given=given)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Whole nodes, no second beginning, and whatever else the site file asks for."""
@@ -74,10 +74,14 @@ class Lsf:
         return sorted(name for name in environment if name.startswith(("LSB_DEFAULT", "BSUB_")))
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now."""
-        variables = asking.environment(_OURS_TO_SAY, {})
-        asking.require("bsub", variables)
-        return psij_jobs.submitted("lsf", str(script), variables, _AWAY)
+        """The id of a job that is submitted now.
+
+        bsub reads #BSUB lines on its standard input, whatever LSB_BSUB_PARSE_SCRIPT is.
+        """
+        printed = self.output("bsub", given=script.read_text(encoding="utf-8"))
+        if (job := re.search(r"Job <(\d+)>", printed)) is None:
+            raise NoAnswerError(f"bsub printed no job id, but {printed!r}")
+        return job[1]
 
     def found(self, name: str, comment: str) -> str | None:
         """The id of the job of its own name, waiting, at work or ended just now; else None."""
@@ -117,9 +121,7 @@ class Lsf:
 
     def cancel(self, job: str) -> None:
         """Cancel a job; one that has ended stays as it is."""
-        variables = asking.environment(_OURS_TO_SAY, {})
-        asking.require("bkill", variables)
-        psij_jobs.cancel("lsf", job, variables, _AWAY)
+        self.output("bkill", job)
 
     def require_queue(self, name: str) -> None:
         """RefusedError where there is no queue of that name."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PBS Pro and OpenPBS: jobs submitted by PSI/J, found and followed by qselect and qstat."""
+"""PBS Pro and OpenPBS: jobs submitted by qsub, found and followed by qselect and qstat."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from haloscope.batch import asking, psij_jobs
+from haloscope.batch import asking
 from haloscope.batch.allocation import INSIDE, Allocation, of_lines
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
@@ -76,9 +76,10 @@ class Pbs:
 
     def submitted(self, script: Path) -> str:
         """The id of a job that is submitted now."""
-        variables = asking.environment(_OURS_TO_SAY, {})
-        asking.require("qsub", variables)
-        return psij_jobs.submitted("pbs", str(script), variables, _AWAY)
+        job = self.output("qsub", str(script)).strip()
+        if not re.fullmatch(r"\d\S*", job):
+            raise NoAnswerError(f"qsub printed no job id, but {job!r}")
+        return job
 
     def found(self, name: str, comment: str) -> str | None:
         """The id of the job of its own name, waiting, at work or ended just now; else None."""
@@ -121,9 +122,7 @@ class Pbs:
 
     def cancel(self, job: str) -> None:
         """Cancel a job. RefusedError where it has ended."""
-        variables = asking.environment(_OURS_TO_SAY, {})
-        asking.require("qdel", variables)
-        psij_jobs.cancel("pbs", job, variables, _AWAY)
+        self.output("qdel", job)
 
     def require_queue(self, name: str) -> None:
         """RefusedError where there is no queue of that name."""

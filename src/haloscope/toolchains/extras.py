@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be added beside MPI libraries, without root: FFTW, LAMMPS, SimGrid, PSI/J and nvcc.
+"""What can be added beside MPI libraries, without root: FFTW, LAMMPS, SimGrid and nvcc.
 
 Each is filled into a folder of its own, beside where it will lie, and moved there in one step: what
 is there is whole, and an installation that was cut off is begun anew.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.toolchains import cuda, fftw, lammps, psij, simgrid
+from haloscope.toolchains import cuda, fftw, lammps, simgrid
 from haloscope.toolchains.library import Say, held, prefix_of
 from haloscope.verbosity import note
 
@@ -36,7 +36,6 @@ EXTRAS: Mapping[str, Extra] = {
     simgrid.SIMGRID: Extra("simulator for simulated clusters", simgrid.added, simgrid.fill),
     lammps.NAME: Extra("program for kernel lammps_rhodo", lammps.executable, lammps.fill),
     cuda.NAME: Extra("CUDA compiler for --device cuda", cuda.added, cuda.fill),
-    psij.NAME: Extra("library for PBS and LSF jobs", psij.python, psij.fill),
 }
 """By the name that each is added and removed by."""
 
