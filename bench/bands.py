@@ -13,7 +13,7 @@ from turns import write_page
 
 from haloscope.analysis.bands import COVERAGE, TIMES, Basis, Coverage, ErrorKind, known, left_out
 from haloscope.analysis.bands import quantile as quantile_of
-from haloscope.findings.sentences import within
+from haloscope.quantities import within
 
 HOW = (
     "A band is the factor, up and down, that holds 95 % of published values over simulated ones. "

@@ -33,7 +33,7 @@ from haloscope.run.runners.local import LocalRunner
 from haloscope.run.workbench import Workbench
 from haloscope.stats.estimates import median_interval
 from haloscope.study.case import Case, Launch
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains import library
 from haloscope.toolchains.build import Build

@@ -41,7 +41,7 @@ from haloscope.paths import cache_path
 from haloscope.predict import paper_validation
 from haloscope.predict.local_validation import validate as validate_local
 from haloscope.predict.paper_validation import tables_of, validate
-from haloscope.report.predicted import groups
+from haloscope.report.prediction_errors import groups
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains.simgrid import SIMGRID, smpi

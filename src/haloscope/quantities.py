@@ -184,3 +184,14 @@ def listed(items: Sequence[str]) -> str:
 def either(items: Sequence[str]) -> str:
     """ "a", "a or b", "a, b or c"."""
     return " or ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+
+
+def within(factor: float) -> str:
+    """An error as a factor up and down: "± 17 %", "a factor of 2.4"."""
+    if factor >= DOUBLE:
+        return f"a factor of {number(factor, 2)}"
+    return f"± {percent(factor - 1)}"
+
+
+DOUBLE = 2.0
+"""DOUBLE is the factor from which on an error is written as a factor."""

@@ -9,7 +9,8 @@ from recorded import Raw, cases, poisson, ring, star_forest
 
 from haloscope.analysis.bands import Basis
 from haloscope.analysis.trust import preferred, trust
-from haloscope.findings.sentences import badge, within
+from haloscope.findings.badge import badge
+from haloscope.quantities import within
 
 
 def simulated(variant: str, cluster: str = "stampede2", **more: str) -> Raw:

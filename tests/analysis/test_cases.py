@@ -3,16 +3,9 @@ import recorded
 from noted import shows
 from recorded import bad, cases, changed, of_case, poisson, records, star_forest, stream
 
-from haloscope.analysis.cases import (
-    Planned,
-    facets,
-    group,
-    label_of,
-    name_of,
-    row_name,
-    select,
-    values,
-)
+from haloscope.analysis.cases import label_of, name_of, row_name, select, values
+from haloscope.analysis.facets import facets
+from haloscope.analysis.grouping import Planned, group
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings, describe, settings_of, varying
 

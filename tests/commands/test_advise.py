@@ -16,7 +16,7 @@ from laboratory import Run, Write
 from haloscope.advice import measuring
 from haloscope.commands import advise
 from haloscope.errors import UserError
-from haloscope.records.record import read
+from haloscope.records.log import read
 from haloscope.study.file import load
 
 pytestmark = pytest.mark.usefixtures("simulator")

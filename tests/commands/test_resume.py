@@ -14,11 +14,12 @@ from laboratory import ALL, QUIET, Run, Write, records
 from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.paths import share
-from haloscope.records.record import latest, read
+from haloscope.records.log import latest, read
 from haloscope.run import campaign, probing
-from haloscope.run.campaign import measure, resume
+from haloscope.run.campaign import measure
 from haloscope.run.doctor.result import CheckResult
 from haloscope.run.probing import Probe
+from haloscope.run.resuming import resume
 
 
 def test_of_two_that_resume_at_once_the_second_is_refused(haloscope: Run, cut: Path) -> None:

@@ -17,10 +17,11 @@ from noted import shows
 from haloscope import cli
 from haloscope.commands import run
 from haloscope.errors import UserError
-from haloscope.records.record import append, read
+from haloscope.records.log import append, read
 from haloscope.run import probing
-from haloscope.run.campaign import Campaign, Request, measure, start
+from haloscope.run.campaign import Campaign, measure
 from haloscope.run.probing import Probe
+from haloscope.run.request import Request, start
 from haloscope.toolchains import build, library
 from haloscope.toolchains.simgrid import absent
 

@@ -15,7 +15,7 @@ from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
 from haloscope.paths import share
 from haloscope.records.folder import ResultFolder
-from haloscope.records.record import read
+from haloscope.records.log import read
 
 STUDY = """
 title = "ours"

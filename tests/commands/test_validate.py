@@ -24,7 +24,7 @@ from haloscope.clusters.assumed import numbers
 from haloscope.predict.local_validation import Validation
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import Moved
-from haloscope.report import predicted, validating
+from haloscope.report import predicted, predicted_times, prediction_errors, validating
 from haloscope.report.draw import csv_files
 from haloscope.stats.estimates import Estimate
 
@@ -417,11 +417,11 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
 
 
 def test_an_empty_prediction_is_no_table() -> None:
-    assert predicted.measured_tables([]) == []
-    assert list(csv_files.lines(predicted.every_time([]))) == [
+    assert predicted_times.measured_tables([]) == []
+    assert list(csv_files.lines(predicted_times.every_time([]))) == [
         ["kernel", "what", "unit", "measured", "low", "high", "predicted", "error"]
     ]
-    assert predicted.errors([on(1, 1, 1, None)], "4.1") == []
+    assert prediction_errors.errors([on(1, 1, 1, None)], "4.1") == []
 
 
 def test_jobs_on_few_nodes_and_on_many_say_what_is_assumed_of_others(

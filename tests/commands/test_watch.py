@@ -15,7 +15,7 @@ from rich.console import Console
 from haloscope.cli import main
 from haloscope.commands.watch import view
 from haloscope.records.folder import ResultFolder
-from haloscope.records.record import read
+from haloscope.records.log import read
 from haloscope.run.watching import Watched, watched
 
 

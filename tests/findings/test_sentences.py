@@ -17,7 +17,8 @@ from haloscope.findings.finding import (
     Ratio,
     Verdict,
 )
-from haloscope.findings.sentences import key_figure, legend, sentence, spans, words
+from haloscope.findings.sentences import key_figure, legend, sentence
+from haloscope.findings.words import spans, words
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings
@@ -51,6 +52,18 @@ SHAPES = [
         Claim({"allocation": "by_pod", "nodes": 4}, estimate=ONE)],
      "1.27 B/s (1 node; 95 % CI 1.21 to 1.33 B/s, 7 launches), 2.00 B/s (allocation = best_fit "
      "and by_pod, 2 nodes), 2.00 B/s (allocation = by_pod, 4 nodes)."),
+    (FindingShape.VALUE, {}, [Claim({"operation": name}, estimate=Estimate(1.5, 1.0, k, 3, "range"))
+                              for k, name in enumerate("abcd", start=2)],
+     "1.50 s (a), 1.50 s (b), 1.50 s (c), 1.50 s (d)."),
+    (FindingShape.BOUND, {"bound": "peak"}, [
+        Claim({"operation": name}, estimate=ONE, share=0.5) for name in ("bcast", "sf_grid", "halo")
+     ],
+     "2.00 s, 50 % of peak (bcast); 2.00 s, 50 % of peak (sf_grid). 2.00 s, 50 % of peak (halo)."),
+    (FindingShape.COMPARISON, {}, [
+        Claim({"name": name}, {"name": "x"}, ratio=ratio(1.0), verdict=Verdict.EQUAL)
+        for name in ("a", "b", "spread", "sf_grid", "none")],
+     "a and x take the same time; b and x take the same time. Spread and x take the same time; "
+     "sf_grid and x take the same time. None and x take the same time."),
     (FindingShape.COMPARISON, {}, [Claim(*WAYS, ratio=ratio(1.9), verdict=Verdict.FASTER)],
      "nonblocking is 1.90x faster than blocking (95 % CI 1.71 to 2.09, 7 launches)."),
     (FindingShape.COMPARISON, {}, [Claim(*WAYS, ratio=ratio(0.5), verdict=Verdict.SLOWER)],
@@ -77,7 +90,7 @@ SHAPES = [
     (FindingShape.BEST, {}, [
         Claim({"nodes": 8}, {"nodes": 2}, ratio=ratio(2.0), node_hours=ratio(0.5),
                   verdict=Verdict.FASTER)],
-     "8 nodes is fastest; 2 nodes takes 2.00x as long, with 0.500x the node-hours."),
+     "8 nodes are fastest; 2 nodes take 2.00x as long, with 0.500x the node-hours."),
     (FindingShape.VALUE, {}, [Claim({"nodes": 8}, estimate=ONE, node_s=16.0),
                               Claim({"nodes": 1}, estimate=FEW, node_s=5400.0)],
      "2.00 s (8 nodes; 16.0 node-s), 2.00 s (1 node; 1.50 node-h; range 1.50 to 2.50 s, "
@@ -90,7 +103,7 @@ SHAPES = [
     (FindingShape.BEST, {}, [
         Claim({"name": "a"}, {"others": 2}, also=({"name": "b"},), estimate=ONE,
                   ratio=ratio(1.5, 3.0), verdict=Verdict.UNDECIDED, needed=4)],
-     "undecided between a and b (needs 4 launches each); a has the lowest median, 2.00 s; "
+     "undecided between a and b (needs 4 launches each); a has the lowest median, 2.00 s. "
      "2 others take 1.50x to 3.00x as long."),
     (FindingShape.BEST, {},
      [Claim({"name": "a"}, also=({"name": "b"},), verdict=Verdict.EQUAL, estimate=ONE)],
@@ -103,7 +116,7 @@ SHAPES = [
               needed=3)],
      "48 processes per node on 1 node; 8 and 16 processes per node on 2 to 4 nodes; 4 and 8 "
      "processes per node on 8 nodes (the same); 2 and 4 processes per node on 16 nodes (undecided; "
-     "needs 3 launches each); no difference shown between those named together."),
+     "needs 3 launches each). No difference shown between those named together."),
     (FindingShape.COMPARISON, {"of": 9}, [
         Claim(*WAYS, count=6, ratio=ratio(1.03, n=512), verdict=Verdict.NO_DIFFERENCE),
         Claim(*WAYS, count=3, ratio=ratio(1.0), verdict=Verdict.EQUAL)],
@@ -116,7 +129,7 @@ SHAPES = [
     (FindingShape.TREND, {"metric": BANDWIDTH},
      [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, ratio=Ratio.of(ONE),
                 verdict=Verdict.UNDECIDED)],
-     "2.00 B/s (2 cores; 2.00x as much as with 1 core; undecided)."),
+     "2.00 B/s (2 cores), 2.00x as much as with 1 core (undecided)."),
     (FindingShape.BREAKDOWN, {}, [
         Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),
         Claim({"phase": "Neigh"}, share=0.14)],

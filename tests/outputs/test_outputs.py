@@ -22,7 +22,8 @@ from haloscope.outputs import hpcg, imb, osu, reframe
 from haloscope.outputs import records as as_records
 from haloscope.outputs.printed import Output, PrintedRun
 from haloscope.outputs.printing import PRINTERS
-from haloscope.records.record import Record, read
+from haloscope.records.log import read
+from haloscope.records.record import Record
 
 Reader = Callable[[Output], Sequence[PrintedRun]]
 

@@ -14,7 +14,7 @@ from haloscope.analysis.predictions import Errors
 from haloscope.errors import UserError
 from haloscope.predict.local_validation import PREDICTED, STUDY, predictions, validate
 from haloscope.records.folder import ResultFolder, SavedPlan
-from haloscope.records.record import append
+from haloscope.records.log import append
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout
 from haloscope.study.file import load

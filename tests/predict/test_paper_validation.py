@@ -18,7 +18,7 @@ from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.case import Layout
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.settings import settings_of
 
 

@@ -19,10 +19,10 @@ from recorded import Raw, cases, record, write_folder
 from rich.console import Console
 
 from haloscope.analysis import cases as analysed
-from haloscope.analysis.cases import Planned, group
 from haloscope.analysis.comparison import FEW_ALLOCATIONS, UNDECIDED, measures
 from haloscope.analysis.context import Context
 from haloscope.analysis.fits import message_models, unfitted
+from haloscope.analysis.grouping import Planned, group
 from haloscope.analysis.sweeps import sweep
 from haloscope.cli import main
 from haloscope.commands.launched import show

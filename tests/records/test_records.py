@@ -18,7 +18,8 @@ from recorded import case_id, quick
 
 from haloscope.errors import UserError
 from haloscope.records import strict_json
-from haloscope.records.record import Record, append, latest, no_records, read
+from haloscope.records.log import append, latest, no_records, read
+from haloscope.records.record import Record
 from haloscope.study.case import Layout, identity
 
 

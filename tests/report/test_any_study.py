@@ -26,7 +26,7 @@ from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.quantities import SECONDS
-from haloscope.records.record import read
+from haloscope.records.log import read
 from haloscope.report.document import Document
 from haloscope.report.writing import composed
 from haloscope.topics import figures, tables

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from haloscope.analysis.predictions import LATENCY, WALL_TIME, PredictedCell
-from haloscope.report.predicted import beside_guesses, errors, null_model, structure
+from haloscope.report.prediction_errors import beside_guesses, errors, null_model, structure
 from haloscope.topics.common.table import Table
 
 

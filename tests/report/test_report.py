@@ -29,7 +29,7 @@ from recorded import (
 from rich.console import Console
 
 from haloscope.findings.caveats import Caveat
-from haloscope.report.draw.figures import WIDTH_IN
+from haloscope.report.draw.bars import WIDTH_IN
 from haloscope.report.draw.html import together
 from haloscope.report.draw.latex import escape
 from haloscope.report.draw.palette import INK, SERIES, dark_style

@@ -18,8 +18,8 @@ from record_page import unknown
 from haloscope.errors import UserError
 from haloscope.records import maker
 from haloscope.records.folder import ResultFolder
+from haloscope.records.log import read
 from haloscope.records.maker import CampaignFacts
-from haloscope.records.record import read
 from haloscope.run import campaign, places, probing, workbench
 from haloscope.run.doctor.result import CheckResult
 from haloscope.run.place import Seen

@@ -11,7 +11,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.run import halobench, kernels
-from haloscope.study.plan import Forecast
+from haloscope.study.program import Forecast
 from haloscope.toolchains.build import KernelProgram
 
 DECLARED: dict[str, Any] = {

@@ -14,7 +14,7 @@ from lab_jobs import LIMIT, PATIENCE_S, slurm
 from noted import shows
 
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import read
+from haloscope.records.log import read
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
 

@@ -11,7 +11,7 @@ import pytest
 from lab_jobs import Fault, follow_through, good, launched_by, submitted
 
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import read
+from haloscope.records.log import read
 
 pytestmark = [pytest.mark.lab, lab_jobs.LIMIT]
 

@@ -26,9 +26,9 @@ from haloscope.host import machine
 from haloscope.lab.cluster import RunningLab
 from haloscope.paths import cache_path
 from haloscope.records.folder import Via
-from haloscope.records.record import read
+from haloscope.records.log import read
 from haloscope.run import submission
-from haloscope.run.campaign import Request, start
+from haloscope.run.request import Request, start
 from haloscope.sites import file as site_file
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]

@@ -9,7 +9,7 @@ import pytest
 from lab_jobs import LIMIT, followed, launched_by, submitted
 
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import read
+from haloscope.records.log import read
 from haloscope.toolchains import library
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.toolchains, pytest.mark.minutes]

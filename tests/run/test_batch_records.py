@@ -13,8 +13,10 @@ from lab_jobs import LIMIT, QUIET, followed, submitted
 
 from haloscope.cli import main
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import Record, read
-from haloscope.run.campaign import Request, measure, start
+from haloscope.records.log import read
+from haloscope.records.record import Record
+from haloscope.run.campaign import measure
+from haloscope.run.request import Request, start
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
 

@@ -22,7 +22,7 @@ from haloscope.run import driving
 from haloscope.run.driving import Budget
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 
 

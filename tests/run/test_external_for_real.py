@@ -24,13 +24,15 @@ from haloscope.programs import needs
 from haloscope.programs.file import ExternalProgram, load
 from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.log import append, read
 from haloscope.records.maker import CampaignFacts
-from haloscope.records.record import Record, append, read
+from haloscope.records.record import Record
 from haloscope.report import writing
 from haloscope.run.kernels import Kernels
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.capacity import Site
-from haloscope.study.plan import expand, schedule
+from haloscope.study.expansion import expand
+from haloscope.study.plan import schedule
 from haloscope.study.schema import Study
 from haloscope.toolchains import extras, library
 from haloscope.toolchains.build import Build

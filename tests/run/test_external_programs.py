@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 from fakes import FakeProgram, Laboratory
 
-from haloscope.analysis.cases import group
 from haloscope.analysis.context import Context
+from haloscope.analysis.grouping import group
 from haloscope.errors import UserError
 from haloscope.findings.caveats import Caveat
 from haloscope.host.scratch import Scratch
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
-from haloscope.records.record import Record, read
+from haloscope.records.log import read
+from haloscope.records.record import Record
 from haloscope.run.kernels import Kernels
 from haloscope.run.runners import local
 from haloscope.toolchains.job import Job

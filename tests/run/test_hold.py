@@ -15,7 +15,7 @@ from haloscope.run import hold
 from haloscope.run.runners.local import LocalRunner, Nodes
 from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 
 JOB = Allocation("s", "slurm", "7", "short", ("n1",), None, 0)

@@ -8,7 +8,7 @@ from haloscope.records.record import Record
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains import tuning
 from haloscope.toolchains.job import Job

@@ -16,12 +16,14 @@ import pytest
 from lab_jobs import MINUTES, QUIET, followed
 from noted import shows
 
-from haloscope.analysis.cases import group
+from haloscope.analysis.grouping import group
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.records.record import Record, read
+from haloscope.records.log import read
+from haloscope.records.record import Record
 from haloscope.run import submission
-from haloscope.run.campaign import Request, resume, start
+from haloscope.run.request import Request, start
+from haloscope.run.resuming import resume
 from haloscope.run.submission import Submission
 
 pytestmark = pytest.mark.toolchains

@@ -131,4 +131,4 @@ def test_every_host_has_the_processors_that_were_asked_for() -> None:
 
     why = misplaced(Layout(nodes=2, ppn=2), seen, [(0,), (1,)])
 
-    assert shows(why, "rank 3 ran on processors 2", "not on 1 ")
+    assert shows(why or "", "rank 3 ran on processors 2", "not on 1 ")

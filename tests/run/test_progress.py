@@ -13,7 +13,7 @@ from haloscope.run import progress
 from haloscope.run.progress import RunView, TimeLeft, duration
 from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains.simgrid import SIMGRID
 

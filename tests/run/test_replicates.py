@@ -17,8 +17,8 @@ from haloscope.clusters.schema import Cluster, NodeSpread
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder
 from haloscope.records.kernels import defaults
+from haloscope.records.log import read
 from haloscope.records.maker import CampaignFacts
-from haloscope.records.record import read
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.toolchains.build import Build

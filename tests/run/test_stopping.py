@@ -14,7 +14,7 @@ from fakes import STUDY, Laboratory
 
 from haloscope.errors import UserError
 from haloscope.records.attempts import Attempt
-from haloscope.records.record import read
+from haloscope.records.log import read
 from haloscope.run.stopping import Stopping
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch, Layout

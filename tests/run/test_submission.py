@@ -22,7 +22,7 @@ from haloscope.errors import UserError
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
-from haloscope.run import campaign, driving, following, job_notes, places, submission
+from haloscope.run import driving, following, job_notes, places, resuming, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.driving import of_shape
 from haloscope.run.submission import Submission
@@ -31,7 +31,7 @@ from haloscope.sites.schema import BatchSite, Partition
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Layout
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from programs import TOML, put
 
@@ -439,7 +439,7 @@ def test_launches_are_of_the_plan_where_allocations_are_asked_for(
 ) -> None:
     plan = replace(in_allocations(tmp_path, 2).plan, allocations=allocations)
 
-    found = [remedy for _, remedy in campaign._unfit_allocations(plan, launches, asked)]
+    found = [remedy for _, remedy in resuming._unfit_allocations(plan, launches, asked)]
 
     assert bool(found) is (refused is not None)
     assert refused is None or refused in found[0]

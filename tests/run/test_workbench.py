@@ -16,7 +16,7 @@ from haloscope.run.here import Here
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Halobench, Workbench
 from haloscope.study.case import Case, Layout
-from haloscope.study.plan import Forecast
+from haloscope.study.program import Forecast
 from haloscope.toolchains import build, launch, library, simgrid
 from haloscope.toolchains.build import Build, KernelProgram
 

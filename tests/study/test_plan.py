@@ -16,7 +16,9 @@ from haloscope.records.folder import SavedPlan, plan_of
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Value
-from haloscope.study.plan import Forecast, Plan, expand, schedule
+from haloscope.study.expansion import expand
+from haloscope.study.plan import Plan, schedule
+from haloscope.study.program import Forecast
 from haloscope.study.schema import Study
 from haloscope.study.settings import settings_of
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from kernel_programs import halobench
 
-from haloscope.analysis.cases import MeasuredCase, facets, select
+from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.analysis.comparison import launches_needed
+from haloscope.analysis.facets import facets
 from haloscope.host.machine import PLACEMENTS
 from haloscope.papers import tables as papers
 from haloscope.records.kernels import declared
@@ -19,7 +20,7 @@ from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.capacity import Site
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.study.schema import FigureElement, Study, TableElement
 from haloscope.study.settings import settings_of
 from haloscope.study.suited import empty, unsuited

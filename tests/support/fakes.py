@@ -15,7 +15,7 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
 from haloscope.run.probing import Probe
 from haloscope.study.case import Value, text
-from haloscope.study.plan import Forecast
+from haloscope.study.program import Forecast
 from haloscope.toolchains import build
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job

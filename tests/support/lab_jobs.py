@@ -19,10 +19,11 @@ from haloscope.lab import cluster
 from haloscope.lab.cages import Cage
 from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, HEAD
-from haloscope.records.record import Record, read
+from haloscope.records.log import read
+from haloscope.records.record import Record
 from haloscope.run import following, submission
-from haloscope.run.campaign import Request, start
 from haloscope.run.progress import Teller
+from haloscope.run.request import Request, start
 from haloscope.run.submission import Submission
 
 QUIET = Teller(Console(quiet=True))

@@ -17,7 +17,7 @@ from haloscope.cli import parse, perform
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.host.scratch import Scratch
-from haloscope.records.record import read
+from haloscope.records.log import read
 from haloscope.report import writing
 from haloscope.run import halobench, probing, simulated
 from haloscope.run.progress import Teller

@@ -15,7 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from haloscope.analysis.cases import MeasuredCase, group
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.grouping import group
 from haloscope.records.kernels import declared, defaults
 from haloscope.records.record import Record
 from haloscope.study.case import Layout, identity

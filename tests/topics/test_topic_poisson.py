@@ -14,6 +14,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Verdict
 from haloscope.papers import tables as papers
 from haloscope.topics.contrast import findings as contrast
+from haloscope.topics.poisson import accuracy, variants
 from haloscope.topics.poisson import findings as topic
 
 THREE = [1.0, 1.5, 3.0]
@@ -408,7 +409,7 @@ def by_ranks(**changes: Any) -> list[Raw]:
 
 def test_what_is_found_by_ranks_is_not_found_again_over_settings() -> None:
     assert found(contrast.variants, by_ranks()) == []
-    assert found(topic.variants_by_ranks, by_ranks())
+    assert found(variants.variants_by_ranks, by_ranks())
 
 
 def test_simulated_times_near_a_step_of_the_model_are_a_caveat() -> None:
@@ -418,8 +419,8 @@ def test_simulated_times_near_a_step_of_the_model_are_a_caveat() -> None:
     simulated = by_ranks(**SIMULATED)
     textbook = [raw for raw in simulated if raw["params"]["variant"] == "textbook"]
     alone = [raw for raw in simulated if raw["layout"]["ranks"] == 1]
-    assert near(topic.variants_by_ranks, simulated)
-    assert not near(topic.variants_by_ranks, by_ranks())
+    assert near(variants.variants_by_ranks, simulated)
+    assert not near(variants.variants_by_ranks, by_ranks())
     assert near(topic.speedup, textbook)
     assert near(contrast.variants, alone)
 
@@ -433,7 +434,7 @@ def test_of_many_meshes_the_largest_is_raced_by_ranks() -> None:
             for variant in ("textbook", "fused")
             for one in solves([1.0, 1.1], n, ranks=ranks, variant=variant)
         ]
-        return {one.common["n"] for one in found(topic.variants_by_ranks, raws)}
+        return {one.common["n"] for one in found(variants.variants_by_ranks, raws)}
 
     assert meshes(64, 128, 256) == {256}
     assert meshes(64, 128) == {64, 128}
@@ -459,7 +460,7 @@ def test_variants_that_share_the_first_place_stand_before_those_behind() -> None
     seconds = {"textbook": 3.0, "fused": 1.0, "sstep": 1.0, "pipelined": 2.0}
     raws = [r for p in (1, 2) for name, time_s in seconds.items() for r in solved(name, p, time_s)]
 
-    pace, _ = found(topic.variants_by_ranks, raws)
+    pace, _ = found(variants.variants_by_ranks, raws)
 
     (part,) = pace.parts
     assert {str(each["variant"]) for each in (part.subject, *part.also)} == {"fused", "sstep"}
@@ -479,7 +480,7 @@ def test_the_fastest_variant_is_named_from_how_many_ranks_on() -> None:
         *(raw for variant in ("textbook", "fused") for raw in solved(variant, 32, 0.5)),
     ]
 
-    pace, spent = found(topic.variants_by_ranks, raws)
+    pace, spent = found(variants.variants_by_ranks, raws)
 
     assert {part.at: part.subject["variant"] for part in pace.parts if not part.also} == {
         (1, 2): "fused",
@@ -502,12 +503,12 @@ def test_one_number_of_ranks_or_several_layouts_of_each_show_no_change_with_rank
         for raw in solved(variant, ranks, time)
     ]  # fmt: skip
 
-    assert found(topic.variants_by_ranks, alone) == []
-    assert found(topic.variants_by_ranks, several) == []
+    assert found(variants.variants_by_ranks, alone) == []
+    assert found(variants.variants_by_ranks, several) == []
 
 
 def serial(raws: list[Raw]) -> Finding:
-    (one,) = found(topic.serial, raws, shelf=SHELF)
+    (one,) = found(accuracy.serial, raws, shelf=SHELF)
     return one
 
 
@@ -545,8 +546,8 @@ def test_the_fastest_of_several_settings_or_of_one_program_says_so() -> None:
 
 
 def test_only_serial_and_measured_times_stand_beside_published_serial_times() -> None:
-    assert found(topic.serial, [poisson(1024, ranks=2)], shelf=SHELF) == []
-    assert found(topic.serial, [poisson(1024, **SIMULATED)], shelf=SHELF) == []
+    assert found(accuracy.serial, [poisson(1024, ranks=2)], shelf=SHELF) == []
+    assert found(accuracy.serial, [poisson(1024, **SIMULATED)], shelf=SHELF) == []
 
 
 @pytest.mark.parametrize(
@@ -559,19 +560,19 @@ def test_errors_and_iteration_counts_are_set_against_the_published(
     raw = poisson(1024)
     raw["result"] |= change
 
-    (one,) = found(topic.convergence, [raw], shelf=SHELF)
+    (one,) = found(accuracy.convergence, [raw], shelf=SHELF)
 
     assert [part.share for part in one.parts] == pytest.approx([error, iterations], abs=1e-4)
     assert one.parts[0].published[0].source.startswith("tara")
 
 
 def test_meshes_each_twice_as_fine_have_errors_of_second_order() -> None:
-    (one,) = found(topic.order, [poisson(n) for n in (128, 256, 512, 1024)])
+    (one,) = found(accuracy.order, [poisson(n) for n in (128, 256, 512, 1024)])
 
     assert [part.subject for part in one.parts] == [{"n": 128}, {"n": 256}, {"n": 512}]
     assert [value(part) for part in one.parts] == pytest.approx([4.0] * 3, rel=0.01)
-    assert found(topic.order, [poisson(n) for n in (256, 512, 1024)]) == []
-    assert found(topic.order, [poisson(n) for n in (64, 256, 1024)]) == []
+    assert found(accuracy.order, [poisson(n) for n in (256, 512, 1024)]) == []
+    assert found(accuracy.order, [poisson(n) for n in (64, 256, 1024)]) == []
 
 
 def at(tolerance: float, n: int, error: float | None = None, **more: Any) -> Raw:
@@ -585,10 +586,10 @@ def at(tolerance: float, n: int, error: float | None = None, **more: Any) -> Raw
 def test_solves_that_end_at_another_residual_stand_beside_no_published_one() -> None:
     raws = [at(tolerance, 1024, time_s=time) for tolerance, time in ((1e-6, 2.0), (1e-2, 1.0))]
 
-    (one,) = found(topic.convergence, raws, shelf=SHELF)
+    (one,) = found(accuracy.convergence, raws, shelf=SHELF)
 
     assert len(one.cases) == 1
-    assert found(topic.convergence, raws[1:], shelf=SHELF) == []
+    assert found(accuracy.convergence, raws[1:], shelf=SHELF) == []
     assert value(serial(raws).parts[0]) == 2.0
 
 
@@ -596,7 +597,7 @@ def test_the_order_of_errors_is_of_the_smallest_tolerance() -> None:
     fine = [at(1e-8, n) for n in (128, 256, 512, 1024)]
     coarse = [at(1e-2, n, error=1.0) for n in (128, 256, 512, 1024)]
 
-    (one,) = found(topic.order, [*fine, *coarse])
+    (one,) = found(accuracy.order, [*fine, *coarse])
 
     assert [value(part) for part in one.parts] == pytest.approx([4.0] * 3, rel=0.01)
 

@@ -103,7 +103,7 @@ def test_errors_of_relative_times_say_over_what() -> None:
 
     (known,) = found(quality.simulation, [raw])
 
-    assert "over the time " in known.parts[0].published[0].text
+    assert "relative to the time on other nodes" in known.parts[0].published[0].text
 
 
 HYBRID = {"machine": {"topology": {**MACHINE["topology"], "kind": ["0-3", "4-7"]}}}

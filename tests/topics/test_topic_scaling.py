@@ -10,7 +10,8 @@ from found import SIMULATED, every, found, ratio, value
 from recorded import Raw, fft, poisson, record
 
 from haloscope.findings.finding import Prominence, Verdict
-from haloscope.findings.sentences import sentence, within
+from haloscope.findings.sentences import sentence
+from haloscope.quantities import within
 from haloscope.topics.scaling.findings import strong
 
 WORK = {"bytes": 1e9, "flops": 2e9, "messages": 0}

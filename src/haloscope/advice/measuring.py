@@ -23,6 +23,8 @@ from haloscope.run import campaign, following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.place import Place
 from haloscope.run.progress import Teller
+from haloscope.run.request import Request, start
+from haloscope.run.resuming import resume
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Value
 
@@ -167,7 +169,7 @@ def _in_turn(
         if not here or question.over or parted([option for option, _ in measured.values()]):
             break
         folder, launches = question.out / "finals", rounds * question.launches
-        again = campaign.resume(folder, None, launches, tell, programs=question.programs)
+        again = resume(folder, None, launches, tell, programs=question.programs)
         campaign.measure(again.probed(), tell, question.until)
         measured, failed = _read(folder, tried)
     if not here and usual not in measured:
@@ -198,11 +200,11 @@ def _compared(
     file = question.out / f"{name}.toml"
     write_whole(file, text)
     folder = question.out / name
-    request = campaign.Request(
+    request = Request(
         str(file), out=folder, on=question.place.name, programs=question.programs, together=True
     )
     try:
-        started = campaign.start(request, tell)
+        started = start(request, tell)
         started = started if by_jobs else started.probed()
     except UserError as error:
         raise UserError(_of_no_run(question, error.problems, f"{file}: ")) from error

@@ -69,10 +69,7 @@ def _simulated(
     left = {
         node: iter(
             Job(
-                *(ranks, asked.threads),
-                bind=asked.bind,
-                thread_bind=asked.thread_bind,
-                cpus=every,
+                *(ranks, asked.threads), bind=asked.bind, thread_bind=asked.thread_bind, cpus=every
             ).cpus_of_ranks()
         )
         for node, ranks in Counter(nodes).items()

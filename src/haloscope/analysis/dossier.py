@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from haloscope.analysis.cases import MeasuredCase, Planned, group
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.grouping import Planned, group
 from haloscope.errors import Problem, UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
 from haloscope.paths import in_a_shell
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder
-from haloscope.records.record import Record, latest, no_records, read
+from haloscope.records.log import latest, no_records, read
+from haloscope.records.record import Record
 from haloscope.study.file import read as read_study
 from haloscope.study.schema import Element
 from haloscope.study.settings import settings_of

@@ -13,7 +13,8 @@ from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import SECONDS, count, node_time, number, quantity
 from haloscope.report import writing
-from haloscope.report.document import Document, Section
+from haloscope.report.document import Document
+from haloscope.report.section import Section
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks

@@ -17,6 +17,7 @@ from haloscope.errors import Problem, UserError, printable
 from haloscope.predict.calibration import SOURCE, calibrate, summary
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
+from haloscope.run.request import Request, start
 
 _DESCRIPTION = """\
 Measure this machine with the study `calibrate` (arithmetic, bandwidth by cores and cache level,
@@ -49,12 +50,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         dest="folder",
         help="fit the records of an earlier calibration; measure nothing",
     )
-    add(
-        "--launches",
-        metavar="N",
-        type=int,
-        help="launches per case (default: the study's)",
-    )
+    add("--launches", metavar="N", type=int, help="launches per case (default: the study's)")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -94,7 +90,7 @@ def _file_to_write(name: str) -> Path:
 
 def _measure(launches: int | None) -> tuple[Path, int]:
     tell = Teller(Screen(stderr=True))
-    started = campaign.start(campaign.Request("calibrate", launches=launches), tell).probed()
+    started = start(Request("calibrate", launches=launches), tell).probed()
     tell.say(f"expected time: {started.expected()}")
     campaign.measure(started, tell)
     code = conclude(started, Screen(), write=True)

@@ -219,11 +219,7 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
             "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
         )
         if cost := memory.store_cost:
-            yield (
-                "",
-                f"storing a byte takes {cost.value:.2g}x as long as loading it",
-                cost.source,
-            )
+            yield ("", f"storing a byte takes {cost.value:.2g}x as long as loading it", cost.source)
     if node.socket:
         yield from _socket(node.socket)
     if node.gpu:

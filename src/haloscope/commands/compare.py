@@ -74,9 +74,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--details", action="store_true", help="show each point of a sweep")
     parser.add_argument(
-        "--csv",
-        metavar="FILE",
-        help="write all comparisons, and results of programs, to FILE",
+        "--csv", metavar="FILE", help="write all comparisons, and results of programs, to FILE"
     )
     parser.add_argument(
         "--fail-above",

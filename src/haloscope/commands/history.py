@@ -35,7 +35,7 @@ examples:
   haloscope history --of 1f0c2d9a77e3 --out results/history            a report of one case
   haloscope history --in /data/measurements --rebuild
 
-exit codes: 0 shown, 2 no such folder, case, or machine
+exit codes: 0 success, 2 usage error, or an unknown folder, case, or machine
 """
 _BARS = "▁▂▃▄▅▆▇█"
 

@@ -10,7 +10,8 @@ from haloscope.findings.finding import Claim, Finding, FindingShape, Ratio, Verd
 from haloscope.history.series import Measured, Series
 from haloscope.quantities import SECONDS, count, number, quantity, unit_of
 from haloscope.report import writing
-from haloscope.report.document import Document, Section
+from haloscope.report.document import Document
+from haloscope.report.section import Section
 from haloscope.stats.change_points import lacking
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged

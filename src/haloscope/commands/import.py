@@ -15,7 +15,7 @@ from haloscope.outputs.printed import Output, PrintedRun
 from haloscope.paths import dated_folder, opened, require_utf8
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder
-from haloscope.records.record import append, read
+from haloscope.records.log import append, read
 from haloscope.study.schema import COUNT_LIMIT
 
 _DESCRIPTION = """\
@@ -36,7 +36,7 @@ examples:
   haloscope import imb IMB-MPI1.log --toolchain intel-2021
   haloscope compare results/osu results/ours
 
-exit codes: 0 imported, 2 usage, or a file that is wrong or cut off
+exit codes: 0 success, 2 usage error, or an invalid or incomplete file
 """
 _READERS: Mapping[str, Callable[[Output], list[PrintedRun]]] = {
     "osu": osu.read,

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from haloscope.analysis.cases import MeasuredCase, group
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.grouping import group
 from haloscope.analysis.sweeps import sweep
 from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count, listed, seconds

@@ -20,7 +20,7 @@ from haloscope.run import halobench, kernels, workbench
 from haloscope.run.here import Here
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
-from haloscope.study.plan import expand
+from haloscope.study.expansion import expand
 from haloscope.toolchains import library
 
 _DESCRIPTION = """\

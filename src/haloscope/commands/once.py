@@ -22,7 +22,8 @@ from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Launch
-from haloscope.study.plan import Plan, expand, no_kernel, nothing_runs
+from haloscope.study.expansion import expand
+from haloscope.study.plan import Plan, no_kernel, nothing_runs
 from haloscope.study.schema import (
     ALL,
     COUNT_LIMIT,

@@ -22,8 +22,10 @@ from haloscope.quantities import count, size
 from haloscope.records.folder import Via
 from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
-from haloscope.run.campaign import Campaign, Request, measure, resume, start
+from haloscope.run.campaign import Campaign, measure
 from haloscope.run.progress import Teller, duration
+from haloscope.run.request import Request, start
+from haloscope.run.resuming import resume
 from haloscope.run.simulation_costs import SimulationForecast
 from haloscope.study.known_iterations import executes
 from haloscope.toolchains.build import KernelProgram
@@ -67,12 +69,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", help="result folder (default: results/STUDY-DATE-TIME)")
-    add(
-        "--launches",
-        metavar="N",
-        type=int,
-        help="launches per case (default: the study's)",
-    )
+    add("--launches", metavar="N", type=int, help="launches per case (default: the study's)")
     add(
         "--allocations",
         metavar="N",

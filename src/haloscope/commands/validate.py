@@ -31,13 +31,14 @@ from haloscope.predict import local_validation, paper_validation, validated_cell
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.quantities import error
-from haloscope.report import predicted, validating, writing
+from haloscope.report import predicted, predicted_times, prediction_errors, validating, writing
 from haloscope.report import statements as statement_tables
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
 from haloscope.report.residuals import residual_tables
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
+from haloscope.run.request import Request, start
 from haloscope.study.schema import LAUNCHES_LIMIT
 from haloscope.topics.common.table import Table
 from haloscope.topics.mapping.plan_cells import plan_cells
@@ -221,7 +222,10 @@ def _conclude(
     """All tables summed up; the files that were asked for. clusters: by table."""
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
-        every = [*predicted.errors(cells, "all"), *predicted.beside_guesses(cells, "all")]
+        every = [
+            *prediction_errors.errors(cells, "all"),
+            *prediction_errors.beside_guesses(cells, "all"),
+        ]
         out.print(terminal.tables(every))
     recorded = [cell for name in arguments.folders for cell in _recorded(arguments.paper, name)]
     if judged := scored(arguments.paper, cells, recorded):
@@ -350,7 +354,7 @@ def _local(arguments: argparse.Namespace) -> int:
     folder, code = (Path(given[0]), 0) if given else _measure_local(tell)
     done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
-    shown = predicted.measured_tables(done.predictions)
+    shown = predicted_times.measured_tables(done.predictions)
     if arguments.residuals:
         for kernel in dict.fromkeys(one.kernel for one in done.predictions):
             own = [one for one in done.predictions if one.kernel == kernel]
@@ -360,7 +364,7 @@ def _local(arguments: argparse.Namespace) -> int:
     for failure in done.failures:
         out.print(f"not simulated: {failure}", markup=False, soft_wrap=True)
     if arguments.csv:
-        csv_files.write_table(predicted.every_time(done.predictions), Path(arguments.csv))
+        csv_files.write_table(predicted_times.every_time(done.predictions), Path(arguments.csv))
     if arguments.out:
         found = (("real runs", str(folder)), ("calibration", done.model.source))
         title = "Predicted from this machine's calibration, and measured"
@@ -371,7 +375,7 @@ def _local(arguments: argparse.Namespace) -> int:
 
 def _measure_local(tell: Teller) -> tuple[Path, int]:
     """A new folder of the study, and 1 if some launch of it did not end well."""
-    real = campaign.start(campaign.Request(local_validation.STUDY), tell).probed()
+    real = start(Request(local_validation.STUDY), tell).probed()
     path = real.folder.path
     tell.say(f"expected time: {real.expected()}")
     try:

@@ -21,7 +21,7 @@ from typing import Any
 from haloscope.errors import Problem, UserError
 from haloscope.paths import cache_folder
 from haloscope.records.enclosure import leads_outside
-from haloscope.records.record import whole
+from haloscope.records.log import whole
 from haloscope.study.settings import Settings, settings_of
 from haloscope.toolchains.tuning import in_words
 

@@ -18,7 +18,7 @@ from haloscope import __version__
 from haloscope.errors import Problem, UserError
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
 from haloscope.records import kernels
-from haloscope.records.record import SCHEMA
+from haloscope.records.log import SCHEMA
 from haloscope.study.case import Layout, identity
 from haloscope.toolchains.job import shares
 

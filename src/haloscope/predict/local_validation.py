@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from haloscope.analysis.cases import MeasuredCase, group, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.fits import exchanges
+from haloscope.analysis.grouping import group
 from haloscope.analysis.predictions import PredictedTime
 from haloscope.analysis.sweeps import sweep
 from haloscope.clusters.schema import Cluster, missing_for_simulation, require_undisturbed

@@ -10,7 +10,7 @@ from typing import Any
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Case, Layout
-from haloscope.study.plan import Program
+from haloscope.study.program import Program
 from haloscope.study.settings import SIZES, Settings
 from haloscope.toolchains.simgrid import SIMGRID
 

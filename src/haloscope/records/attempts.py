@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
-from haloscope.records.record import whole
+from haloscope.records.log import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Attempt:
 
 
 def attempts(path: Path) -> tuple[Attempt, ...]:
-    """All that were tried, in their order: a file of records is read as `record.read` reads it."""
+    """All that were tried, in their order: a file of records is read as `log.read` reads it."""
     with suppress(OSError):
         status = path.stat()
         return _unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)

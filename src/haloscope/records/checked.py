@@ -24,13 +24,7 @@ from typing import (
     is_typeddict,
 )
 
-from pydantic_core import (
-    CoreSchema,
-    ErrorDetails,
-    SchemaValidator,
-    ValidationError,
-    core_schema,
-)
+from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, ValidationError, core_schema
 
 from haloscope.errors import dotted
 from haloscope.records import kernels

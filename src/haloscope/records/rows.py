@@ -14,8 +14,9 @@ from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 from haloscope.records import kernels
 from haloscope.records.keys import RecordedLayout, ToolchainUsed
+from haloscope.records.log import whole
 from haloscope.records.points import point_key, size_unit
-from haloscope.records.record import Record, whole
+from haloscope.records.record import Record
 from haloscope.study.settings import LAYOUT, SETTINGS, Setting, settings_of
 
 if TYPE_CHECKING:

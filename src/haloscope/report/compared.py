@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import (
-    ALPHA,
     FEW_ALLOCATIONS,
     UNDECIDED,
     Contrast,
@@ -21,29 +20,17 @@ from haloscope.analysis.comparison import (
     step,
 )
 from haloscope.analysis.fits import exchanges
-from haloscope.quantities import count, listed, percent, probability
+from haloscope.quantities import count, listed
+from haloscope.report.compared_results import NAMES, RESULTS, results_tables
+from haloscope.report.untouched import between_nodes, untouched
 from haloscope.study.settings import Setting
 from haloscope.topics.common.notebook import Notebook, left_out
 from haloscope.topics.common.table import Cell, Column, Table, joined, label, missing, plain
-from haloscope.topics.common.words import tests_of
 from haloscope.topics.contrast.tables import COLUMNS, cells, explain
-from haloscope.topics.phases.analysis import REST, shares
-from haloscope.topics.programs import (
-    UNPAIRED,
-    ResultContrast,
-    number_of,
-    results_compared,
-    scale,
-    texts_of,
-)
+from haloscope.topics.programs import UNPAIRED, ResultContrast, results_compared
 
-_COLUMNS = (
-    Column("case", "case", align="left"),
-    Column("point", "point", align="left"),
-)
-_NAMES = ("first", "second")
+_COLUMNS = (Column("case", "case", align="left"), Column("point", "point", align="left"))
 _EVERY = "comparisons"
-_RESULTS = "results"
 _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
 
@@ -68,7 +55,7 @@ class Compared:
     contrasts: tuple[Contrast, ...]
     notes: tuple[str, ...]
     refused: str = ""
-    names: tuple[str, str] = _NAMES
+    names: tuple[str, str] = NAMES
     untouched: tuple[tuple[str, str], ...] = ()
     results: tuple[ResultContrast, ...] = ()
     alone: tuple[tuple[str, str], ...] = ()
@@ -84,7 +71,7 @@ def compare_cases(
     first: Sequence[MeasuredCase],
     second: Sequence[MeasuredCase],
     seed: int = 0,
-    names: tuple[str, str] = _NAMES,
+    names: tuple[str, str] = NAMES,
 ) -> Compared:
     """Compare every case of the first set with the one of the same settings in the second.
 
@@ -135,7 +122,7 @@ def compare_cases(
         tables.append(_details("compare", _compared(names), alone, first, names))
     printed = results_compared(pairs, seed)
     if printed:
-        tables.append(_results(printed, first, names))
+        tables.append(results_tables(printed, first, names))
         notes += [
             f"Only in {which}: {name_of(one.first, first)}: result {one.name}."
             for which, verdict in zip(names, UNPAIRED, strict=True)
@@ -176,14 +163,10 @@ def _more_allocations(tests: int) -> str:
 
 
 def _compared(names: tuple[str, str]) -> str:
-    return (
-        f"{' and '.join(names).capitalize() if names == _NAMES else ' and '.join(names)} compared"
-    )
+    return f"{' and '.join(names).capitalize() if names == NAMES else ' and '.join(names)} compared"
 
 
-def _untouched(
-    pairs: Sequence[tuple[MeasuredCase, MeasuredCase]],
-) -> tuple[tuple[str, str], ...]:
+def _untouched(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> tuple[tuple[str, str], ...]:
     """Cases that the network between nodes can't touch, where others are on several nodes."""
     among = [case for pair in pairs for case in pair]
     if not any(map(between_nodes, among)):
@@ -284,9 +267,7 @@ def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contr
 
 
 def _sweeps(
-    sweeps: Sequence[Sequence[Contrast]],
-    among: Sequence[MeasuredCase],
-    names: tuple[str, str],
+    sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase], names: tuple[str, str]
 ) -> Table:
     every = [one for own in sweeps for one in own]
     notebook = _notebook(every)
@@ -364,7 +345,7 @@ def _details(
     rows = tuple(_row(one, among, notebook) for one in found)
     explain(found, notebook)
     alone = not any(one.first.what for one in found)
-    times = [Column(f"{key}_s", named, "time") for key, named in zip(_NAMES, names, strict=True)]
+    times = [Column(f"{key}_s", named, "time") for key, named in zip(NAMES, names, strict=True)]
     *ratio, verdict = COLUMNS
     verdict = replace(verdict, title=f"{names[1]} is")
     columns = (*(_COLUMNS[:1] if alone else _COLUMNS), *times, *ratio, verdict)
@@ -374,63 +355,7 @@ def _details(
 
 def _is_whole(table: Table) -> bool:
     """Whether a table has a row for each comparison that it is of."""
-    return table.id in (_EVERY, _RESULTS)
-
-
-def _results(
-    found: Sequence[ResultContrast], among: Sequence[MeasuredCase], names: tuple[str, str]
-) -> Table:
-    """What external programs print besides times: which is better, haloscope can't know."""
-    notebook = Notebook([], [case for one in found for case in (one.first, one.second)])
-    rows = tuple(
-        (
-            label(name_of(one.first, among), case=one.first.id),
-            label(one.name),
-            *_values(one, notebook),
-            plain(one.first.unit(one.name)),
-            plain(one.adjusted, probability(one.adjusted)),
-            Cell(one.verdict, one.verdict, tone="warning" if one.verdict in UNPAIRED else ""),
-        )
-        for one in found
-    )
-    tested = [one.contrast for one in found if one.contrast and one.contrast.comparison]
-    if tested:
-        notebook.note(
-            f"p: {tests_of(tested)}, Holm's correction for {count(len(tested), 'result')}; "
-            f"a difference is significant at p ≤ {ALPHA}."
-        )
-    if any(one.contrast is None and one.verdict == "different" for one in found):
-        notebook.note(
-            "Texts and lists of numbers are compared as printed: different, if one launch differs."
-        )
-    columns = (
-        *(Column("case", "case", align="left"), Column("result", "result", align="left")),
-        *(Column(key, named) for key, named in zip(_NAMES, names, strict=True)),
-        Column("unit", "unit", align="left", only_csv=True),
-        *(Column("p_adjusted", "p"), Column("verdict", f"{names[1]} is", align="left")),
-    )
-    title = f"Results of {' and '.join(names)} compared"
-    return Table(_RESULTS, "compare", title, columns, rows, notebook.notes(), 2)
-
-
-def _values(one: ResultContrast, notebook: Notebook) -> Iterator[Cell]:
-    """A result on both sides: medians of numbers, else what was printed, short for people."""
-    sides = one.first, one.second
-    for case in sides:
-        if sample := number_of(case, one.name):
-            found = one.contrast and (one.contrast.first, one.contrast.second)[sides.index(case)]
-            time = found.time if found else case.estimate(sample)
-            yield notebook.estimate(time, case, scale(case, one.name))
-            continue
-        whole = "; ".join(texts_of(case, one.name, _DIGITS))
-        short = whole if len(whole) <= _SHORT else f"{whole[: _SHORT - 1]}…"
-        yield Cell(whole, short) if whole else missing()
-
-
-_DIGITS = 17
-"""_DIGITS tell any two numbers apart."""
-_SHORT = 40
-"""_SHORT is the largest number of characters of a text in a table."""
+    return table.id in (_EVERY, RESULTS)
 
 
 def _notebook(found: Sequence[Contrast]) -> Notebook:
@@ -445,47 +370,3 @@ def _row(one: Contrast, among: Sequence[MeasuredCase], notebook: Notebook) -> tu
         notebook.estimate(one.second.time, one.second.case, one.second.scale),
         *cells(one, notebook),
     )
-
-
-LEAST = 0.02
-"""LEAST is the share of a step in messages from which a change of the network can be seen in it:
-messages that become twice as slow then add more than launches of one allocation usually scatter."""
-
-
-def between_nodes(case: MeasuredCase) -> bool:
-    """Whether a case was measured on several nodes."""
-    return not case.simulated and case.number("nodes") > 1
-
-
-def untouched(first: MeasuredCase, second: MeasuredCase) -> str:
-    """Why a change of the network can't make two measurements of a case differ; "" where it can.
-
-    "on one node", or the share of messages, by its phases, on the side where it is larger.
-    """
-    if first.simulated or second.simulated or not (first.launches and second.launches):
-        return ""
-    if not between_nodes(first) and not between_nodes(second):
-        return "on one node"
-    spent = [_in_messages(side) for side in (first, second)]
-    known = [one for one in spent if one is not None]
-    if len(known) < len(spent) or max(known) >= LEAST:
-        return ""
-    return f"messages take {percent(max(known))} of its time"
-
-
-def _in_messages(case: MeasuredCase) -> float | None:
-    """The share of a step in phases that compute nothing; None where no phase was recorded.
-
-    A phase that computes declares its bytes or its operations. External programs declare none, so
-    that all of their phases are taken for messages.
-    """
-    found = shares(case)
-    if not found or case.settings.get("memory") == "device":  # whose waits lie in any phase
-        return None
-    computing = {
-        phase["name"]
-        for record in case.launches
-        for phase in record.phases
-        if phase.get("bytes") or phase.get("flops")
-    }
-    return sum(one.share.value for one in found if one.name not in {*computing, REST})

@@ -8,19 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import name_of
-from haloscope.analysis.comparison import (
-    FEW_ALLOCATIONS,
-    OPEN,
-    UNDECIDED,
-    UNTESTABLE,
-    Contrast,
-)
+from haloscope.analysis.comparison import FEW_ALLOCATIONS, OPEN, UNDECIDED, UNTESTABLE, Contrast
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, listed, number, percent
 from haloscope.report.compared import Compared
-from haloscope.report.document import Document, Section, trusted
+from haloscope.report.document import Document, trusted
 from haloscope.report.method import machine_facts, toolchain_facts
+from haloscope.report.section import Section
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import (
     Axis,

@@ -8,18 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.trust import Trust, trust
 from haloscope.errors import nearest
+from haloscope.findings.badge import badge
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import Claim, Finding, Prominence
-from haloscope.findings.sentences import KeyFigure, Legend, badge, key_figure, legend, sentence
+from haloscope.findings.sentences import KeyFigure, Legend, key_figure, legend, sentence
 from haloscope.quantities import count, listed
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
+from haloscope.report.section import Section, _numbers
 from haloscope.study import kinds
 from haloscope.study.settings import Settings
 from haloscope.study.wishes import Wish
@@ -35,59 +36,6 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item", Table, Figure)
 NOTES = 3
 """NOTES is the largest number of notes below a table or figure; Method has the others."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """One topic: its figures and its tables, numbered from first_figure and first_table on.
-
-    unfolded: the page shows it without a click.
-    """
-
-    id: str
-    title: str
-    figures: tuple[Figure, ...]
-    tables: tuple[Table, ...]
-    first_figure: int = 1
-    first_table: int = 1
-    unfolded: bool = False
-
-    @property
-    def items(self) -> tuple[Figure | Table, ...]:
-        """Its figures, then its tables."""
-        return (*self.figures, *self.tables)
-
-    def number(self, item: Table | Figure) -> int:
-        """The number of one of its tables or figures in the whole report."""
-        if isinstance(item, Table):
-            return self.first_table + self.tables.index(item)
-        return self.first_figure + self.figures.index(item)
-
-    def called(self, item: Table | Figure) -> str:
-        """ "Table 3" or "Figure 1"."""
-        return f"{'Table' if isinstance(item, Table) else 'Figure'} {self.number(item)}"
-
-
-def _numbers(names: Sequence[str]) -> str:
-    """ "Tables 1, 2 and 4", "Figures 1 and 2, Tables 3 to 7"."""
-    kinds: dict[str, list[int]] = {}
-    for name in names:
-        kind, number = name.split()
-        kinds.setdefault(kind, []).append(int(number))
-    return ", ".join(
-        f"{kind}{'s' if len(numbers) > 1 else ''} {listed(_runs(numbers))}"
-        for kind, numbers in kinds.items()
-    )
-
-
-def _runs(numbers: Sequence[int]) -> list[str]:
-    """Ascending numbers, three neighbours or more as their ends: ["1", "3 to 7"]."""
-    runs = [[n for _, n in own] for _, own in groupby(enumerate(numbers), lambda p: p[1] - p[0])]
-    return [
-        text
-        for run in runs
-        for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))
-    ]
 
 
 _BY_BADGE = (Caveat.SIMULATED, Caveat.NOT_VALIDATED)

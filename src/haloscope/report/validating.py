@@ -7,18 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.predictions import (
-    RELATIVE,
-    Errors,
-    PredictedCell,
-    PredictedTime,
-)
+from haloscope.analysis.predictions import RELATIVE, Errors, PredictedCell, PredictedTime
 from haloscope.analysis.published import called
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.quantities import count, listed, percent
-from haloscope.report.document import Document, Section
-from haloscope.report.predicted import FITTED, ONLY_PREDICTED
+from haloscope.report.document import Document
+from haloscope.report.prediction_errors import FITTED, ONLY_PREDICTED
+from haloscope.report.section import Section
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks
 from haloscope.topics.common.making import warning

@@ -23,9 +23,10 @@ from haloscope.records.attempts import attempts
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
 from haloscope.run import hold, places
-from haloscope.run.campaign import Campaign, resume
+from haloscope.run.campaign import Campaign
 from haloscope.run.job_notes import HEARTBEAT, checked
 from haloscope.run.progress import Teller
+from haloscope.run.resuming import resume
 from haloscope.study.case import Launch
 
 ALLOWANCE = 1.5

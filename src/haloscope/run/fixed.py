@@ -44,11 +44,7 @@ class PlanChanges:
 def libraries(built: Mapping[str, Build]) -> dict[str, dict[str, str]]:
     """What a plan says of each MPI library: version, compiler, flags."""
     return {
-        name: {
-            "version": each.toolchain.version,
-            "compiler": each.compiler,
-            "flags": each.flags,
-        }
+        name: {"version": each.toolchain.version, "compiler": each.compiler, "flags": each.flags}
         for name, each in built.items()
     }
 

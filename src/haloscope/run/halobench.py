@@ -22,7 +22,7 @@ from typing import Any, Literal
 from haloscope.errors import Problem, UserError
 from haloscope.paths import share
 from haloscope.records.kernels import declared
-from haloscope.study.plan import Forecast
+from haloscope.study.program import Forecast
 from haloscope.toolchains import fftw
 from haloscope.toolchains.build import KernelProgram
 

@@ -14,7 +14,8 @@ from haloscope.programs.file import ExternalProgram
 from haloscope.run import halobench
 from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
 from haloscope.study.case import Value
-from haloscope.study.plan import Forecast, Program, no_kernel
+from haloscope.study.plan import no_kernel
+from haloscope.study.program import Forecast, Program
 from haloscope.toolchains.library import Toolchain
 
 

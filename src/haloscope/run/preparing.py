@@ -67,10 +67,7 @@ def _lacking(place: Place, bench: Workbench, plan: Plan) -> Programs:
 
 
 def to_do(
-    place: Place,
-    bench: Workbench,
-    cases: Iterable[Case],
-    unchecked: Iterable[KernelProgram] = (),
+    place: Place, bench: Workbench, cases: Iterable[Case], unchecked: Iterable[KernelProgram] = ()
 ) -> tuple[str, ...]:
     """A line for all that is to be built before cases run, and for what was not checked."""
     cases = list(cases)

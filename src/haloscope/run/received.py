@@ -14,7 +14,8 @@ from haloscope.errors import Problem, UserError, nearest, no_such
 from haloscope.records.folder import SavedPlan
 from haloscope.run import matrices
 from haloscope.study.case import Case
-from haloscope.study.plan import Program, no_kernel
+from haloscope.study.plan import no_kernel
+from haloscope.study.program import Program
 
 _ANEW = "start a new folder: haloscope run STUDY --out DIR"
 _COUNTS = ("nodes", "ppn", "threads")

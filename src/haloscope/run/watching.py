@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from haloscope.records.folder import ResultFolder, SavedPlan
-from haloscope.records.record import whole
+from haloscope.records.log import whole
 from haloscope.run.progress import TimeLeft
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.case import Case

@@ -22,7 +22,7 @@ from haloscope.run.kernels import Kernels
 from haloscope.run.matrices import is_matrix_market
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Value, text
-from haloscope.study.plan import Forecast, Program
+from haloscope.study.program import Forecast, Program
 from haloscope.toolchains import build, library, simgrid
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain

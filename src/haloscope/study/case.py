@@ -163,13 +163,7 @@ class Layout:
 
     def as_setting(self) -> dict[str, Any]:
         """What makes it what it is; fields that came later only where they say something."""
-        later = (
-            "mapping",
-            "mapping_seed",
-            "tasks",
-            "allocation",
-            "allocation_seed",
-        )
+        later = ("mapping", "mapping_seed", "tasks", "allocation", "allocation_seed")
         return {
             key: value
             for key, value in vars(self).items()

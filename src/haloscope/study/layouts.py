@@ -200,3 +200,25 @@ def _numbers(counts: Iterable[int | str], cores: int) -> list[int]:
         else:
             found += [part for part in range(1, cores + 1) if cores % part == 0]
     return list(dict.fromkeys(found))
+
+
+def remedy_for_a_key(key: str, *, words: bool) -> str | None:
+    """Return the remedy for a parameter that is a key of the layout, or None for others.
+
+    words: as of `expand`, for a command line, which has options for some keys only.
+    """
+    if key not in (*_OPTIONS, *LayoutAxes.model_fields):
+        return None
+    place = "tasks" if key == "ranks" else key
+    if not words:
+        return f"it is a key of the layout: use layout.{place}"
+    if key in _OPTIONS:
+        return f"it is an option: --{_OPTIONS[key]}"
+    return f"only a study has it, as layout.{place}: haloscope run"
+
+
+_OPTIONS = {
+    **{key: key for key in ("ranks", "nodes", "ppn", "threads", "placement")},
+    "tasks": "ranks",
+}
+"""_OPTIONS has the keys of a layout that are options of one case on a command line."""

@@ -132,9 +132,7 @@ T = TypeVar("T")
 AxisOf = Annotated[list[T], OneOrMore(), Field(min_length=1)]
 Values = AxisOf[
     Annotated[
-        Any,
-        BeforeValidator(_value),
-        WithJsonSchema({"type": ["number", "string", "boolean"]}),
+        Any, BeforeValidator(_value), WithJsonSchema({"type": ["number", "string", "boolean"]})
     ]
 ]
 Count = Annotated[

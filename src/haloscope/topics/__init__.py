@@ -27,6 +27,7 @@ from haloscope.topics.mapping import findings as mapping
 from haloscope.topics.memory import findings as memory
 from haloscope.topics.messages import findings as messages
 from haloscope.topics.phases import findings as phases
+from haloscope.topics.poisson import accuracy, variants
 from haloscope.topics.poisson import findings as poisson
 from haloscope.topics.scaling import findings as scaling
 from haloscope.topics.star_forests import findings as star_forests
@@ -56,18 +57,18 @@ TOPICS = (
     Topic(quality.near_steps),
     Topic(memory.bandwidth, ("stream",)),
     Topic(memory.regions),
-    Topic(poisson.order),
+    Topic(accuracy.order),
     Topic(memory.solver, ("bandwidth",)),
     Topic(contrast.variants),
-    Topic(poisson.variants_by_ranks, ("iterations",)),
+    Topic(variants.variants_by_ranks, ("iterations",)),
     Topic(poisson.per_node, ("walltime_grid",)),
     Topic(poisson.speedup, ("walltime_grid", "scaling")),
     Topic(poisson.turns, ("scaling",)),
     Topic(spmv.products, ("spmv",)),
     Topic(jacobi.model, ("jacobi",)),
     Topic(jacobi.memory_bound, ("jacobi",)),
-    Topic(poisson.serial),
-    Topic(poisson.convergence, ("convergence",)),
+    Topic(accuracy.serial),
+    Topic(accuracy.convergence, ("convergence",)),
     Topic(contrast.ways, ("exchange", "overlap", "operator", "bind", "fft", "heat")),
     Topic(contrast.published, ("exchange",)),
     Topic(phases.heat, ("heat",)),

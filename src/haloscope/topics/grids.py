@@ -8,9 +8,10 @@ from dataclasses import replace
 from itertools import pairwise
 from math import log2
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.comparison import step
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.races import races
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.comparison import (
     FEW_ALLOCATIONS,
     UNDECIDED,
@@ -18,6 +18,7 @@ from haloscope.analysis.comparison import (
     contrasts,
 )
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import BYTES_PER_SECOND, SCALES, SECONDS, Scale, seconds
 from haloscope.records.points import size_in

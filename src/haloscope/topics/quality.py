@@ -149,7 +149,7 @@ def _validated(own: Sequence[Validated]) -> Claim:
     """The errors of a paper's tables: the largest median of one, and the largest of all."""
     one = own[0]
     median, worst = max(each.median for each in own), max(each.worst for each in own)
-    over = f" over {one.over}" if one.over else ""
+    over = f", relative to {one.over}" if one.over else ""
     cells = count(sum(each.cells for each in own), "cell")
     of = "median of the worst table" if len(own) > 1 else "median"
     text = f"{of}, {100 * worst:.1f} % largest, {cells}{over}"

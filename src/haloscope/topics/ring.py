@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.fits import no_ring, ring_model
 from haloscope.analysis.published import Library, Reference
 from haloscope.findings.caveats import Caveat

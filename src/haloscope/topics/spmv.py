@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import level_of
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
 from haloscope.quantities import BYTES_PER_SECOND, FLOPS, flops, percent

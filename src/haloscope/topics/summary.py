@@ -57,11 +57,7 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
             id="summary",
             kind="summary",
             title=context.title("All cases"),
-            columns=(
-                *columns,
-                *of_points,
-                *(Column(name, name, only_csv=True) for name in names),
-            ),
+            columns=(*columns, *of_points, *(Column(name, name, only_csv=True) for name in names)),
             rows=tuple((*row, *none, *own) for row, own in zip(rows, settings, strict=True)),
             notes=tuple(note for note in notebook.notes() if note not in left_out),
             every=tuple(

@@ -18,7 +18,7 @@ from haloscope.topics.common.table import Table
 from haloscope.topics.common.words import none_suits
 from haloscope.topics.contrast import tables as contrast
 from haloscope.topics.jacobi import tables as jacobi
-from haloscope.topics.mapping import characterization
+from haloscope.topics.mapping import characterization, weak_tables
 from haloscope.topics.mapping import tables as mapping
 from haloscope.topics.memory import tables as memory
 from haloscope.topics.messages import tables as messages
@@ -56,7 +56,7 @@ TABLES: Mapping[str, TableBuilder] = MappingProxyType({
     "split_phase": split_phase.split_phase_tables,
     "launches": star_forests.launches_tables,
     "one_node": mapping.one_node_tables,
-    "weak_scaling": mapping.weak_scaling_tables,
+    "weak_scaling": weak_tables.weak_scaling_tables,
     "mapping": mapping.mapping_tables,
     "characterization": characterization.tables,
     "overlap": contrast.overlap_tables,

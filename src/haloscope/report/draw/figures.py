@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
 from itertools import count
-from textwrap import wrap
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 from matplotlib.artist import Artist
@@ -27,18 +26,13 @@ from matplotlib.ticker import (
 )
 
 from haloscope.quantities import signed
+from haloscope.report.draw.bars import WIDTH_IN, bars, surface
 from haloscope.report.draw.gantt import draw_gantt
-from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
-from haloscope.report.draw.phase_colours import hatches_of, phase_colours
+from haloscope.report.draw.palette import GRID, INK, MUTED, SERIES, dark_style
+from haloscope.report.draw.phase_colours import phase_colours
 from haloscope.report.draw.points import series_id, with_values
 from haloscope.report.draw.series_styles import name_of, series_styles
-from haloscope.report.draw.surface import draw_surface
-from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
-
-WIDTH_IN = 4.6
-"""Narrow, so that ten-point text stays readable on a phone."""
-_FITTING, _SMALL = 66, 8.0
-"""Characters of small text that fit its width, and how large these are, in points."""
+from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Panel
 
 _MARKERS = "osD^vPX*"
 _SIZES = (6.5, 5.0, 4.0, 3.0)
@@ -68,6 +62,9 @@ _STYLE: Any = {
     "xtick.color": INK,
     "ytick.color": INK,
 }
+
+
+LegendOf = Literal["panel", "figure"]
 
 
 @dataclass(frozen=True)
@@ -104,17 +101,26 @@ def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
     styles = series_styles(figures)
     curves = {name: SERIES[style % len(SERIES)] for name, style in styles.items()}
     colours = phase_colours(figures, curves)
-    return {
-        figure.id: [
-            _drawing(
-                re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}"),
-                canvas_of(panel, colours, styles),
-                panel,
-            )
-            for panel in figure.panels
-        ]
-        for figure in figures
-    }
+    return {figure.id: [*_panels(figure, colours, styles)] for figure in figures}
+
+
+def _panels(
+    figure: Figure, colours: Mapping[str, str], styles: Mapping[str, int]
+) -> Iterator[Drawing]:
+    """The panels of a figure; the last one has the legend of all if they have the same curves."""
+    shared = _share_a_legend(figure.panels)
+    for panel in figure.panels:
+        name = re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}")
+        legend: LegendOf | None = "panel"
+        if shared:
+            legend = "figure" if panel is figure.panels[-1] else None
+        yield _drawing(name, canvas_of(panel, colours, styles, legend), panel)
+
+
+def _share_a_legend(panels: Sequence[Panel]) -> bool:
+    """Whether several panels have the same curves."""
+    each = {(*panel.names, _has_band(panel)) for panel in panels if isinstance(panel, Lines)}
+    return len(panels) > 1 and len(each) == 1 and all(isinstance(one, Lines) for one in panels)
 
 
 def _drawing(name: str, canvas: Canvas, panel: Panel) -> Drawing:
@@ -129,19 +135,25 @@ def _drawing(name: str, canvas: Canvas, panel: Panel) -> Drawing:
     return Drawing(name, styled, pdf.getvalue())
 
 
-def canvas_of(panel: Panel, colours: Mapping[str, str], styles: Mapping[str, int]) -> Canvas:
+def canvas_of(
+    panel: Panel,
+    colours: Mapping[str, str],
+    styles: Mapping[str, int],
+    legend: LegendOf | None = "panel",
+) -> Canvas:
     """A panel as matplotlib draws it.
 
     colours, styles: of each phase, and of each curve that has none of its own, by their names.
+    legend: of the panel's curves, or of those of all panels of a figure; None without one.
     """
     with matplotlib.rc_context(_STYLE):
         if isinstance(panel, Lines):
-            return _lines(panel, styles)
+            return _lines(panel, styles, legend)
         if isinstance(panel, Bars):
-            return _bars(panel, colours)
+            return bars(panel, colours)
         if isinstance(panel, Gantt):
             return draw_gantt(panel, WIDTH_IN, colours)
-        return _surface(panel)
+        return surface(panel)
 
 
 _AT_THE_END = 0.85
@@ -176,11 +188,13 @@ def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
         )
 
 
-def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
+def _lines(panel: Lines, styles: Mapping[str, int], legend: LegendOf | None) -> Canvas:
     names = panel.names
     columns = 2 if all(len(name) < 24 for name in names) else 1
     lines_below = -(-len(names) // columns)
     height = 3.5 + 0.22 * max(0, lines_below - 2)
+    if legend is None:
+        height -= 0.1 + 0.22 * lines_below
     canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
     axes = canvas.add_subplot()
     axes.set_title(panel.title, loc="left")
@@ -212,11 +226,11 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     for low, high in panel.bands:
         axes.axhspan(low, high, color=MUTED, alpha=0.15, linewidth=0, zorder=0.5)
     _name(axes, before, "placed-y", number)
-    if any(mark.band for curve in pointed for mark in curve.marks):
+    if _has_band(panel):
         axes.fill_between([], [], **_SHADE, color=MUTED, label=BAND)
         names.append(BAND)
-    if len(names) > 1:
-        _legend(canvas, axes, panel, columns)
+    if len(names) > 1 and legend:
+        _legend(canvas, axes, panel, columns, legend)
     return canvas
 
 
@@ -224,6 +238,12 @@ def _name(axes: Axes, before: Set[Artist], name: str, number: Iterator[int]) -> 
     """Name what was drawn since then, for the page's script: placed-x has its own y, and so on."""
     for artist in (one for one in axes.get_children() if one not in before):
         artist.set_gid(f"{name}-{next(number)}")
+
+
+def _has_band(panel: Lines) -> bool:
+    """Whether a point of it has the error of a simulation."""
+    own = (curve for curve in panel.curves if not (curve.bound or curve.model))
+    return any(mark.band for curve in own for mark in curve.marks)
 
 
 def _bounds(axes: Axes, curves: Sequence[Curve]) -> None:
@@ -255,15 +275,16 @@ def _to_ticks(axes: Axes, axis: Axis) -> None:
     axes.set_ylim(0.95 * max(below, default=low), 1.05 * min(above, default=high))
 
 
-def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int) -> None:
+def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int, of: LegendOf) -> None:
     """Below the panel, in the order of its curves."""
     handles, labels = axes.get_legend_handles_labels()
     drawn = dict(zip(labels, handles, strict=True))
     first = {curve.label: curve for curve in reversed(panel.curves)}
     ordered = [drawn[name] for name in (*panel.names, BAND) if name in drawn]
+    prefix = "legend" if of == "panel" else "shared-legend"
     legend = canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
     for text in (one for one in legend.get_texts() if one.get_text() in first):
-        text.set_gid(f"legend-{series_id(panel, first[text.get_text()])}")
+        text.set_gid(f"{prefix}-{series_id(panel, first[text.get_text()])}")
 
 
 def _model(axes: Axes, curve: Curve, style: int) -> None:
@@ -377,76 +398,3 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         one.set_ticklabels([word for _, word in axis.ticks])
         one.set_minor_locator(NullLocator())
         one.set_minor_formatter(NullFormatter())
-
-
-_COLUMNS = 3
-"""_COLUMNS are those of the names below bars."""
-_NO_BREAK = "\xa0"
-_PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
-"""From one bar to the next where names have one line; a bar's height; a further line of a name."""
-
-
-def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
-    """Stacked bars, each under its own name, which is often too long to stand beside it."""
-    words = zip(panel.bars, panel.totals, strict=True)
-    names = [_wrapped(name, total) for name, total in words]
-    pitch = _PITCH_IN + _LINE_IN * (max(map(len, names)) - 1)
-    below = 0.2 * max(0, -(-len(panel.parts) // _COLUMNS) - 2)  # more lines of a legend than two
-    height = 1.0 + pitch * len(panel.bars) + below
-    canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
-    axes = canvas.add_subplot()
-    thick = _BAR_IN / pitch
-    places = [float(-index) for index in range(len(panel.bars))]
-    _stack(axes, panel, places, thick, colours)
-    for place, lines in zip(places, names, strict=True):
-        at = place + thick / 2 + 0.02 / pitch
-        text = axes.text(0, at, "\n".join(lines), va="bottom", fontsize=_SMALL, linespacing=1.05)
-        text.set_in_layout(False)
-    axes.set_xlim(0, max(1.0, *map(sum, zip(*(values for _, values in panel.parts), strict=True))))
-    axes.set_ylim(places[-1] - thick, 1 - thick / 2)
-    axes.set_yticks([])
-    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False)
-    canvas.legend(loc="outside lower left", ncols=_COLUMNS)
-    return canvas
-
-
-def _wrapped(name: str, total: str) -> list[str]:
-    """A bar's name and its time in lines, a value beside its unit and its setting."""
-    kept = name.replace(" = ", f"{_NO_BREAK}={_NO_BREAK}")
-    return wrap(f"{kept}: {total.replace(' ', _NO_BREAK)}", _FITTING)
-
-
-def _stack(
-    axes: Axes, panel: Bars, places: Sequence[float], thick: float, colours: Mapping[str, str]
-) -> None:
-    """The parts of all bars, the first at the left; large ones with their share."""
-    lower = [0.0] * len(panel.bars)
-    hatches = hatches_of([name for name, _ in panel.parts], colours)
-    for name, values in panel.parts:
-        colour, hatch = colours[name], hatches[name]
-        drawn = axes.barh(
-            places, values, left=lower, height=thick, color=colour, label=name, linewidth=0
-        )
-        for bar in drawn if hatch else ():
-            bar.set(hatch=hatch, edgecolor=ON_COLOUR)
-        for place, left, value in zip(places, lower, values, strict=True):
-            if value >= 0.09:
-                axes.text(
-                    left + value / 2,
-                    place,
-                    f"{100 * value:.0f} %",
-                    color=ON_COLOUR,
-                    ha="center",
-                    va="center",
-                    fontsize=8.5,
-                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None,
-                )
-        lower = [left + value for left, value in zip(lower, values, strict=True)]
-
-
-def _surface(panel: Surface) -> Canvas:
-    canvas = Canvas(figsize=(WIDTH_IN, 3.6))
-    draw_surface(canvas, panel)
-    return canvas

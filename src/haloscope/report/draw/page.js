@@ -31,14 +31,15 @@ document.addEventListener("click", (event) => {
 });
 
 for (const entry of document.querySelectorAll('[id*="legend-series-"]')) {
-  const series = entry.id.match(/series-\d+$/)[0], svg = entry.closest("svg");
+  const series = entry.id.match(/series-\d+$/)[0];
+  const scope = entry.closest(entry.id.includes("shared-legend-") ? ".panels" : "svg");
   entry.setAttribute("role", "button");
   entry.setAttribute("aria-pressed", "true");
   entry.addEventListener("click", () => {
     const on = entry.getAttribute("aria-pressed") === "false";
     entry.setAttribute("aria-pressed", String(on));
     entry.style.opacity = on ? "" : ".35";
-    const parts = svg.querySelectorAll(`[id*="-${series}-"], [data-series="${series}"]`);
+    const parts = scope.querySelectorAll(`[id*="-${series}-"], [data-series="${series}"]`);
     for (const part of parts) part.style.display = on ? "" : "none";
   });
 }

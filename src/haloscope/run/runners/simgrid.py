@@ -372,10 +372,7 @@ def _asked(case: Case, solve: Solve | None, *, alike: bool) -> list[str]:
 
 
 _NO_MEMORY = (
-    "bad_alloc",
-    "Cannot allocate memory",
-    "Memory allocation of",
-    "Failed to allocate stack",
+    *("bad_alloc", "Cannot allocate memory", "Memory allocation of", "Failed to allocate stack"),
 )
 """The messages of C++, the system, and SimGrid when memory is exhausted."""
 

@@ -25,8 +25,9 @@ from itertools import pairwise
 from math import log, log2
 from typing import TYPE_CHECKING, Literal
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import OPEN, Contrast, Measure, contrasts
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.stats.estimates import Estimate
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import facets
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import seconds, size
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks

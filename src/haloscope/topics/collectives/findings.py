@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import OPEN
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.quantities import listed
@@ -71,8 +72,7 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
         ordered = sorted(swept.items(), key=lambda item: item[1][at].time.value)
         found += [
             Claim(
-                {"operation": name, "size": Bytes(points[at].size_bytes)},
-                estimate=points[at].time,
+                {"operation": name, "size": Bytes(points[at].size_bytes)}, estimate=points[at].time
             )
             for name, points in dict((ordered[0], ordered[-1])).items()
         ]

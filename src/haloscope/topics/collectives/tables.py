@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
-from haloscope.findings.sentences import spans
+from haloscope.findings.words import spans
 from haloscope.quantities import SECONDS, count, number, probability, size
 from haloscope.study.settings import common, describe, varying
 from haloscope.topics.collectives import analysis as halo_guideline

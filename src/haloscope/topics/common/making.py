@@ -9,13 +9,7 @@ from statistics import median
 from typing import Any, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import (
-    NO_DIFFERENCE,
-    OPEN,
-    UNTESTABLE,
-    Contrast,
-    launches_needed,
-)
+from haloscope.analysis.comparison import NO_DIFFERENCE, OPEN, UNTESTABLE, Contrast, launches_needed
 from haloscope.analysis.context import Context
 from haloscope.analysis.races import Race
 from haloscope.findings.caveats import Caveat

@@ -67,12 +67,7 @@ class Notebook:
         """A further note; the same one counts once."""
         self._extra[text] = None
 
-    def estimate(
-        self,
-        estimate: Estimate | None,
-        case: MeasuredCase,
-        scale: Scale = PLAIN,
-    ) -> Cell:
+    def estimate(self, estimate: Estimate | None, case: MeasuredCase, scale: Scale = PLAIN) -> Cell:
         """A cell for an estimate of one case, with its spread and marks."""
         if estimate is None:
             return self.absent(case)
@@ -89,10 +84,7 @@ class Notebook:
         )
 
     def time(
-        self,
-        case: MeasuredCase | None,
-        published: Reference | None = None,
-        mesh: str = "",
+        self, case: MeasuredCase | None, published: Reference | None = None, mesh: str = ""
     ) -> Cell:
         """A case's wall time, from a minute on as HH:MM:SS, too, and the published one.
 

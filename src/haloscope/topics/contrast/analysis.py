@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, contrasts, step
+from haloscope.analysis.facets import Facet, facets
 from haloscope.study.settings import Setting
 
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
-from haloscope.findings.sentences import within
-from haloscope.quantities import number
+from haloscope.quantities import number, within
 from haloscope.study.settings import common, describe, varying
 from haloscope.topics.common.figure import (
     OVER_PROCESSES,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.fits import exchanges, message_models
 from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import capacities
@@ -130,9 +131,7 @@ class MemoryBound:
 
 
 def memory_bounds(
-    cases: Sequence[MeasuredCase],
-    among: Sequence[MeasuredCase],
-    machine: Mapping[str, Any] | None,
+    cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], machine: Mapping[str, Any] | None
 ) -> list[MemoryBound]:
     """Of each variant on each number of cores the fastest case whose meshes no cache holds."""
     best: dict[tuple[str, int], MemoryBound] = {}

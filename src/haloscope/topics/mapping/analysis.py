@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.published import Library, source
 from haloscope.quantities import count, size
 from haloscope.stats.estimates import Estimate

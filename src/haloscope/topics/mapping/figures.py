@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet
 from haloscope.quantities import count, number
 from haloscope.topics.common.figure import (
     OVER_PROCESSES,

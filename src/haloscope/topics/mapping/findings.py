@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import step
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet
 from haloscope.analysis.fronts import front
 from haloscope.analysis.published import Reference
 from haloscope.analysis.races import Race, races

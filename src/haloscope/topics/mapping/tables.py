@@ -8,26 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet
 from haloscope.analysis.published import source
-from haloscope.quantities import count, listed, number
+from haloscope.quantities import listed, number
 from haloscope.study.settings import describe, varying
 from haloscope.toolchains.job import shares
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
 from haloscope.topics.mapping.analysis import (
-    PATTERNS,
     Printed,
     Spread,
-    WeakScaling,
     most_over_fewest,
     named,
     printed,
     same_name,
     spreads,
     stands_for,
-    weak_scalings,
 )
 
 if TYPE_CHECKING:
@@ -346,71 +344,3 @@ def _steps(run_s: PublishedValue | None, case: MeasuredCase | None) -> Cell:
         return missing()
     ratio = float(str(run_s)) / case.time.value
     return plain(ratio, number(ratio))
-
-
-def weak_scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Weak scaling by pattern: time relative to the fewest tasks on one node.
-
-    A table of every comparison with a reference on one node: a row for each number of tasks.
-    """
-    return [_weak_table(part, scaling, context) for part, scaling in weak_scalings(cases)]
-
-
-def _weak_table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
-    notebook = Notebook(part.cases, context.all_cases)
-    shown = [name for name in PATTERNS if any(name in one.patterns for one in scaling.spreads)]
-    rows = tuple(_row(one, shown, scaling, notebook, context.seed) for one in scaling.spreads)
-    between = "intermediate: between these; " if PATTERNS[1] in shown else ""
-    notebook.note(
-        f"reference: {count(scaling.reference.ranks, 'task')} on one node. work per task: "
-        "operations relative to a task of the reference. Concentrated: the fewest nodes "
-        f"that were measured with these tasks; distributed: the most; {between}block "
-        "mapping."
-    )
-    return Table(
-        id="weak_scaling",
-        kind="weak_scaling",
-        title=context.title("Weak scaling, by tasks", named(part)),
-        columns=_columns(shown),
-        rows=rows,
-        notes=notebook.notes(),
-    )
-
-
-def _columns(patterns: Sequence[str]) -> tuple[Column, ...]:
-    """Three of each pattern that tasks were tried in."""
-    return (
-        Column("tasks", "tasks", align="left"),
-        Column("work_over_reference", "work per task"),
-        *(
-            column
-            for pattern in patterns
-            for column in (
-                Column(f"{pattern}_nodes", "nodes", pattern),
-                Column(f"{pattern}_s", "step", pattern),
-                Column(f"{pattern}_over_reference", "/ reference", pattern),
-            )
-        ),
-    )
-
-
-def _row(
-    one: Spread, patterns: Sequence[str], scaling: WeakScaling, notebook: Notebook, seed: int
-) -> tuple[Cell, ...]:
-    timed = next((case for case in one.cases.values() if case.launches), None)
-    work = None if timed is None else scaling.work_over_reference(timed)
-    cells = [cell for name in patterns for cell in _case(one, name, scaling, notebook, seed)]
-    told = missing() if work is None else plain(work, f"{number(work)} ×")
-    return (label(str(one.tasks), one.tasks), told, *cells)
-
-
-def _case(
-    one: Spread, pattern: str, scaling: WeakScaling, notebook: Notebook, seed: int
-) -> tuple[Cell, ...]:
-    """On how many nodes, how long, and how many times as long as the reference."""
-    case = one.patterns.get(pattern)
-    if case is None:
-        return (missing(), missing(), missing())
-    ratio = scaling.over_reference(case, seed)
-    over = notebook.estimate(ratio, case, ((1.0, "×"),)) if ratio else missing()
-    return (plain(case.number("nodes")), notebook.time(case), over)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import facets
 from haloscope.analysis.sweeps import Swept, capacities, sweep
 from haloscope.quantities import count, rate, size
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mark, size_ticks
@@ -40,8 +41,7 @@ def _stream_figure(
 
     curves = tuple(
         Curve(
-            _cores_label(case),
-            tuple(mark(per_core(case, p), p.rate.times(1e-9)) for p in points),
+            _cores_label(case), tuple(mark(per_core(case, p), p.rate.times(1e-9)) for p in points)
         )
         for case, points in sorted(chosen.items(), key=lambda item: item[0].cores)
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import Swept, level_of, sweep
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
 from haloscope.topics.common.notebook import Notebook

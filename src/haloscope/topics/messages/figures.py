@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models.hockney import Ends, Hockney

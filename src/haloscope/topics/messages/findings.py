@@ -9,14 +9,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
-from haloscope.findings.finding import (
-    BANDWIDTH,
-    LATENCY,
-    Claim,
-    Finding,
-    FindingShape,
-    Metric,
-)
+from haloscope.findings.finding import BANDWIDTH, LATENCY, Claim, Finding, FindingShape, Metric
 from haloscope.quantities import listed
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Bytes, Settings, varying

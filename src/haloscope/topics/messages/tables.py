@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, contrasts
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.analysis.fits import bandwidth_curve, exchanges, message_models, unfitted
 from haloscope.analysis.races import Race
 from haloscope.analysis.sweeps import Swept, sweep

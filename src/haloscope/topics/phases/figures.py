@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_by_kernel, row_name
+from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets, facets_by_kernel
 from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
 from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
 from haloscope.topics.common.words import shares_between

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Measure
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import Race, races
 from haloscope.stats.estimates import Estimate
 

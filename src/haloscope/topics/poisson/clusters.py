@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.published import comparable, other_variant
 from haloscope.quantities import listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook

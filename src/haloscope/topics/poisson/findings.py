@@ -5,25 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
-from haloscope.analysis.published import TOLERANCE, WALL_TIMES, Library, Reference
-from haloscope.analysis.races import Race, races
+from haloscope.analysis.facets import Facet, facets
+from haloscope.analysis.published import WALL_TIMES
+from haloscope.analysis.races import races
 from haloscope.analysis.sweeps import level_of
 from haloscope.analysis.trust import preferred
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
-from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import LAYOUT, Settings, varying
 from haloscope.topics.common.making import band_within, made, node_hours, verdict_of, winners
-from haloscope.topics.contrast.analysis import alike as one_program
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
-from haloscope.topics.phases.analysis import shares
-from haloscope.topics.poisson.analysis import Paces, by_ranks, converged
+from haloscope.topics.poisson.analysis import converged
 from haloscope.topics.scaling.analysis import cores_beside, scalings
 
 ABOVE = 1.005
@@ -42,7 +39,8 @@ GRIDS = WALL_TIMES[:2]
 SOLVE, ITERATION = Metric("time of a solve"), Metric("time of an iteration")
 
 
-def _solves(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+def solves(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """The cases of the Poisson solver."""
     return [case for case in cases if case.kernel == "poisson_cg"]
 
 
@@ -50,7 +48,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     """The largest mesh on the most cores; of several settings the fastest."""
     tops = [
         (ladder, good[-1])
-        for scaling in scalings(preferred(_solves(cases)))
+        for scaling in scalings(preferred(solves(cases)))
         for ladder in scaling.ladders
         if len(good := [case for case in ladder.steps.values() if case.launches]) > 1
     ]
@@ -114,7 +112,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
     settings together. Where the paper has another order of simulated layouts, its times too.
     """
     solved = [
-        case for case in preferred(_solves(cases)) if case.time and not case.settings.get("tasks")
+        case for case in preferred(solves(cases)) if case.time and not case.settings.get("tasks")
     ]
     by_key: dict[tuple[int, ...], list[MeasuredCase]] = {}
     for index, part in enumerate(facets(solved, (*LAYOUT, "n"))):
@@ -192,10 +190,7 @@ def _otherwise(
         return []
     return [
         Claim(layout_of(case, apart), estimate=case.time, published=(there,), verdict=verdict)
-        for case, there, verdict in (
-            (other, first, None),
-            (best, own, Verdict.DISAGREES),
-        )
+        for case, there, verdict in ((other, first, None), (best, own, Verdict.DISAGREES))
     ]
 
 
@@ -234,9 +229,7 @@ def _best_per_node(fields: _Fields, least: int, context: Context) -> Iterator[Fi
     for n in sorted({n for n, _ in found if n >= least}):
         own = {nodes: race for (edge, nodes), race in found.items() if edge == n}
         parts = winners(
-            list(own.values()),
-            lambda ppn: {"per node": ppn},
-            lambda race: keys[int(race.at)][1],
+            list(own.values()), lambda ppn: {"per node": ppn}, lambda race: keys[int(race.at)][1]
         )
         yield made(
             context,
@@ -336,7 +329,7 @@ _Fields = Mapping[tuple[int, int], Mapping[int, MeasuredCase]]
 def _by_exchange(cases: Sequence[MeasuredCase]) -> list[_Fields]:
     """For each exchange, the cases of one of several other settings, over several nodes."""
     solved = [
-        case for case in preferred(_solves(cases)) if case.time and case.number("threads") == 1
+        case for case in preferred(solves(cases)) if case.time and case.number("threads") == 1
     ]
     chosen: dict[object, _Fields] = {}
     for part in facets(solved, ("n", "nodes", "ppn")):
@@ -361,175 +354,3 @@ def _rank(fields: _Fields) -> tuple[int, int, float]:
     """Settings by the largest mesh, the most nodes, and the least time: the first is chosen."""
     n, nodes = max(fields)
     return -n, -nodes, min(case.time_s for case in fields[n, nodes].values())
-
-
-def variants_by_ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of every mesh with several variants: the fastest by ranks, and the share of communication."""
-    raced = by_ranks(cases, context.seed)
-    if len(raced) > MESHES:
-        largest = max(found.part.cases[0].number("n") for found, _ in raced)
-        raced = [one for one in raced if one[0].part.cases[0].number("n") == largest]
-    for found, run in raced:
-        yield made(
-            context,
-            found.part.cases,
-            "Fastest variant, per iteration",
-            FindingShape.BEST,
-            _by_variant(run),
-            topic="iterations",
-            metric=ITERATION,
-            axis="ranks",
-            points=[int(race.at) for race in run],
-            but=("nodes", "ppn", "variant", "s", "reorthogonalise"),
-        )
-        yield from _communicating(found, context)
-
-
-def _by_variant(run: Sequence[Race[str]]) -> list[Claim]:
-    return winners(run, lambda name: {"variant": name}, lambda race: int(race.at))
-
-
-def _communicating(found: Paces, context: Context) -> Iterator[Finding]:
-    """The share of each variant's iteration in sums and halos, on the most ranks that all have."""
-    shared = [ranks for ranks, row in found.by_ranks.items() if set(row) == set(found.variants)]
-    if not shared or shared[-1] == 1:
-        return
-    row = found.by_ranks[shared[-1]]
-    spent = {
-        name: [one.share.value for one in shares(case) if one.name in COMMUNICATION]
-        for name, (case, _) in row.items()
-    }
-    if all(spent.values()):
-        total = {name: sum(parts) for name, parts in spent.items()}
-        yield made(
-            context,
-            [case for case, _ in row.values()],
-            "Share of communication in an iteration",
-            FindingShape.BREAKDOWN,
-            [
-                Claim({"variant": name}, share=total[name])
-                for name in sorted(total, key=lambda name: total[name])
-            ],
-            topic="iterations",
-            metric=ITERATION,
-            but=("variant", "s", "reorthogonalise"),
-        )
-
-
-def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Errors of meshes over those of meshes twice as fine, of solves that converged.
-
-    Of several tolerances the smallest, at which the mesh alone makes the error.
-    """
-    errors: dict[int, set[float]] = {}
-    own = []
-    solved = _solves(cases)
-    finest = min((_tolerance(case) for case in solved), default=0.0)
-    for case in (one for one in solved if _tolerance(one) == finest):
-        error = case.result("error_max") if case.launches else None
-        if error and converged(case):
-            errors.setdefault(case.number("n"), set()).add(float(error))
-            own.append(case)
-    fine = sorted(n for n in errors if n % 2 == 0 and n // 2 in errors)
-    if len(fine) < FEWEST - 1:
-        return
-    parts = [
-        Claim({"n": n // 2}, estimate=Estimate(fmean(over), None, None, len(over), "none"))
-        for n in fine
-        if (over := [coarse / error for coarse in errors[n // 2] for error in errors[n]])
-    ]
-    yield made(
-        context, own, "Error ratio between a mesh and one twice as fine (second order: about 4)",
-        FindingShape.VALUE, parts, topic="convergence", metric=Metric("ratio of errors", "", ""),
-        but=("n", "variant", "nodes", "ppn"), near=[],
-    )  # fmt: skip
-
-
-def _tolerance(case: MeasuredCase) -> float:
-    """At which residual a solve ends; of older records that of published ones."""
-    asked = case.settings.get("tolerance")
-    return float(asked) if isinstance(asked, int | float) else TOLERANCE
-
-
-def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """How near errors and iteration counts are to the published ones, at worst."""
-    library = Library(context.shelf)
-    own: list[MeasuredCase] = []
-    worst = {"error": 0.0, "iterations": 0.0}
-    sources: dict[str, Reference] = {}
-    for case in (one for one in _solves(cases) if one.launches and converged(one)):
-        error = library.find(case, "error_max", ("convergence",), ("n",))
-        steps = library.find(case, "iterations", ("convergence",), ("n",))
-        if error and steps and case.result("error_max") and case.result("iterations"):
-            off = abs(case.result("error_max") / error.value - 1)
-            worst["error"] = max(worst["error"], off)
-            off = abs(case.result("iterations") / steps.value - 1)
-            worst["iterations"] = max(worst["iterations"], off)
-            sources.setdefault(error.source, replace(error, text=""))
-            own.append(case)
-    if own:
-        yield made(
-            context,
-            own,
-            "Largest difference from published results",
-            FindingShape.PUBLISHED,
-            [
-                Claim({"name": "error"}, share=worst["error"], published=tuple(sources.values())),
-                Claim({"name": "iteration counts"}, share=worst["iterations"]),
-            ],
-            topic="convergence",
-            but=("n", "variant", "nodes", "ppn"),
-            near=[],
-        )
-
-
-def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The largest mesh that one process solved both in these cases and in some paper.
-
-    By the published variant where that was measured, else by the fastest. Not of simulations:
-    numbers of cluster files are from such times.
-    """
-    own = [
-        case
-        for case in _solves(cases)
-        if case.cores == 1 and case.time and converged(case) and not case.simulated
-    ]
-    beside = [(case, known) for case in own if (known := _known(case, context))]
-    if not beside:
-        return
-    case, known = min(beside, key=lambda pair: _first(*pair))
-    like = [
-        one
-        for one, _ in beside
-        if all(one.settings.get(name) == case.settings.get(name) for name in ("n", "variant"))
-    ]
-    same = any(len(part.cases) == len(like) for _, part in one_program(like))
-    which = "fastest of" if not same else "one program, fastest of"
-    subject: Settings = {
-        "variant": case.settings.get("variant"),
-        "name": f"{which} {len(like)} cases" if len(like) > 1 else "",
-    }
-    other = any(time.variant for time in known)
-    yield made(
-        context, [case], "Serial solve", FindingShape.PUBLISHED,
-        [Claim(subject, estimate=case.time, published=tuple(known))],
-        topic="convergence", metric=SOLVE, but=("variant", "ppn", *_NOT_SERIAL),
-        caveats=[Caveat.DIFFERENT_PROGRAM] if other else [],
-    )  # fmt: skip
-
-
-_NOT_SERIAL = ("exchange", "bind")
-"""Settings that make no difference to one process on one core."""
-
-
-def _known(case: MeasuredCase, context: Context) -> list[Reference]:
-    """What each paper has of a case's mesh, with no more digits than it prints."""
-    found = (Library([paper]).find(case, "time_s", ("convergence",)) for paper in context.shelf)
-    return [
-        replace(one, text=printed_seconds(one.value, one.high - one.low)) for one in found if one
-    ]
-
-
-def _first(case: MeasuredCase, known: Sequence[Reference]) -> tuple[int, bool, float]:
-    """The largest mesh first, then the published variant, then the fastest."""
-    return -case.number("n"), any(time.variant for time in known), case.time_s

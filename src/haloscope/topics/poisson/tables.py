@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.published import WALL_TIMES, Library, Reference
 from haloscope.analysis.races import Race
 from haloscope.quantities import MISSING, PER_SECOND, count, number, scientific, signed, size

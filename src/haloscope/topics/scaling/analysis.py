@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, facets_of_kernels, values
+from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.comparison import Contrast, band_of, contrasts, step
+from haloscope.analysis.facets import Facet, facets, facets_of_kernels
 from haloscope.models import scaling_law
 from haloscope.models.intervals import Intervals
 from haloscope.models.scaling_law import ScalingLaw

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.bands import PROBLEM
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import NO_DIFFERENCE, contrasts, step
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
 from haloscope.topics.common.making import made, node_hours, verdict_of

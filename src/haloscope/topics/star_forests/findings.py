@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import facets
 from haloscope.analysis.published import Library
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import (

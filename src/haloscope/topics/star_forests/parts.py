@@ -155,11 +155,7 @@ def _longest(parts_s: Mapping[str, Array]) -> list[str]:
     return [_MOVES_IN_WORDS.get(part, part) for part in found]
 
 
-_MOVES_IN_WORDS = {
-    "pack": "packing",
-    "unpack": "unpacking",
-    "scatter": "the scatter within ranks",
-}
+_MOVES_IN_WORDS = {"pack": "packing", "unpack": "unpacking", "scatter": "the scatter within ranks"}
 
 
 def moving(model: SplitPhase) -> list[float]:

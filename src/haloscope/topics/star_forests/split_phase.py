@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isinf
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets_by_kernel
 from haloscope.analysis.sweeps import sweep
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import (

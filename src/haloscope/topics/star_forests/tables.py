@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
+from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, printed_seconds, seconds, size

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The badge of a report: that times were simulated, and how far they are off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.bands import Basis
+from haloscope.analysis.trust import Grade, Trust
+from haloscope.quantities import count, listed, within
+
+_GRADES = 2
+"""_GRADES is how many kernels a badge names of those that are validated, and how many errors of the
+others, with as many kernels each."""
+
+
+def badge(trust: Trust) -> str:
+    """That times were simulated, whether published ones validate them, and how far they are off."""
+    told = [f"Simulated on {listed(trust.clusters)}"]
+    if trust.copied:
+        told.append(
+            f"The cluster file is a copy of {trust.copied} whose sources were not changed. "
+            f"Unless its numbers were, these are times of {trust.copied}"
+        )
+    if trust.own:
+        each = [
+            f"times of {one.name} {within(one.band.factor)} "
+            f"(95 % of {one.band.cells} published values{_elsewhere(one)})"
+            for one in trust.own[:_GRADES]
+        ]
+        told.append(f"Validated there: {listed([*each, *_more(trust.own)])}")
+    if trust.others:
+        alike: dict[str, list[Grade]] = {}
+        for one in trust.others:
+            error = f"likely {within(one.band.factor)}{'' if trust.own else _from(one)}"
+            alike.setdefault(error, []).append(one)
+        each = [f"times of {_names(these)} {error}" for error, these in [*alike.items()][:_GRADES]]
+        rest = [one for these in [*alike.values()][_GRADES:] for one in these]
+        told.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
+    return ". ".join(told) + "."
+
+
+def _names(grades: Sequence[Grade]) -> str:
+    """ "pingpong, ring and 3 more"."""
+    return listed([*(one.name for one in grades[:_GRADES]), *_more(grades)])
+
+
+def _more(grades: Sequence[Grade], shown: int = _GRADES) -> list[str]:
+    rest = len(grades) - shown
+    return [f"{rest} more"] if rest > 0 else []
+
+
+def _elsewhere(one: Grade) -> str:
+    """The layout of the published values, if a case has more or fewer nodes or processes."""
+    nouns = {
+        "nodes": (one.band.nodes, ("node", "nodes")),
+        "ppn": (one.band.ppn, ("process per node", "processes per node")),
+    }
+    told = []
+    for name, (span, noun) in nouns.items():
+        if name in one.beyond and span:
+            least, most = span
+            told.append(f"{least:,} to " * (least < most) + count(most, *noun))
+    return (
+        f", on {' with '.join(told)}"
+        if "nodes" in one.beyond
+        else "".join(f", with {each}" for each in told)
+    )
+
+
+def _from(one: Grade) -> str:
+    """What the band of a case without published values is from."""
+    known = "widest error known: " if one.band.basis is Basis.WIDEST else "the error of "
+    return f" ({known}{one.band.of})"

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sentences that compare: subject by subject, and who is fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from haloscope.findings.finding import Claim, Finding, Verdict
+from haloscope.findings.words import (
+    COUNTED,
+    MANY,
+    bracketed,
+    capitalised,
+    factor,
+    factors,
+    how_sure,
+    interval,
+    is_plural,
+    joined,
+    place_of,
+    spread_of,
+    value_of,
+    words,
+)
+from haloscope.quantities import listed, number, within
+from haloscope.study.settings import Settings
+
+
+def compared(finding: Finding) -> str:
+    """Subject by subject: faster, slower, equal or undecided, where, and by how much."""
+    told = []
+    for (subject, reference), own in groupby(
+        finding.parts, lambda part: _sides(part.subject, part.reference)
+    ):
+        every = list(own)
+        if len(every) == 1:
+            told.append(_one_comparison(finding, every[0], subject, reference))
+            continue
+        parts = ", ".join(_clause(finding, part) for part in every)
+        told.append(
+            f"{subject or 'this'} vs {reference}: {_no_difference(finding, every) or parts}"
+        )
+    return joined(told)
+
+
+def _no_difference(finding: Finding, every: Sequence[Claim]) -> str:
+    """Of settings that show no difference, and others with the same time: that none differs."""
+    by_verdict = {part.verdict: part for part in every}
+    if by_verdict.keys() != {Verdict.NO_DIFFERENCE, Verdict.EQUAL}:
+        return ""
+    unsure, same = by_verdict[Verdict.NO_DIFFERENCE], by_verdict[Verdict.EQUAL]
+    if None in (unsure.count, same.count) or finding.of != sum(part.count or 0 for part in every):
+        return ""
+    equal = f"the same time in {same.count}"
+    return (
+        f"no difference shown in any of {finding.of} settings"
+        f"{bracketed(equal, _most(unsure), _error(unsure))}"
+    )
+
+
+def _sides(subject: Settings, reference: Settings) -> tuple[str, str]:
+    """Both in words: by their values alone where they differ in one setting."""
+    if len(subject) == 1 and subject.keys() == reference.keys():
+        ((one,), (other,)) = subject.values(), reference.values()
+        if isinstance(one, str) and isinstance(other, str):
+            return one, other
+    return words(subject), words(reference)
+
+
+def _one_comparison(finding: Finding, part: Claim, subject: str, reference: str) -> str:
+    at = place_of(finding, part)
+    where = f" {at}" if at else ""
+    ratio = part.ratio
+    if part.verdict is Verdict.FASTER and ratio:
+        detail = bracketed(_most(part), how_sure(ratio))
+        return f"{subject} is {factor(ratio)} faster than {reference}{where}{detail}"
+    if part.verdict is Verdict.SLOWER and ratio:
+        detail = bracketed(_most(part), how_sure(ratio, inverse=True))
+        times = factor(ratio, inverse=True)
+        return f"{subject} takes {times} as long as {reference}{where}{detail}"
+    if part.verdict is Verdict.EQUAL:
+        return f"{subject} and {reference} take the same time{where}"
+    known = ""
+    if ratio and part.verdict is Verdict.NO_DIFFERENCE:
+        known = f"{factors(ratio.least, ratio.most, 3)} as fast"
+    sure = interval(ratio.estimate) if known and ratio else ""
+    detail = bracketed(known, sure, needed(part), _error(part))
+    return f"{subject} vs {reference}: {VERDICTS[part.verdict]}{where}{detail}"
+
+
+VERDICTS: Mapping[Verdict | None, str] = MappingProxyType(
+    {
+        Verdict.FASTER: "faster",
+        Verdict.SLOWER: "slower",
+        Verdict.EQUAL: "the same",
+        Verdict.NO_DIFFERENCE: "no difference shown",
+        Verdict.UNDECIDED: "undecided",
+        Verdict.AGREES: "agrees",
+        Verdict.DISAGREES: "disagrees",
+        Verdict.HOLDS: "not shown to be violated",
+        Verdict.VIOLATED: "violated",
+        None: "not measured",
+    }
+)
+
+
+def _clause(finding: Finding, part: Claim) -> str:
+    """One verdict of several, with where it holds."""
+    at, ratio = place_of(finding, part), part.ratio
+    told = VERDICTS[part.verdict]
+    if ratio and part.verdict is Verdict.FASTER:
+        told = f"{factor(ratio)} faster"
+    elif ratio and part.verdict is Verdict.SLOWER:
+        told = f"takes {factor(ratio, inverse=True)} as long"
+    return f"{told}{at and f' {at}'}{bracketed(_most(part), needed(part), _error(part))}"
+
+
+def _error(part: Claim) -> str:
+    """Of simulated times that show no difference: the error that it does not exceed."""
+    band = part.band or (part.ratio.estimate.band if part.ratio else None)
+    if band is None or part.verdict is not Verdict.NO_DIFFERENCE:
+        return ""
+    return f"error of the simulation {within(band)}"
+
+
+def needed(part: Claim) -> str:
+    """How many launches would decide what is undecided."""
+    return f"needs {part.needed} launches each" if part.needed else ""
+
+
+def _most(part: Claim) -> str:
+    """Where a ratio of several is greatest, and the median."""
+    if part.ratio is None:
+        return ""
+    one, inverse = part.ratio, part.verdict is Verdict.SLOWER
+    if (part.count or len(part.at)) > 1:
+        middle = number(1 / one.median if inverse else one.median)
+        where = words(one.where)
+        return f"median {middle}x{where and f'; most with {where}'}"
+    return words(one.where)
+
+
+def fastest(finding: Finding) -> str:
+    """Who is fastest where, by how much; who can't be told apart. Of many places, who alone."""
+    brief = len(finding.parts) > MANY
+    if brief:
+        told = ["; ".join(_first(finding, part) for part in finding.parts)]
+    else:
+        told = [clause for part in finding.parts for clause in _winner(finding, part)]
+    if brief and any(part.also and part.verdict is Verdict.NO_DIFFERENCE for part in finding.parts):
+        told.append("no difference shown between those named together")
+    bands = [part.band for part in finding.parts if part.band and _error(part)]
+    if bands:
+        told.append(f"error of the simulation {within(max(bands))}")
+    return ". ".join([told[0], *map(capitalised, told[1:])]) if brief else joined(told)
+
+
+def _first(finding: Finding, part: Claim) -> str:
+    """ "32 and 48 processes per node on 2 to 4 nodes"."""
+    every = _together([part.subject, *part.also])
+    at = place_of(finding, part)
+    sure = VERDICTS[part.verdict] if part.also and part.verdict in _TOLD_APART else ""
+    return f"{every}{at and f' {at}'}{bracketed(sure, needed(part))}"
+
+
+_TOLD_APART = (Verdict.EQUAL, Verdict.UNDECIDED)
+
+
+def _together(several: Sequence[Settings]) -> str:
+    """Several settings in words: "8, 16, and 32 processes per node" where they are numbers."""
+    keys = {key for one in several for key in one}
+    if len(keys) == 1 and (noun := COUNTED.get(*keys)):
+        numbers = [n for one in several for n in one.values() if isinstance(n, int)]
+        if len(numbers) == len(several) > 1:
+            return f"{listed([f'{n:,}' for n in sorted(numbers)])} {noun[1]}"
+    return listed([words(one) for one in several])
+
+
+def _winner(finding: Finding, part: Claim) -> Iterator[str]:
+    """Who is fastest, and how much longer another takes: a clause each."""
+    at = place_of(finding, part)
+    where = f"{at}, " if at else ""
+    time = value_of(part, finding.metric) if part.estimate else ""
+    spread = spread_of(part, finding.metric)
+    names = [words(part.subject), *map(words, part.also)]
+    every = _together([part.subject, *part.also])
+    if not part.also:
+        verb = "are" if is_plural(part.subject) else "is"
+        yield f"{where}{names[0]} {verb} fastest{bracketed(time, spread)}"
+    elif part.verdict is Verdict.EQUAL:
+        yield f"{where}{every} are equally fast{bracketed(time, spread)}"
+    else:
+        why = "undecided" if part.verdict is Verdict.UNDECIDED else "no difference shown"
+        yield f"{where}{why} between {every}{bracketed(needed(part))}"
+        if time:
+            has = "have" if is_plural(part.subject) else "has"
+            yield f"{names[0]} {has} the lowest median, {time}"
+    if part.ratio and part.reference:
+        other = words(part.reference)
+        take = "take" if is_plural(part.reference) else "takes"
+        yield f"{other} {take} {factor(part.ratio)} as long{_at_cost(part)}"
+
+
+def _at_cost(part: Claim) -> str:
+    """What the reference costs beside the subject: ", with 0.69x the node-hours"."""
+    return f", with {factor(part.node_hours)} the node-hours" if part.node_hours else ""

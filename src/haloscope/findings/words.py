@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings, intervals, and spans in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from haloscope.findings.finding import Claim, Finding, Metric, Ratio
+from haloscope.quantities import (
+    DOUBLE,
+    PLAIN,
+    SCALES,
+    Scale,
+    count,
+    ends,
+    listed,
+    number,
+    quantity,
+    size,
+    unit_of,
+    within,
+)
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings, describe
+
+COUNTED = MappingProxyType(
+    {
+        "cores": ("core", "cores"),
+        "hardware threads": ("hardware thread", "hardware threads"),
+        "ranks": ("process", "processes"),
+        "threads": ("thread", "threads"),
+        "tasks": ("task", "tasks"),
+        "nodes": ("node", "nodes"),
+        "others": ("other", "others"),
+        "per node": ("process per node", "processes per node"),
+        "settings": ("setting", "settings"),
+    }
+)
+"""Settings that are numbers of something, and what that is called."""
+
+
+_BARE = ("operation", "phase", "pattern", "program", "case", "name", "level", "grid", "pace")
+"""Settings of findings, not of cases, whose values say what they are."""
+
+
+AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with N = "})
+
+
+MANY = 3
+"""Of more parts than these, a sentence has the winners or values alone; a table has the rest."""
+_SPANS = 3
+"""_SPANS is the largest number of spans that are listed one by one."""
+
+
+def words(settings: Settings) -> str:
+    """Settings in words: "N = 1024, nonblocking, 2 processes"."""
+    own = [name for name in settings if name in COUNTED or name in _BARE or name == "size"]
+    known = [name for name in settings if name not in own]
+    if "nodes" in settings and "ppn" in settings:
+        known.append("nodes")
+        own.remove("nodes")
+        if settings["nodes"] == 1:
+            known.remove("nodes")
+    elif (
+        settings.get("nodes") == 1
+        and not {"tasks", "ranks", "cores", "processes"} & settings.keys()
+    ):
+        own.remove("nodes")
+    if settings.get("threads") == 1 and len(settings) > 1 and "ppn" in settings:
+        own.remove("threads")
+    told = [describe(settings, known)]
+    for name in own:
+        value = settings[name]
+        if name in COUNTED and isinstance(value, int):
+            told.append(count(value, *COUNTED[name]))
+        elif name == "size" and isinstance(value, int):
+            told.append(size(value))
+        elif value not in (None, ""):
+            told.append(str(value))
+    return ", ".join(text for text in told if text)
+
+
+def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:
+    """ "95 % CI 1.21 to 1.33 s, 7 launches"; "range 1.2 to 4.0 s, 3 launches"; "" without any."""
+    if estimate.low is None or estimate.high is None or estimate.method == "repetitions":
+        return ""
+    low, high = ends(estimate.value, estimate.low, estimate.high, scale)
+    span = f"{low} to {high} {unit_of(estimate.value, scale)[1]}".rstrip()
+    kind = "range" if estimate.method == "range" else "95 % CI"
+    return f"{kind} {span}, {count(estimate.n, 'launch', 'launches')}"
+
+
+def spans(
+    chosen: Sequence[float], among: Sequence[float], show: Callable[[float], str], what: str = ""
+) -> str:
+    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours are one span.
+
+    Of more than three: "7 of 18 sizes from 8 B to 1 MiB". what: the word for these points.
+    """
+    order = sorted({*among, *chosen})
+    places = sorted({order.index(value) for value in chosen})
+    runs = [
+        [place for _, place in run]
+        for _, run in groupby(enumerate(places), lambda pair: pair[1] - pair[0])
+    ]
+    if len(runs) > _SPANS:
+        first, last = show(order[runs[0][0]]), show(order[runs[-1][-1]])
+        counted = f"{len(places)} of {len(order)} {what}".rstrip()
+        return f"{counted} from {first} to {last}"
+    return listed([
+        show(order[run[0]])
+        if len(run) == 1
+        else f"{show(order[run[0]])} to {show(order[run[-1]])}"
+        for run in runs
+    ])  # fmt: skip
+
+
+def place_of(finding: Finding, part: Claim) -> str:
+    """Where a part holds: "at 8 B to 64 B", "with 16 to 512 tasks", "in 6 of 9 settings"."""
+    if part.count is not None and finding.of is not None and finding.of > 1:
+        return f"in {part.count} of {finding.of} settings"
+    numbers = [at for at in part.at if isinstance(at, int | float)]
+    among = [at for at in finding.points if isinstance(at, int | float)]
+    if not numbers:
+        return ""
+    if len({*numbers}) == len({*among}) > 1 and finding.axis == "size":
+        return "at every size"
+    if finding.axis == "size":
+        return f"at {spans(numbers, among, size, 'sizes')}"
+    told = spans(numbers, among, lambda value: f"{value:,.0f}")
+    noun = COUNTED.get(finding.axis)
+    if noun is None:
+        return f"{AT.get(finding.axis, f'with {finding.axis} = ')}{told}"
+    return f"{AT.get(finding.axis, 'with ')}{told} {noun[0] if told == '1' else noun[1]}"
+
+
+def point_of(finding: Finding, part: Claim) -> Settings:
+    """The one point at which a part holds, as settings; {} of several, or none."""
+    return {finding.axis: part.at[0]} if finding.axis and len(part.at) == 1 else {}
+
+
+def bracketed(*texts: str) -> str:
+    """Texts in brackets, after a blank; "" without any."""
+    told = "; ".join(text for text in texts if text)
+    return f" ({told})" if told else ""
+
+
+def value_of(part: Claim, metric: Metric) -> str:
+    """The estimate of a part with its unit."""
+    value = part.estimate.value if part.estimate else None
+    return size(value) if metric.unit == "B" else quantity(value, SCALES[metric.unit])
+
+
+def spread_of(part: Claim, metric: Metric) -> str:
+    """The interval of that."""
+    return interval(part.estimate, SCALES[metric.unit]) if part.estimate else ""
+
+
+def factor(ratio: Ratio, *, inverse: bool = False) -> str:
+    """Ratios as their ends, with digits enough that none that is not 1 reads 1.00."""
+    near = [1 / one if inverse else one for one in (ratio.least, ratio.most)]
+    digits = next(
+        (
+            digits
+            for digits in range(3, 8)
+            if all(number(one, digits) != number(1.0, digits) for one in near if one != 1)
+        ),
+        8,
+    )
+    return factors(min(near), max(near), digits)
+
+
+def factors(least: float, most: float, digits: int) -> str:
+    """Two ends of a ratio: "1.20x to 1.40x"."""
+    low, high = number(least, digits), number(most, digits)
+    return f"{low}x" if low == high else f"{low}x to {high}x"
+
+
+def how_sure(ratio: Ratio, *, inverse: bool = False) -> str:
+    """The interval of a ratio, or of its inverse; of a simulated one its error."""
+    band = ratio.estimate.band
+    return interval_of(ratio, inverse=inverse) or (within(band) if band else "")
+
+
+def interval_of(ratio: Ratio, *, inverse: bool = False) -> str:
+    """The interval of a ratio, or of its inverse."""
+    return interval(ratio.estimate.rate(1.0) if inverse else ratio.estimate)
+
+
+def error_of(estimate: Estimate) -> str:
+    """The error of a simulated number, behind it: " ± 18 %", " (within a factor of 2.4)"."""
+    if not estimate.band:
+        return ""
+    error = within(estimate.band)
+    return f" {error}" if estimate.band < DOUBLE else f" (within {error})"
+
+
+def joined(clauses: Sequence[str]) -> str:
+    """Clauses as sentences of two at most: "a is fastest; b takes 2x as long. C is undecided"."""
+    pairs = ["; ".join(clauses[k : k + 2]) for k in range(0, len(clauses), 2)]
+    return ". ".join(capitalised(one) if k else one for k, one in enumerate(pairs))
+
+
+def capitalised(sentence: str) -> str:
+    """With a capital, if its first word is a word and not a name of the program: poisson_cg."""
+    first = sentence.partition(" ")[0]
+    return sentence[:1].upper() + sentence[1:] if first.isalpha() else sentence
+
+
+def is_plural(settings: Settings) -> bool:
+    """Whether these settings in words are several: "2 nodes", not "block, 2 nodes"."""
+    (first, value), *_ = settings.items() if settings else [("", 1)]
+    return len(settings) == 1 and first in COUNTED and value != 1

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file of records that a run writes and a report reads."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from haloscope.records import checked, strict_json
+from haloscope.records.record import Record, key_names
+from haloscope.records.sharing import Sharing, case_of
+
+SCHEMA = 1
+
+
+_log = logging.getLogger(__name__)
+
+
+def append(path: Path, record: Mapping[str, Any]) -> None:
+    """Add one record to a file and see it on disk before returning.
+
+    A line that a crash cut off is removed first: this record starts on a line of its own. OSError
+    where the record does not fit on the disk, or can't be written whole: nothing of it is left.
+    """
+    line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    with path.open("ab+", buffering=0) as file:
+        lacking_end = _end_last_line(file.fileno())
+        size = os.fstat(file.fileno()).st_size
+        try:
+            _write_all(file.fileno(), lacking_end + line)
+            os.fsync(file.fileno())
+        except OSError as error:
+            os.ftruncate(file.fileno(), size)
+            raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write_all(file: int, content: bytes) -> None:
+    """Write everything: a write to a disk that fills up takes a part, and only the next fails."""
+    while content:
+        content = content[os.write(file, content) :]
+
+
+def _end_last_line(file: int) -> bytes:
+    """Cut off a last line that is no record; what is to be written for one that lacks its end."""
+    size = os.fstat(file).st_size
+    if size == 0 or os.pread(file, 1, size - 1) == b"\n":
+        return b""
+    start = _start_of_last_line(file, size)
+    length = size - start
+    if length < strict_json.LENGTH_LIMIT and _parsed(os.pread(file, length, start)) is not None:
+        return b"\n"
+    os.ftruncate(file, start)
+    return b""
+
+
+def _start_of_last_line(file: int, size: int) -> int:
+    """Where the line begins that a file ends with, whose end may be lacking."""
+    end = size
+    while end > 0:
+        begin = max(0, end - _AT_ONCE)
+        if (before := os.pread(file, end - begin, begin).rfind(b"\n")) >= 0:
+            return begin + before + 1
+        end = begin
+    return 0
+
+
+_AT_ONCE = 2**20
+"""_AT_ONCE is how many bytes are looked through at once, because most records have fewer."""
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        return strict_json.json_object(line)
+    except ValueError:
+        return None
+
+
+def read(path: Path) -> list[Record]:
+    """All records of a file, in the order they were made; [] if there is no file yet.
+
+    Whatever is no record as docs/records.md has it is left out with a warning that names the line.
+    The same case and launch may come several times, when it failed and was tried again: see
+    `latest`. UserError where it is no ordinary file.
+    """
+    return [*_kept(path)[0]]
+
+
+def no_records(path: Path) -> tuple[str, ...]:
+    """What `read` leaves out of a file, a sentence a line: "line 8: params.s missing"."""
+    return _kept(path)[1]
+
+
+_Reading = tuple[tuple[Record, ...], tuple[str, ...]]
+"""The records of a file, and what is no record, a sentence a line."""
+
+
+def _kept(path: Path) -> _Reading:
+    with suppress(OSError):
+        status = path.stat()
+        return _unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    return _read(path)
+
+
+@lru_cache(maxsize=1)
+def _unchanged(path: Path, *state: int) -> _Reading:
+    """The records of a file in a state: a command needs those of its folder several times."""
+    return _read(path)
+
+
+def _read(path: Path) -> _Reading:
+    left_out: list[tuple[int, str]] = []
+    records = tuple(map(Record.of, whole(path, left_out)))
+    return records, tuple(f"line {number}: {why}" for number, why in left_out)
+
+
+WARNED = 5
+"""WARNED is how many invalid lines are reported one by one: many mostly have the same reason."""
+
+
+def whole(
+    path: Path,
+    left_out: list[tuple[int, str]] | None = None,
+    *,
+    cases: Collection[str] | None = None,
+    tell: bool = True,
+) -> Iterator[dict[str, Any]]:
+    """The records of a file, one by one, each as its JSON object and whole: of what nothing is kept
+    takes no memory. Else as `read`.
+
+    left_out: to be told the number of each line that is no record, and why. cases: lines of others
+    are passed over, not even parsed. tell: warn of what is left out.
+    """
+    left_out = [] if left_out is None else left_out
+    right: dict[str, dict[str, Any]] = {}
+    sharing = Sharing()
+    with strict_json.opened(path) as file, _uncollected():
+        for number, line in enumerate(strict_json.lines(file), start=1):
+            if line is None:
+                left_out.append((number, "longer than any record"))
+                continue
+            if not line.strip() or (cases is not None and case_of(line) not in cases):
+                continue
+            try:
+                raw = _whole(line, sharing, right)
+            except ValueError as error:
+                cut_off = not line.endswith(b"\n") and _parsed(line) is None
+                why = "the last record is incomplete" if cut_off else str(error)
+                left_out.append((number, why))
+                continue
+            right[raw["case"]] = raw
+            yield raw
+    for number, why in left_out[:WARNED] if tell else ():
+        _warn(f"{path}:{number}: skipped: {why}")
+    if tell and len(left_out) > WARNED:
+        _warn(f"{path}: {len(left_out)} invalid lines skipped in total")
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's search for garbage, which would look through all records again and again.
+
+    Not later either, where there are many: they are needed as long as the command runs.
+    """
+    before, objects = gc.isenabled(), gc.get_count()[0]
+    gc.disable()
+    try:
+        yield
+    finally:
+        if gc.get_count()[0] - objects > MANY_OBJECTS:
+            gc.freeze()
+        if before:
+            gc.enable()
+
+
+MANY_OBJECTS = 100_000
+"""MANY_OBJECTS is from how many objects on a search for garbage among them costs more than some
+milliseconds: those of about a thousand records."""
+
+
+def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """The record in a line. ValueError, in words, where it is none. right: the last, by case."""
+    raw = sharing.read(line)
+    if raw.get("schema") != SCHEMA:
+        what = f"schema is {raw.get('schema')}, but this version of haloscope supports {SCHEMA}"
+        raise ValueError(what)
+    if missing := [name for name in key_names()[1] if name not in raw]:
+        raise ValueError(f"{', '.join(missing)} missing")
+    case = raw["case"]
+    earlier = right.get(case) if isinstance(case, str) else None
+    if problem := checked.wrong(raw, Record, earlier):
+        raise ValueError(problem)
+    return raw
+
+
+@cache
+def _warn(line: str) -> None:
+    """Once: one command reads the same file for several purposes."""
+    _log.warning(line)
+
+
+def latest(records: Iterable[Record]) -> list[Record]:
+    """The last record of each case and launch."""
+    return list({record.key: record for record in records}.values())

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Keys of where a launch ran or was simulated, inside a record."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired, TypedDict
+
+from haloscope.records.keys import MOST_RANKS, Key
+
+
+class MachineCache(TypedDict):
+    """One level of a core's data caches."""
+
+    level: Annotated[int, Key("1 is nearest to the core", least=1)]
+    size_bytes: Annotated[int, Key("size of one cache", unit="bytes", least=1)]
+    shared_by: Annotated[int, Key("cores per cache", least=1)]
+
+
+class Topology(TypedDict):
+    """Groups of processors, each in the list format of Linux."""
+
+    core: Annotated[list[str], Key("hardware threads of each core")]
+    cache: Annotated[list[str], Key("processors of each last-level cache")]
+    numa: Annotated[list[str], Key("processors of each NUMA node")]
+    socket: Annotated[list[str], Key("processors of each socket")]
+    kind: NotRequired[
+        Annotated[
+            list[str],
+            Key("processors of each kind of core, fastest first", absent="absent with one kind"),
+        ]
+    ]
+
+
+class RecordedGpu(TypedDict):
+    """A GPU, as described by its driver."""
+
+    name: Annotated[str, Key("product name")]
+    device: Annotated[str, Key("programming model: cuda, hip")]
+    uuid: Annotated[str | None, Key("UUID", absent="null if the driver hides it")]
+    pci: Annotated[str | None, Key("PCI address", absent="null if unknown")]
+    numa: Annotated[int | None, Key("nearest NUMA node", absent="null if unknown")]
+
+
+class GpuOfRank(TypedDict):
+    """GPU of a rank."""
+
+    uuid: Annotated[str | None, Key("UUID", absent="null if the runtime hides it")]
+    pci: Annotated[str, Key("PCI address")]
+    numa: Annotated[int | None, Key("nearest NUMA node", absent="null if unknown")]
+
+
+class Machine(TypedDict, total=False):
+    """Machine that ran, or node of the simulated cluster."""
+
+    host: Annotated[str, Key("host name; if simulated, name of the cluster")]
+    cpu: Annotated[str | None, Key("processor model", absent="null if unknown")]
+    sockets: Annotated[int, Key("sockets per node", least=1, most=MOST_RANKS)]
+    cores: Annotated[int, Key("cores per node", least=1, most=MOST_RANKS)]
+    threads_per_core: Annotated[int, Key("hardware threads per core", least=1, most=1024)]
+    caches: Annotated[list[MachineCache], Key("data caches, from the core outwards")]
+    memory_bytes: Annotated[
+        int | None, Key("memory per node", unit="bytes", absent="null if unknown")
+    ]
+    governor: Annotated[
+        str | None, Key("frequency governor", absent="null if not visible or simulated")
+    ]
+    os: Annotated[str | None, Key("operating system", absent="null if simulated")]
+    busy_processors: Annotated[
+        float | None,
+        Key("processors kept busy by other programs at the start", absent="null if simulated"),
+    ]
+    topology: NotRequired[
+        Annotated[Topology, Key("groups of processors", absent="absent if simulated")]
+    ]
+    allowed: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "processors that haloscope may use, in the list format of Linux",
+                absent="absent if simulated, and in older records",
+            ),
+        ]
+    ]
+    gpus: NotRequired[
+        Annotated[
+            list[RecordedGpu],
+            Key("GPUs of this machine", absent="empty if there are none; absent if simulated"),
+        ]
+    ]
+    source: NotRequired[
+        Annotated[
+            str, Key("sources of the cluster file's numbers", absent="absent unless simulated")
+        ]
+    ]
+    smt_gain: NotRequired[
+        Annotated[
+            float | None,
+            Key(
+                "throughput of a core with all hardware threads relative to one thread",
+                absent="absent unless simulated; null if unknown",
+            ),
+        ]
+    ]
+
+
+class SpreadDrawn(TypedDict):
+    """Node-to-node variability of a replicate."""
+
+    nodes: Annotated[float, Key("standard deviation of the logarithm of node times")]
+    phases: Annotated[float, Key("additional standard deviation of each phase on a node")]
+    seed: Annotated[int, Key("seed of the draw, from the case and the launch")]
+
+
+class OthersDrawn(TypedDict):
+    """How much of a simulated cluster other jobs used, and which of them a launch had beside it."""
+
+    occupancy: Annotated[float, Key("share of all nodes that jobs held, this one among them")]
+    traffic: Annotated[
+        float, Key("what their nodes sent on average, as a share of the bandwidth of their cards")
+    ]
+    launch: Annotated[int, Key("the number that others were drawn by: all cases had the same")]
+
+
+class Simulation(TypedDict):
+    """Details of the simulation."""
+
+    cluster: Annotated[str, Key("name of the cluster file")]
+    platform: NotRequired[
+        Annotated[
+            str, Key("hash of the contents of the cluster file", absent="absent in older records")
+        ]
+    ]
+    copied_from: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "ready cluster file that this one is a copy of, with its sources",
+                absent="absent if it is none, and in older records",
+            ),
+        ]
+    ]
+    verified: Annotated[bool, Key("whether the solution was computed and verified")]
+    cached: Annotated[bool, Key("whether the times are from an earlier, identical simulation")]
+    iterations: Annotated[
+        int | None, Key("iterations simulated one by one", absent="null if all were")
+    ]
+    of_iterations: Annotated[
+        int | None, Key("iterations of the whole solve", absent="null if all were simulated")
+    ]
+    iterations_from: Annotated[
+        str | None, Key("source of that number", absent="null if all were simulated")
+    ]
+    spread: NotRequired[
+        Annotated[
+            SpreadDrawn,
+            Key(
+                "how node speeds were drawn",
+                absent="absent if all nodes are alike, and in older records",
+            ),
+        ]
+    ]
+    others: NotRequired[
+        Annotated[
+            OthersDrawn,
+            Key(
+                "other jobs beside it, drawn at random",
+                absent="missing where the cluster was empty, and in older records",
+            ),
+        ]
+    ]
+
+
+class ModelUsed(TypedDict):
+    """This machine's cluster file, from which model times are computed."""
+
+    cluster: Annotated[str, Key("name of the cluster file")]
+    source: Annotated[str, Key("sources of its numbers")]
+
+
+class AllocationUsed(TypedDict):
+    """Nodes of the batch job in which the launch ran."""
+
+    site: Annotated[str, Key("name of the site file")]
+    scheduler: Annotated[str, Key("batch system: slurm, pbs, lsf, or flux")]
+    job: Annotated[str, Key("id of the job in the batch system")]
+    partition: Annotated[str | None, Key("partition or queue", absent="null if unknown")]
+    nodes: Annotated[list[str], Key("names of all nodes of the job, including unused ones")]
+    switches: Annotated[
+        str | None, Key("switches of the nodes, separated by commas", absent="null if unknown")
+    ]
+    restarts: Annotated[int, Key("number of restarts of the job, possibly on other nodes")]
+
+
+class Checkout(TypedDict):
+    """State of haloscope's sources."""
+
+    commit: Annotated[str, Key("hash of the commit")]
+    dirty: Annotated[bool, Key("whether the sources differ from the commit")]

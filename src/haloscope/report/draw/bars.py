@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of stacked bars, and surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from haloscope.report.draw.palette import ON_COLOUR
+from haloscope.report.draw.phase_colours import hatches_of
+from haloscope.report.draw.surface import draw_surface
+from haloscope.topics.common.figure import Bars, Surface
+
+WIDTH_IN = 4.6
+"""Narrow, so that ten-point text stays readable on a phone."""
+_FITTING, _SMALL = 66, 8.0
+"""Characters of small text that fit its width, and how large these are, in points."""
+_PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
+"""From one bar to the next where names have one line; a bar's height; a further line of a name."""
+_COLUMNS = 3
+"""_COLUMNS are those of the names below bars."""
+
+
+_NO_BREAK = "\xa0"
+
+
+def bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
+    """Stacked bars, each under its own name, which is often too long to stand beside it."""
+    words = zip(panel.bars, panel.totals, strict=True)
+    names = [_wrapped(name, total) for name, total in words]
+    pitch = _PITCH_IN + _LINE_IN * (max(map(len, names)) - 1)
+    below = 0.2 * max(0, -(-len(panel.parts) // _COLUMNS) - 2)  # more lines of a legend than two
+    height = 1.0 + pitch * len(panel.bars) + below
+    canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
+    axes = canvas.add_subplot()
+    thick = _BAR_IN / pitch
+    places = [float(-index) for index in range(len(panel.bars))]
+    _stack(axes, panel, places, thick, colours)
+    for place, lines in zip(places, names, strict=True):
+        at = place + thick / 2 + 0.02 / pitch
+        text = axes.text(0, at, "\n".join(lines), va="bottom", fontsize=_SMALL, linespacing=1.05)
+        text.set_in_layout(False)
+    axes.set_xlim(0, max(1.0, *map(sum, zip(*(values for _, values in panel.parts), strict=True))))
+    axes.set_ylim(places[-1] - thick, 1 - thick / 2)
+    axes.set_yticks([])
+    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False)
+    canvas.legend(loc="outside lower left", ncols=_COLUMNS)
+    return canvas
+
+
+def _wrapped(name: str, total: str) -> list[str]:
+    """A bar's name and its time in lines, a value beside its unit and its setting."""
+    kept = name.replace(" = ", f"{_NO_BREAK}={_NO_BREAK}")
+    return wrap(f"{kept}: {total.replace(' ', _NO_BREAK)}", _FITTING)
+
+
+def _stack(
+    axes: Axes, panel: Bars, places: Sequence[float], thick: float, colours: Mapping[str, str]
+) -> None:
+    """The parts of all bars, the first at the left; large ones with their share."""
+    lower = [0.0] * len(panel.bars)
+    hatches = hatches_of([name for name, _ in panel.parts], colours)
+    for name, values in panel.parts:
+        colour, hatch = colours[name], hatches[name]
+        drawn = axes.barh(
+            places, values, left=lower, height=thick, color=colour, label=name, linewidth=0
+        )
+        for bar in drawn if hatch else ():
+            bar.set(hatch=hatch, edgecolor=ON_COLOUR)
+        for place, left, value in zip(places, lower, values, strict=True):
+            if value >= 0.09:
+                axes.text(
+                    left + value / 2,
+                    place,
+                    f"{100 * value:.0f} %",
+                    color=ON_COLOUR,
+                    ha="center",
+                    va="center",
+                    fontsize=8.5,
+                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None,
+                )
+        lower = [left + value for left, value in zip(lower, values, strict=True)]
+
+
+def surface(panel: Surface) -> Canvas:
+    """Values over a plane, as a surface."""
+    canvas = Canvas(figsize=(WIDTH_IN, 3.6))
+    draw_surface(canvas, panel)
+    return canvas

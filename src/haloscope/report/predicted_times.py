@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of predicted times beside times measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from haloscope.analysis.predictions import Errors, PredictedTime
+from haloscope.quantities import SECONDS, seconds
+from haloscope.report.predicted import exact
+from haloscope.report.prediction_errors import ERROR_COLUMNS, error_cells, share_cell
+from haloscope.stats.estimates import Estimate
+from haloscope.topics.common.notebook import spread_notes, spread_text
+from haloscope.topics.common.table import Cell, Column, Table, label, plain
+
+
+def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
+    """A table for each kernel, a row for each time measured here, and the errors of all."""
+    kernels = {
+        kernel: [each for each in predictions if each.kernel == kernel]
+        for kernel in dict.fromkeys(each.kernel for each in predictions)
+    }
+    tables = [
+        Table(
+            id=f"predicted-{kernel}",
+            kind="predicted",
+            title=f"{kernel}, half round trip" if kernel == "pingpong" else kernel,
+            columns=(
+                Column("what", "what", align="left"),
+                Column("measured_s", "measured"),
+                Column("predicted_s", "predicted"),
+                Column("error", "error"),
+            ),
+            rows=tuple(map(_measured, times)),
+            notes=tuple(spread_notes(_by_method([each.measured for each in times]))),
+        )
+        for kernel, times in kernels.items()
+    ]
+    return [*tables, *([_errors_by_kernel(kernels)] if kernels else [])]
+
+
+def _by_method(estimates: Sequence[Estimate]) -> dict[str, list[Estimate]]:
+    found: dict[str, list[Estimate]] = {}
+    for one in estimates:
+        found.setdefault(one.method, []).append(one)
+    return found
+
+
+def _measured(time: PredictedTime) -> tuple[Cell, ...]:
+    measured = time.measured
+    return (
+        label(time.what),
+        Cell(
+            measured.value,
+            seconds(measured.value),
+            low=measured.low,
+            high=measured.high,
+            spread=spread_text(measured, SECONDS),
+        ),
+        plain(time.predicted_s, seconds(time.predicted_s)),
+        share_cell(time.error, "+"),
+    )
+
+
+def _errors_by_kernel(kernels: Mapping[str, Sequence[PredictedTime]]) -> Table:
+    every = [each for times in kernels.values() for each in times]
+    parts = {**kernels, "all": every}
+    return Table(
+        id="errors",
+        kind="predicted",
+        title="Errors",
+        columns=(Column("times", "times", align="left"), *ERROR_COLUMNS),
+        rows=tuple((label(name), *error_cells(Errors.of(times))) for name, times in parts.items()),
+    )
+
+
+def every_time(predictions: Sequence[PredictedTime]) -> Table:
+    """A row for each time measured here, with its spread and what was predicted."""
+    names = ("kernel", "what", "unit", "measured", "low", "high", "predicted", "error")
+    return Table(
+        id="times",
+        kind="predicted",
+        title="All predicted times",
+        columns=tuple(Column(name, name) for name in names),
+        rows=tuple(
+            (
+                label(each.kernel),
+                label(each.what),
+                label("s"),
+                *map(exact, (each.measured.value, each.measured.low, each.measured.high)),
+                *map(exact, (each.predicted_s, each.error)),
+            )
+            for each in predictions
+        ),
+    )

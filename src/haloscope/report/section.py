@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A section of a report: tables and figures of one topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from haloscope.quantities import listed
+from haloscope.topics.common.figure import Figure
+from haloscope.topics.common.table import Table
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class Section:
+    """One topic: its figures and its tables, numbered from first_figure and first_table on.
+
+    unfolded: the page shows it without a click.
+    """
+
+    id: str
+    title: str
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+    first_figure: int = 1
+    first_table: int = 1
+    unfolded: bool = False
+
+    @property
+    def items(self) -> tuple[Figure | Table, ...]:
+        """Its figures, then its tables."""
+        return (*self.figures, *self.tables)
+
+    def number(self, item: Table | Figure) -> int:
+        """The number of one of its tables or figures in the whole report."""
+        if isinstance(item, Table):
+            return self.first_table + self.tables.index(item)
+        return self.first_figure + self.figures.index(item)
+
+    def called(self, item: Table | Figure) -> str:
+        """ "Table 3" or "Figure 1"."""
+        return f"{'Table' if isinstance(item, Table) else 'Figure'} {self.number(item)}"
+
+
+def _numbers(names: Sequence[str]) -> str:
+    """ "Tables 1, 2 and 4", "Figures 1 and 2, Tables 3 to 7"."""
+    kinds: dict[str, list[int]] = {}
+    for name in names:
+        kind, number = name.split()
+        kinds.setdefault(kind, []).append(int(number))
+    return ", ".join(
+        f"{kind}{'s' if len(numbers) > 1 else ''} {listed(_runs(numbers))}"
+        for kind, numbers in kinds.items()
+    )
+
+
+def _runs(numbers: Sequence[int]) -> list[str]:
+    """Ascending numbers, three neighbours or more as their ends: ["1", "3 to 7"]."""
+    runs = [[n for _, n in own] for _, own in groupby(enumerate(numbers), lambda p: p[1] - p[0])]
+    return [
+        text
+        for run in runs
+        for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))
+    ]

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A campaign that was started before goes on, if old records and new ones would not mix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.quantities import count
+from haloscope.records.folder import ResultFolder, SavedPlan, changes
+from haloscope.run import fixed, kernels, places, preparing, received
+from haloscope.run.campaign import Campaign
+from haloscope.run.progress import Teller
+from haloscope.run.request import check_numbers
+from haloscope.run.workbench import Workbench
+from haloscope.study import file as study_file
+from haloscope.study.case import Case
+from haloscope.study.program import Program
+
+
+def resume(
+    directory: Path,
+    study: str | None,
+    launches: int | None,
+    tell: Teller,
+    *,
+    allocations: int | None = None,
+    keep: Path | None = None,
+    accept_change: bool = False,
+    dry: bool = False,
+    programs: Sequence[Path] = (),
+) -> Campaign:
+    """A campaign that was started before. UserError if old records and new ones would not mix.
+
+    study: must be that of the folder, if it is named at all. allocations: as of `Request`; those
+    that are there count. accept_change: measure on though the
+    library, the compiler, the sources, the machine or its file are others; records are then marked.
+    keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
+    dry: as of `start`. programs: external ones that the user named: that the plan names them is
+    not enough, because somebody else may have written it.
+    """
+    check_numbers(launches, allocations=allocations)
+    folder = ResultFolder(directory)
+    plan = folder.load()
+    place = places.place(plan.on, received.kept(plan, directory, keep), plan.via)
+    where = f"--resume {directory}"
+    wanted = {where: list(plan.sources)}
+    found = kernels.load([case.kernel for case in plan.cases], programs)
+    received.require_known(plan, directory, kernels.names(programs))
+    bench, first = place.preview(wanted)
+    if first and not dry:
+        bench, first = place.workbench(wanted, tell), ()
+    bench = replace(bench, programs=found)
+    received.require_plain(plan, directory, bench.program)
+    problems = [*bench.problems]
+    if launches is not None and place.facts.deterministic and not _replicated(plan):
+        what = "every launch of a simulated case takes the same time, so one is enough"
+        problems.append(Problem(where, what, "remove --launches"))
+    if keep is not None and not place.facts.simulated:
+        what = "--keep requires a simulated place, and this folder is measured"
+        problems.append(Problem(where, what, "remove --keep"))
+    for what, remedy in _unfit(folder, plan, study, launches, allocations, bench):
+        problems.append(Problem(where, what, remedy))
+    machine = place.identity()
+    fixed_programs = kernels.fixed(found, bench.toolchains)
+    changes = fixed.compared(plan, bench.built, machine, fixed_programs)
+    if not accept_change:
+        problems += [Problem(where, what, _ANOTHER_OR_MARKED) for what in changes.differences]
+    if problems:
+        raise UserError(problems)
+    renewed = fixed.renewed(plan, bench.built, machine, fixed_programs, changes)
+    renewed = renewed.with_launches(launches).in_allocations(allocations)
+    doubts = place.site(bench, oversubscribe=False).doubts_of(plan.cases)
+    remarks = filter(
+        None,
+        [
+            *(f"warning: {doubt}" for doubt in doubts),
+            fixed.not_compared(changes),
+            *_flagged(renewed.changes),
+        ],
+    )
+    campaign = Campaign(place, folder, renewed, bench, None, plan, tuple(remarks), first)
+    changed = any(each.source != plan.sources[name] for name, each in bench.built.items())
+    left = (launch.case for launch in campaign.launches_left()[0])
+    cases = [case for case in (plan.cases if changed else left) if not case.absent]
+    if dry:
+        campaign = replace(campaign, first=(*first, *preparing.to_do(place, bench, cases)))
+    else:
+        bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
+    if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
+        what = "the parameters in halobench have changed for"
+        raise UserError([Problem(where, f"{what} {case.label}", _ANOTHER) for case in lost])
+    return campaign
+
+
+def _with_other_parameters(cases: Iterable[Case], program: Program) -> Iterator[Case]:
+    """Cases whose parameters are others as halobench has them now, as far as it can be asked."""
+    for case in cases:
+        ranks, threads = case.layout.ranks, case.layout.threads
+        now = program.forecast(case.kernel, case.given, ranks, threads)
+        if now.unchecked is None and now.params != case.params:
+            yield case
+
+
+def _replicated(plan: SavedPlan) -> bool:
+    """Whether its launches are simulated replicates."""
+    return any(case.launches > 1 for case in plan.cases)
+
+
+_ANOTHER = "start a new folder: haloscope run STUDY --out DIR"
+
+
+_ANOTHER_OR_MARKED = f"{_ANOTHER}; or continue, with later records flagged: --accept-change"
+
+
+def _flagged(changes: Sequence[str]) -> Iterator[str]:
+    if changes:
+        yield f"changes flagged in all records from now on: {'; '.join(changes)}"
+
+
+def _unfit(
+    folder: ResultFolder,
+    plan: SavedPlan,
+    study: str | None,
+    launches: int | None,
+    allocations: int | None,
+    bench: Workbench,
+) -> Iterator[tuple[str, str]]:
+    """Yield why a folder cannot be resumed like this, whatever is accepted, with remedies."""
+    if study:
+        saved = study_file.read(folder.study).source
+        for change in changes(saved, study_file.read(study).source):
+            yield f"the study changed: {change}", _ANOTHER
+    for name in plan.sources:
+        if name in bench.missing:
+            what = f"toolchain {name} is no longer available: {bench.missing[name]}"
+            yield what, f"add it again (haloscope toolchain add), or {_ANOTHER}"
+    yield from _unfit_allocations(plan, launches, allocations)
+    if launches is not None and plan.rule is not None:
+        yield "its study has a precision, which determines the number of launches", _ANOTHER
+    elif launches is not None and launches < (
+        most := max((case.launches for case in plan.cases), default=0)
+    ):
+        what = f"its plan has {most} launches per case, more than --launches {launches}"
+        yield what, f"give at least --launches {most}"
+
+
+def _unfit_allocations(
+    plan: SavedPlan, launches: int | None, allocations: int | None
+) -> Iterator[tuple[str, str]]:
+    """Yield why a folder cannot be resumed with this number of allocations, with remedies."""
+    if plan.allocations is not None and launches is not None:
+        what = f"its launches are divided among {count(plan.allocations, 'allocation')}"
+        yield what, "for more launches use --allocations N instead of --launches"
+    elif allocations is not None and launches is not None:
+        most = max((case.launches for case in plan.cases), default=0)
+        what = (
+            f"each allocation runs the {most} launches per case of its plan; --launches {launches}"
+        )
+        yield f"{what} has no effect on those that ran", "remove --launches, or start a new folder"
+    if allocations is None:
+        return
+    if plan.rule is not None:
+        yield "its study has a precision, which determines the number of allocations", _ANOTHER
+    if allocations < (there := plan.allocations or 1):
+        what = f"its plan has {count(there, 'allocation')}, more than --allocations {allocations}"
+        yield what, f"give at least --allocations {there}"

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a place cannot run or simulate a valid case; None if it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from haloscope.errors import Problem
+from haloscope.quantities import listed
+from haloscope.study.capacity import Site
+from haloscope.study.case import Case, Layout, gpus_lacking, ranks_sharing_a_gpu, thread_bind_of
+from haloscope.toolchains.library import parted
+
+
+def message_layer(site: Site, layout: Layout, toolchain: str, transport: str | None) -> str | None:
+    """Why the layout, the MPI library, or the transport is not available."""
+    if site.facts.simulated:
+        return _not_simulated(site, layout, toolchain, transport)
+    if layout.allocation not in site.allocations:
+        return (
+            f"allocation '{layout.allocation}' can only be simulated (--on CLUSTER), because a "
+            "batch system chooses the nodes itself"
+        )
+    if toolchain in site.missing:
+        return site.missing[toolchain]
+    there = () if transport is None else site.transports.get(toolchain, ())
+    if transport is not None and transport not in there:
+        return f"{toolchain} has no transport '{transport}', only {', '.join(there)}"
+    if layout.placement is not None and layout.placement not in site.placements:
+        return f"placement '{layout.placement}' does not exist {site.where}"
+    return None
+
+
+def _not_simulated(site: Site, layout: Layout, toolchain: str, transport: str | None) -> str | None:
+    if transport:
+        what = f"transport '{transport}' is not simulated: message costs are from the cluster"
+        return f"{what} file; remove it, or write a cluster file for that transport"
+    if toolchain not in site.toolchains:
+        what = f"MPI library '{toolchain}' is not simulated"
+        return f"{what}: the cluster file determines the library; remove it"
+    if layout.allocation not in site.allocations:
+        what = f"allocation '{layout.allocation}' needs a tree network"
+        return f"{what}, which {site.name} does not have"
+    if _partly_packed(site, layout):
+        what = "the simulation does not distinguish threads close to each other on "
+        what += "some sockets only" if layout.ppn < site.sockets else "shared cores"
+        return f"{what}; use thread_bind = spread, or bind = close"
+    if toolchain in site.missing:
+        return site.missing[toolchain]
+    if layout.placement is None or layout.placement in site.placements:
+        return None
+    inside = "the simulation does not distinguish placements inside a node"
+    if site.sockets_differ:
+        inside = (
+            f"inside a node of {site.name} the simulation distinguishes only sockets; use "
+            "ppn = 2 with bind = close (one socket) or bind = spread (two sockets)"
+        )
+    return f"{inside}; placement 'other-node' can be simulated if there are several nodes"
+
+
+def _partly_packed(site: Site, layout: Layout) -> bool:
+    """Whether spread ranks have close threads that share more than an even share would."""
+    if layout.bind != "spread" or layout.ppn == 1 or thread_bind_of(vars(layout)) != "close":
+        return False
+    several = layout.places == "threads" and site.hardware_threads > site.cores
+    return several or layout.ppn < site.sockets
+
+
+def rate(site: Site, kernel: str, params: Mapping[str, Any]) -> str | None:
+    """Why the place has no rate for a kernel with these parameters."""
+    if site.facts.simulated and params.get("cache") == "off":
+        return "simulated messages do not depend on caches: cache=off equals cache=warm"
+    known, variant = site.variants.get(kernel), params.get("variant")
+    if known is None or variant in known:
+        return None
+    rates = listed(list(known))
+    return f"the cluster file has no {kernel} rate for {variant}, only for {rates}"
+
+
+def gpus(site: Site, layout: Layout, params: Mapping[str, Any]) -> str | None:
+    """Why a simulated node's GPUs are too few for these ranks."""
+    if not site.facts.simulated or params.get("memory") != "device":
+        return None
+    return gpus_lacking(site.gpus, layout, ranks_sharing_a_gpu(params), site.name)
+
+
+def devices_of_two_kinds(cases: Sequence[Case]) -> Iterator[Problem]:
+    """Yield a problem if a study mixes times of an emulated device with those of a GPU."""
+    names = {case.toolchain for case in cases if case.params.get("memory") == "device"}
+    emulated = sorted(name for name in names if parted(name)[1] is None)
+    real = sorted(names - {*emulated})
+    if emulated and real:
+        what = f"the device is emulated with {listed(emulated)}, and a GPU with {listed(real)}; "
+        what += "their times are not comparable"
+        remedy = "use a separate study for each"
+        yield Problem("memory = device", what, remedy)
+
+
+def second_socket(site: Site) -> str:
+    """Return why a run on several sockets is skipped."""
+    if site.facts.simulated:
+        return f"the cluster file of {site.name} already contains the values between sockets"
+    return f"{site.node} has no second socket"

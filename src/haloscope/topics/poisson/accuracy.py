@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Findings on the accuracy of the Poisson solver: order, convergence, and serial runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.analysis.published import TOLERANCE, Library, Reference
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
+from haloscope.quantities import printed_seconds
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import Settings
+from haloscope.topics.common.making import made
+from haloscope.topics.contrast.analysis import alike as one_program
+from haloscope.topics.poisson.analysis import converged
+from haloscope.topics.poisson.findings import FEWEST, SOLVE, solves
+
+
+def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Errors of meshes over those of meshes twice as fine, of solves that converged.
+
+    Of several tolerances the smallest, at which the mesh alone makes the error.
+    """
+    errors: dict[int, set[float]] = {}
+    own = []
+    solved = solves(cases)
+    finest = min((_tolerance(case) for case in solved), default=0.0)
+    for case in (one for one in solved if _tolerance(one) == finest):
+        error = case.result("error_max") if case.launches else None
+        if error and converged(case):
+            errors.setdefault(case.number("n"), set()).add(float(error))
+            own.append(case)
+    fine = sorted(n for n in errors if n % 2 == 0 and n // 2 in errors)
+    if len(fine) < FEWEST - 1:
+        return
+    parts = [
+        Claim({"n": n // 2}, estimate=Estimate(fmean(over), None, None, len(over), "none"))
+        for n in fine
+        if (over := [coarse / error for coarse in errors[n // 2] for error in errors[n]])
+    ]
+    yield made(
+        context, own, "Error ratio between a mesh and one twice as fine (second order: about 4)",
+        FindingShape.VALUE, parts, topic="convergence", metric=Metric("ratio of errors", "", ""),
+        but=("n", "variant", "nodes", "ppn"), near=[],
+    )  # fmt: skip
+
+
+def _tolerance(case: MeasuredCase) -> float:
+    """At which residual a solve ends; of older records that of published ones."""
+    asked = case.settings.get("tolerance")
+    return float(asked) if isinstance(asked, int | float) else TOLERANCE
+
+
+def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """How near errors and iteration counts are to the published ones, at worst."""
+    library = Library(context.shelf)
+    own: list[MeasuredCase] = []
+    worst = {"error": 0.0, "iterations": 0.0}
+    sources: dict[str, Reference] = {}
+    for case in (one for one in solves(cases) if one.launches and converged(one)):
+        error = library.find(case, "error_max", ("convergence",), ("n",))
+        steps = library.find(case, "iterations", ("convergence",), ("n",))
+        if error and steps and case.result("error_max") and case.result("iterations"):
+            off = abs(case.result("error_max") / error.value - 1)
+            worst["error"] = max(worst["error"], off)
+            off = abs(case.result("iterations") / steps.value - 1)
+            worst["iterations"] = max(worst["iterations"], off)
+            sources.setdefault(error.source, replace(error, text=""))
+            own.append(case)
+    if own:
+        yield made(
+            context,
+            own,
+            "Largest difference from published results",
+            FindingShape.PUBLISHED,
+            [
+                Claim({"name": "error"}, share=worst["error"], published=tuple(sources.values())),
+                Claim({"name": "iteration counts"}, share=worst["iterations"]),
+            ],
+            topic="convergence",
+            but=("n", "variant", "nodes", "ppn"),
+            near=[],
+        )
+
+
+def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh that one process solved both in these cases and in some paper.
+
+    By the published variant where that was measured, else by the fastest. Not of simulations:
+    numbers of cluster files are from such times.
+    """
+    own = [
+        case
+        for case in solves(cases)
+        if case.cores == 1 and case.time and converged(case) and not case.simulated
+    ]
+    beside = [(case, known) for case in own if (known := _known(case, context))]
+    if not beside:
+        return
+    case, known = min(beside, key=lambda pair: _first(*pair))
+    like = [
+        one
+        for one, _ in beside
+        if all(one.settings.get(name) == case.settings.get(name) for name in ("n", "variant"))
+    ]
+    same = any(len(part.cases) == len(like) for _, part in one_program(like))
+    which = "fastest of" if not same else "one program, fastest of"
+    subject: Settings = {
+        "variant": case.settings.get("variant"),
+        "name": f"{which} {len(like)} cases" if len(like) > 1 else "",
+    }
+    other = any(time.variant for time in known)
+    yield made(
+        context, [case], "Serial solve", FindingShape.PUBLISHED,
+        [Claim(subject, estimate=case.time, published=tuple(known))],
+        topic="convergence", metric=SOLVE, but=("variant", "ppn", *_NOT_SERIAL),
+        caveats=[Caveat.DIFFERENT_PROGRAM] if other else [],
+    )  # fmt: skip
+
+
+_NOT_SERIAL = ("exchange", "bind")
+"""Settings that make no difference to one process on one core."""
+
+
+def _known(case: MeasuredCase, context: Context) -> list[Reference]:
+    """What each paper has of a case's mesh, with no more digits than it prints."""
+    found = (Library([paper]).find(case, "time_s", ("convergence",)) for paper in context.shelf)
+    return [
+        replace(one, text=printed_seconds(one.value, one.high - one.low)) for one in found if one
+    ]
+
+
+def _first(case: MeasuredCase, known: Sequence[Reference]) -> tuple[int, bool, float]:
+    """The largest mesh first, then the published variant, then the fastest."""
+    return -case.number("n"), any(time.variant for time in known), case.time_s
