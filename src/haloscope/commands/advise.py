@@ -300,7 +300,7 @@ def _show(question: Question, result: Advice, failed: Sequence[str], out: Consol
     if advised is not usual:
         out.print(f"default: {_line(usual)}", markup=False, soft_wrap=True)
     elif len(result.options) > 1:
-        out.print("This is the default layout. No other one is better.", soft_wrap=True)
+        out.print("This is the default layout. No other layout is better.", soft_wrap=True)
     out.print(_sureness(result), markup=False, soft_wrap=True)
     out.print(_table(result))
     one = advised.candidate
@@ -331,10 +331,10 @@ def _sureness(result: Advice) -> str:
     word = "faster" if result.goal is Goal.TIME else "cheaper"
     better = f"{result.gain:.3g}x {word}"
     if len(result.options) == 1:
-        return "This is the default layout. No other one fits, so nothing was compared."
+        return "This is the default layout. No other layout fits, so nothing was compared."
     if band is None:
         if result.verdict is Sureness.NO_DIFFERENCE:
-            return "No interval lies below that of the default."
+            return "No layout has an interval below that of the default."
         return f"{better} than the default; the intervals do not overlap."
     error = f"factor {number(band.factor)}, {percent(COVERAGE)} of published ratios"
     known = f"{error} of this kernel and cluster ({_by_paper(band.tables)})"

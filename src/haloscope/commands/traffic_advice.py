@@ -143,7 +143,9 @@ def _show(
     total = size(int(found.matrix.sum()))
     screen.print(f"{ranks}: {total} counted between ranks", markup=False, soft_wrap=True)
     if best is block:
-        screen.print("request: block mapping (the default). No other one is better.", style="bold")
+        screen.print(
+            "request: block mapping (the default). No other mapping is better.", style="bold"
+        )
     else:
         name = best.name.replace("_", " ")
         ratio = block.load.busiest / max(1, best.load.busiest)

@@ -157,8 +157,8 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.ONE_SOCKET: Explanation("Ranks of a node fill one socket first (bind = close)."),
     Caveat.COLD: Explanation("The first size may include warm-up."),
     Caveat.PARTS_DEVIATE: Explanation(
-        "Parts, each timed by itself, add up to a time far from that of the whole at some sizes; "
-        "the longest may not dominate there.",
+        "At some sizes, the separately timed parts do not add up to the whole. The longest part "
+        "may not dominate there.",
         "Compare both columns of the table of parts.",
     ),
     Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have values that no ring can have."),

@@ -252,7 +252,7 @@ class ProgramUsed(TypedDict):
         Annotated[
             list[Untimed],
             Key(
-                "lines of a sweep that are left out, because their time is none, such as 0",
+                "lines of a sweep that were omitted because their time is not positive",
                 absent="absent if there are none",
             ),
         ]

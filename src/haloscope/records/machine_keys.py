@@ -135,7 +135,7 @@ class Simulation(TypedDict):
             str,
             Key(
                 "ready cluster file that this one is a copy of, with its sources",
-                absent="absent if it is none, and in older records",
+                absent="absent if it is not a copy, and in older records",
             ),
         ]
     ]
@@ -163,7 +163,7 @@ class Simulation(TypedDict):
         Annotated[
             OthersDrawn,
             Key(
-                "other jobs beside it, drawn at random",
+                "other jobs on the cluster, drawn at random",
                 absent="missing where the cluster was empty, and in older records",
             ),
         ]
