@@ -32,8 +32,9 @@ from haloscope.advice.requests import layout as as_layout
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.lab.model import rate_of
-from haloscope.run import campaign, following, submission
+from haloscope.run import following, submission
 from haloscope.run.progress import Teller
+from haloscope.run.request import Request, start
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Value
 from haloscope.toolchains.job import shares
@@ -161,8 +162,8 @@ class Case:
         out = self.folder / name
         tell = Teller(Console(quiet=True))
         with chdir(self.folder):
-            asked = campaign.Request(str(study), out=out, on="lab", together=True)
-            started = campaign.start(asked, tell)
+            asked = Request(str(study), out=out, on="lab", together=True)
+            started = start(asked, tell)
             submission.begin(started, os.environ, tell)
             following.follow(submission.of(started, None), tell)
         cases = open_folder(out).cases
