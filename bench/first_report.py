@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from turns import ROOT, Target, kept, taken, write_page
+from turns import ROOT, Target, taken, write_page
 
 from haloscope.paths import cache_path
 
@@ -262,7 +262,7 @@ LIMITS = {
 
 
 def main() -> None:
-    """Measure, write docs/bench/first_report.md; what is written there below Notes is kept."""
+    """Measure, write docs/bench/first_report.md."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=1)
     rounds = parser.parse_args().rounds
@@ -279,7 +279,7 @@ def main() -> None:
         for what, wall_s in took.items():
             figures.setdefault(what, []).append(wall_s)
     body = [taken(), "", "| what | median | range | target | |", "|---|---|---|---|---|"]
-    body += [*rows(figures, LIMITS), "", *kept("first_report").get("## Notes", [])]
+    body += [*rows(figures, LIMITS), ""]
     print(write_page("first_report", "From an empty clone to the first report", body, IN_TURN))
 
 

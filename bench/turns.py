@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -91,8 +92,16 @@ def processor() -> str:
     return platform.processor() or "unknown processor"
 
 
+NOTES = "## Notes"  # the section of a page that is written by hand
+
+
 def kept(name: str) -> dict[str, list[str]]:
-    """The sections that are on docs/bench/NAME.md, by their titles: a part can be taken again."""
+    """The measured sections that are on docs/bench/NAME.md: a part can be taken again."""
+    return {title: lines for title, lines in _sections(name).items() if title != NOTES}
+
+
+def _sections(name: str) -> dict[str, list[str]]:
+    """What is on docs/bench/NAME.md, by title."""
     page = ROOT / "docs" / "bench" / f"{name}.md"
     sections: dict[str, list[str]] = {}
     title = ""
@@ -149,8 +158,9 @@ def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -
 
 
 def write_lines(name: str, lines: Sequence[str]) -> Path:
-    """Write docs/bench/NAME.md as it is, of what no machine has a part in."""
+    """Write docs/bench/NAME.md; its section of notes, which is written by hand, stays."""
+    text = "\n".join([*lines, "", *_sections(name).get(NOTES, [])]).rstrip("\n")
     page = ROOT / "docs" / "bench" / f"{name}.md"
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    page.write_text(re.sub(r"\n{3,}", "\n\n", text) + "\n", encoding="utf-8")
     return page

@@ -67,6 +67,20 @@ def test_a_page_has_its_peers_and_bounds_with_machine_and_command(every: ModuleT
     assert ["**" in one.row for one in found] == [True, False, False, True]
 
 
+def test_notes_written_by_hand_stay_below_what_is_measured(
+    every: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = sys.modules["turns"]
+    monkeypatch.setattr(turns, "ROOT", tmp_path)
+    page = turns.write_lines("new", ["# new", "", "## A", "", "first"])
+    page.write_text(page.read_text() + "\n## Notes\n\nby hand\n")
+    assert turns.kept("new") == {"## A": ["## A", "", "first", ""]}
+
+    turns.write_lines("new", ["# new", "", "## A", "", "second", ""])
+
+    assert page.read_text() == "# new\n\n## A\n\nsecond\n\n## Notes\n\nby hand\n"
+
+
 def test_the_page_is_of_the_pages_of_the_scripts(every: ModuleType) -> None:
     """Run bench/all.py --page."""
     assert every.PAGE.read_text(encoding="utf-8").splitlines() == every.table()
