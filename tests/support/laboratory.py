@@ -61,8 +61,8 @@ def laboratory(
     monkeypatch.setattr(build, "of", lab.of)
     monkeypatch.setattr(halobench, "names", always(["fake"]))
     monkeypatch.setattr(halobench, "describe", describe)
-    monkeypatch.delenv("CXXFLAGS", raising=False)
-    monkeypatch.delenv("LDFLAGS", raising=False)
+    for name in ("CXXFLAGS", "LDFLAGS", "CUDAFLAGS", "CUDAHOSTCXX", "HIPFLAGS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
     monkeypatch.setattr(machine, "busy_processors", always(0.0))
     monkeypatch.setattr(machine, "processors", always([0, 1, 2, 3]))

@@ -101,6 +101,10 @@ def test_a_build_for_gpus_is_another_one_and_told_of_their_compiler(
     nvcc.write_text("#!/bin/sh\necho another\n")
     assert not is_built(gpu, source), "a compiler of another version makes another program"
     nvcc.write_text("#!/bin/sh\n")
+    monkeypatch.setenv("CUDAHOSTCXX", "/another/c++")
+    assert not is_built(gpu, source), "nor does another host compiler make the same"
+    monkeypatch.delenv("CUDAHOSTCXX")
+    assert is_built(gpu, source)
     monkeypatch.setenv("NCCL_ROOT", str(tmp_path))
     assert not is_built(gpu, source), "one without NCCL is no build with it"
 

@@ -39,8 +39,8 @@ Progress = Callable[[int, int], None]
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 """What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
 
-_FLAGS = ("CXXFLAGS", "LDFLAGS")
-"""Variables from which CMake takes further flags."""
+_FLAGS = ("CXXFLAGS", "LDFLAGS", "CUDAFLAGS", "CUDAHOSTCXX", "HIPFLAGS")
+"""Variables from which CMake takes further flags, and nvcc's host compiler."""
 
 _SOURCES = {".cpp", ".hpp", ".def", ".txt", ".cmake"}
 
