@@ -30,15 +30,23 @@ def case(toolchain: str = "fake+cuda", ranks: int = 2, **params: Value) -> Case:
     return Case("pingpong", {}, params, Layout(ppn=ranks), toolchain, 0, 5, 60.0, 0)
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, alone: str | None, messages: str | None) -> list[int]:
-    """What the probes of one rank and of two say; the ranks of those that were made."""
+def answers(
+    monkeypatch: pytest.MonkeyPatch,
+    alone: str | None,
+    messages: str | None,
+    together: str | None = None,
+) -> list[int]:
+    """What the probes of one rank, of messages, and of the ranks of a node say; the ranks of those
+    that were made."""
     made: list[int] = []
 
     def answer(
         built: Build, words: Sequence[str], ranks: int, hosts: object, transport: object = None
     ) -> str | None:
         made.append(ranks)
-        return alone if ranks == 1 else messages
+        if words[0] != "launches":
+            return messages
+        return alone if ranks == 1 else together
 
     monkeypatch.setattr(device_probing, "probe", answer)
     return made
@@ -75,7 +83,27 @@ def test_messages_are_tried_once_and_staged_ones_and_single_ranks_do_without(
 
     found = reasons(AWARE, AWARE, STAGED, STREAM, alone)
     assert found == ["not aware", "not aware", None, None, None]
-    assert made == [1, 2]
+    assert made == [1, 2, 2]
+
+
+def test_nodes_without_a_gpu_for_each_rank_are_found_whatever_sends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[tuple[str, int]] = []
+
+    def answer(
+        built: Build, words: Sequence[str], ranks: int, hosts: object, transport: object = None
+    ) -> str | None:
+        tried.append((words[-1], ranks))
+        return "too few" if words[-1] == "gpus_shared=2" and ranks == 6 else None
+
+    monkeypatch.setattr(device_probing, "probe", answer)
+    crowded = case(ranks=6, memory="device", mpi="staged", gpus_shared=2)
+
+    assert reasons(crowded, STAGED, STREAM, replace(crowded, layout=Layout(ppn=4))) == [
+        *("too few", None, None, None)
+    ]
+    assert tried[1:] == [("gpus_shared=2", 6), ("gpus_shared=1", 2), ("gpus_shared=2", 4)]
 
 
 def test_sums_are_tried_where_cases_have_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,11 +120,12 @@ def test_sums_are_tried_where_cases_have_them_alone(monkeypatch: pytest.MonkeyPa
     sums = replace(AWARE, kernel="collectives")
 
     assert reasons(AWARE) == [None]
-    assert tried == ["launches", "pingpong"]
+    assert tried == ["launches", "launches", "pingpong"]
     assert reasons(sums, AWARE, sums, replace(sums, params=STAGED.params)) == [
         *("adds nothing", None, "adds nothing", None)
     ]
-    assert tried[2:] == ["launches", "pingpong", "collectives"]
+    assert tried[3:] == ["launches", "launches", "pingpong", "collectives"]
+    assert reasons(replace(sums, layout=Layout(ppn=1))) == ["adds nothing"], "to itself"
 
 
 def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
@@ -108,11 +137,12 @@ def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
         built: Build, words: Sequence[str], ranks: int, hosts: object, transport: object = None
     ) -> str | None:
         tried.append(words[-1])
-        return None if ranks == 1 or words[-1] == "gpus_shared=2" else "gpus_shared=1: 2 ranks"
+        shares = words[0] == "launches" or words[-1] == "gpus_shared=2"
+        return None if shares else "gpus_shared=1: 2 ranks"
 
     monkeypatch.setattr(device_probing, "probe", answer)
 
-    assert reasons(AWARE) == [None]
+    assert reasons(replace(AWARE, layout=Layout(nodes=2))) == [None]
     assert tried[-1] == "gpus_shared=2"
 
 
@@ -135,7 +165,8 @@ def test_messages_are_tried_by_each_transport_that_a_study_asks_for(
     assert by_tcp == again
     for part in ("mpi=gpu_aware: ", " tcp ", "Fake MPI 1.0", "SIGSEGV", "mpi=staged"):
         assert part in str(by_tcp)
-    asked = [("launches", None), ("pingpong", None), ("pingpong", "ucx"), ("pingpong", "tcp")]
+    alone = [("launches", None)] * 2
+    asked = [*alone, ("pingpong", None), ("pingpong", "ucx"), ("pingpong", "tcp")]
     assert made == [*asked, asked[-1]]  # a launch that died without a word is made again
 
 
@@ -190,7 +221,7 @@ def test_a_probe_says_why_it_did_not_end_well(
     started = ["sh", "-c", script], dict(os.environ)
     monkeypatch.setattr(device_probing, "launch_command", lambda *_, **__: started)
 
-    found = probe(GPU, ("launches",), ranks) or ""
+    found = probe(GPU, ("launches" if ranks == 1 else "pingpong",), ranks) or ""
     assert re.fullmatch(expected, found), found
 
 

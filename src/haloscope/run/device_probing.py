@@ -32,9 +32,11 @@ _SHARED = "gpus_shared="
 """How ranks that are too many for a node's GPUs are refused."""
 _SAID = re.compile(r"^halobench: (.+)$", re.MULTILINE)
 
-GpuTried = tuple[str, str | None, tuple[str, ...]]
-"""An MPI library's name, the transport that is asked of it, and the words of what it is tried with:
-a library may take a GPU's memory by one transport, and end its ranks by another."""
+Trial = tuple[tuple[str, ...], int]
+"""The words of what is tried, and on how many ranks."""
+GpuTried = tuple[str, str | None, Trial]
+"""An MPI library's name, the transport that is asked of it, and what it is tried with: a library
+may take a GPU's memory by one transport, and end its ranks by another."""
 
 
 def probed(
@@ -48,11 +50,11 @@ def probed(
 
     def why(case: Case) -> str | None:
         """What ended the first of its probes that did not end well, each made once."""
-        for words in _asks(case):
-            transport = None if words == _ALONE else case.transport
-            key = case.toolchain, transport, words
+        for asked in _asks(case):
+            transport = None if asked[0][0] == _ALONE[0] else case.transport
+            key = case.toolchain, transport, asked
             if key not in found:
-                found[key] = _tried(built[case.toolchain], transport, words, hosts)
+                found[key] = _tried(built[case.toolchain], transport, asked, hosts)
             if said := found[key]:
                 return said
         return None
@@ -64,29 +66,34 @@ def probed(
 
 def programs(case: Case) -> list[KernelProgram]:
     """The programs of halobench that are tried before a case."""
-    return [KernelProgram(words[0], device=True) for words in _asks(case)]
+    names = dict.fromkeys(words[0] for words, _ in _asks(case))
+    return [KernelProgram(name, device=True) for name in names]
 
 
-def _asks(case: Case) -> tuple[tuple[str, ...], ...]:
-    """What is tried before a case, one after the other: nothing where it needs no GPU."""
+def _asks(case: Case) -> tuple[Trial, ...]:
+    """What is tried before a case, one after the other: nothing where it needs no GPU.
+
+    Messages of collectives on one rank, too: a library copies what a rank sends to itself.
+    """
     if case.absent is not None or case.params.get("memory") != "device":
         return ()
     if parted(case.toolchain)[1] is None:  # an emulated one
         return ()
-    if case.params.get("mpi") != "gpu_aware" or case.layout.ranks == 1:
-        return (_ALONE,)
-    return (_ALONE, _MESSAGES, _SUMS) if case.kernel == "collectives" else (_ALONE, _MESSAGES)
+    asked: list[Trial] = [(_ALONE, 1)]
+    if (ranks := case.layout.ppn) > 1:  # has the node a GPU for each, or for as many as may share?
+        asked.append(((*_ALONE, f"{_SHARED}{case.params.get('gpus_shared', 1)}"), ranks))
+    adds = case.kernel == "collectives"
+    if case.params.get("mpi") == "gpu_aware" and (adds or case.layout.ranks > 1):
+        asked += [(_MESSAGES, 2), (_SUMS, 2)] if adds else [(_MESSAGES, 2)]
+    return tuple(asked)
 
 
-def _tried(
-    built: Build, transport: str | None, words: tuple[str, ...], hosts: Sequence[str]
-) -> str | None:
-    """By one rank, or by two with a GPU each or, where there is but one, both on that."""
-    if words == _ALONE:
-        return probe(built, words, 1, hosts)
-    why = probe(built, words, 2, hosts, transport)
-    if why and why.startswith(_SHARED):
-        why = probe(built, (*words, f"{_SHARED}2"), 2, hosts, transport)
+def _tried(built: Build, transport: str | None, asked: Trial, hosts: Sequence[str]) -> str | None:
+    """Messages are tried between two ranks with a GPU each or, where there is but one, on that."""
+    words, ranks = asked
+    why = probe(built, words, ranks, hosts, transport)
+    if why and why.startswith(_SHARED) and words[0] != _ALONE[0]:
+        why = probe(built, (*words, f"{_SHARED}2"), ranks, hosts, transport)
     return why
 
 
@@ -112,7 +119,7 @@ def probe(
     how = f"no answer within {TIMEOUT_S} s"
     if not ended.timed_out:
         how = answer.how_it_ended(ended.code)
-    if ranks == 1:
+    if words[0] == _ALONE[0]:
         return f"memory=device: a test on a GPU failed: {how}"
     version = built.toolchain.version
     what = f"{'reductions' if words[:2] == _SUMS[:2] else 'messages'} from GPU memory"
