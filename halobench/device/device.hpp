@@ -122,14 +122,16 @@ void launch_over(Device& device, Stream stream, std::int64_t count, const Traffi
 }
 
 /// Gives a stream sums: for every i below `count`, sums.put(i, s), where s is the sum of
-/// sums.term(i, k) for k from sums.begin(i) to sums.end(i). A device may take the terms of a sum in
-/// another order, always the same one, and sums in any order, at once.
+/// sums.term(i, k) for k from sums.begin(i) to sums.end(i); `terms`: of all sums together. A device
+/// may take the terms of a sum in another order, always the same one, and sums in any order, at
+/// once.
 template <class Sums>
-void launch_sums(Device& device, Stream stream, std::int64_t count, const Traffic& traffic,
-                 const Sums& sums) {
+void launch_sums(Device& device, Stream stream, std::int64_t count, std::int64_t terms,
+                 const Traffic& traffic, const Sums& sums) {
 #if defined(__CUDACC__) || defined(__HIPCC__)
-  if (void* gpu = device.gpu_stream(stream)) return gpu::launch_sums(gpu, count, sums);
+  if (void* gpu = device.gpu_stream(stream)) return gpu::launch_sums(gpu, count, terms, sums);
 #endif
+  static_cast<void>(terms);
   device.launch(stream, traffic, [count, sums] {
     for (std::int64_t i = 0; i < count; ++i) {
       double sum = 0;

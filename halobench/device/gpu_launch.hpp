@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "device/gpu_runtime.hpp"
 
@@ -14,8 +15,6 @@ constexpr int block_threads = 256;
 /// As many as fill any GPU several times; what is more is done by the same threads, one after the
 /// other.
 constexpr std::int64_t most_blocks = 1 << 16;
-/// Threads that make a sum together: neighbours take neighbouring terms.
-constexpr int lanes = 16;
 
 __device__ inline std::int64_t own_index() {
   return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -31,6 +30,7 @@ __global__ void run_over(std::int64_t count, Body body) {
 }
 
 /// The value of the thread that is `distance` further among the lanes.
+template <int lanes>
 __device__ inline double from_lane(double value, int distance) {
 #if defined(HALOBENCH_HIP)
   return __shfl_down(value, static_cast<unsigned>(distance), lanes);
@@ -39,9 +39,10 @@ __device__ inline double from_lane(double value, int distance) {
 #endif
 }
 
-/// The lanes of a sum take its terms in turn, and add up theirs in pairs: the order of a sum
-/// depends on its terms alone. All lanes of a warp take part in every turn, also beyond the last.
-template <class Sums>
+/// The lanes are threads that make a sum together. They take its terms in turn, neighbours
+/// neighbouring ones, and add up theirs in pairs: the order of a sum depends on its terms and the
+/// lanes alone. All lanes of a warp take part in every turn, also beyond the last.
+template <int lanes, class Sums>
 __global__ void run_sums(std::int64_t count, Sums sums) {
   const auto turns = (count * lanes + all_threads() - 1) / all_threads();
   for (std::int64_t turn = 0; turn < turns; ++turn) {
@@ -53,7 +54,8 @@ __global__ void run_sums(std::int64_t count, Sums sums) {
       const auto end = sums.end(i);
       for (auto k = sums.begin(i) + lane; k < end; k += lanes) sum += sums.term(i, k);
     }
-    for (int distance = lanes / 2; distance > 0; distance /= 2) sum += from_lane(sum, distance);
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+      sum += from_lane<lanes>(sum, distance);
     if (i < count && lane == 0) sums.put(i, sum);
   }
 }
@@ -80,10 +82,19 @@ void launch_over(void* stream, std::int64_t count, const Body& body) {
   launch(stream, count, run_over<Body>, count, body);
 }
 
+/// Each lane has four terms or more of a sum, where it has that many: a thread that loads several
+/// waits for memory once.
 template <class Sums>
-void launch_sums(void* stream, std::int64_t count, const Sums& sums) {
+void launch_sums(void* stream, std::int64_t count, std::int64_t terms, const Sums& sums) {
   if (count == 0) return;
-  launch(stream, count * lanes, run_sums<Sums>, count, sums);
+  const auto with = [&]<int lanes>(std::integral_constant<int, lanes>) {
+    launch(stream, count * lanes, run_sums<lanes, Sums>, count, sums);
+  };
+  const auto mean = (terms + count - 1) / count;
+  if (mean <= 16) return with(std::integral_constant<int, 4>());
+  if (mean <= 32) return with(std::integral_constant<int, 8>());
+  if (mean <= 64) return with(std::integral_constant<int, 16>());
+  with(std::integral_constant<int, 32>());
 }
 
 }  // namespace halobench::gpu

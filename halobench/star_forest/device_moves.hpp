@@ -7,6 +7,7 @@
 
 #include "device/anywhere.hpp"
 #include "device/at_once.hpp"
+#include "device/divisor.hpp"
 #include "star_forest/index_set.hpp"
 #include "star_forest/space.hpp"
 
@@ -15,31 +16,24 @@ namespace halobench {
 /// Indices of one end of a segment: of a box, or of a list in the device's memory.
 struct DeviceIndices {
   Box box;
-  const std::int64_t* list;  ///< null for a box
+  Divisor row_length, rows;            ///< of the box
+  const std::int64_t* list = nullptr;  ///< null for a box
 
-  /// Index: the type that it is computed in, which holds all of them. A GPU divides numbers of 32
-  /// bits several times as fast as those of 64.
+  explicit DeviceIndices(const Box& of)
+      : box(of), row_length(of.extents[0], of.count()), rows(of.extents[1], of.count()) {}
+
+  /// Index: the type that it is computed in, which holds all of them. A GPU multiplies numbers of
+  /// 32 bits several times as fast as those of 64.
   template <class Index>
   HALOBENCH_ANYWHERE Index at(Index i) const {
     const auto start = static_cast<Index>(box.start);
     if (list != nullptr) return static_cast<Index>(list[i]) + start;
-    const auto [row_length, rows, planes] = extents<Index>();
-    if (rows * planes == 1) return start + i;
-    const Index row = i / row_length;
-    return start + i % row_length + row % rows * static_cast<Index>(box.strides[0]) +
-           row / rows * static_cast<Index>(box.strides[1]);
-  }
-
- private:
-  template <class Index>
-  struct Extents {
-    Index row_length, rows, planes;
-  };
-
-  template <class Index>
-  HALOBENCH_ANYWHERE Extents<Index> extents() const {
-    return {static_cast<Index>(box.extents[0]), static_cast<Index>(box.extents[1]),
-            static_cast<Index>(box.extents[2])};
+    if (box.extents[1] * box.extents[2] == 1) return start + i;
+    const auto row = static_cast<Index>(row_length.quotient(i));
+    const auto plane = static_cast<Index>(rows.quotient(row));
+    return start + i - row * static_cast<Index>(row_length.value()) +
+           (row - plane * static_cast<Index>(rows.value())) * static_cast<Index>(box.strides[0]) +
+           plane * static_cast<Index>(box.strides[1]);
   }
 };
 

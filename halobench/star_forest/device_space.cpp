@@ -101,7 +101,7 @@ class Assembly {
 
   void add(const End& near, const End& far, std::int64_t count) {
     list_begins_.push_back({begin_of_list(near), begin_of_list(far)});
-    segments_.push_back({total_.units, {box_of(near), nullptr}, {box_of(far), nullptr}});
+    segments_.push_back({total_.units, DeviceIndices(box_of(near)), DeviceIndices(box_of(far))});
     total_.units += count;
     total_.listed = std::ssize(numbers_);
   }
@@ -263,10 +263,10 @@ void DeviceSpace::before_messages(Event packed) {
   if (worked || setting_.ordering == Ordering::default_stream) synchronise();
 }
 
-std::int64_t DeviceSpace::waits(bool before_messages, bool after_them) const {
+std::int64_t DeviceSpace::waits(bool messages, bool before_messages, bool after_them) const {
   const bool general = setting_.ordering == Ordering::general;
   const bool always = setting_.late || setting_.ordering == Ordering::default_stream;
-  const bool first = !by_stream() && (always || (general && before_messages));
+  const bool first = messages && !by_stream() && (always || (general && before_messages));
   return (first ? 1 : 0) + (general && after_them ? 1 : 0);
 }
 

@@ -59,8 +59,8 @@ class DeviceSpace : public Space {
   /// ... and when it has unpacked.
   virtual void after_unpack();
   /// How often an operation waits for the stream after before_pack(), which was given work before
-  /// its messages, and after them.
-  virtual std::int64_t waits(bool before_messages, bool after_them) const;
+  /// its messages, if it has any, and after them.
+  virtual std::int64_t waits(bool messages, bool before_messages, bool after_them) const;
   /// After copy_in(), where nothing is waited for later.
   virtual void after_copy_in();
 

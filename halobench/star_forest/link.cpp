@@ -181,7 +181,9 @@ void StarForest::Link::begin_on_device(Space& space, bool agree) {
 }
 
 void StarForest::Link::begin_messages(Meter& meter) {
-  meter.part("synchronise", [&] { device_->before_messages(packed_.event()); });
+  if (!out_.empty() || !in_.empty()) {
+    meter.part("synchronise", [&] { device_->before_messages(packed_.event()); });
+  }
   meter.part("receive", [&] { start_receives(); });
   meter.part("send", [&] { send(*transfer); });
   if (agree_) compare();

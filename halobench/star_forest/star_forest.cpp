@@ -254,9 +254,8 @@ std::int64_t StarForest::waits(Way way, Operation operation) const {
   const auto& in = way == Way::to_leaves ? leaf_side_ : root_side_;
   const bool before = works(Part::pack) || (copies && !out.empty());
   const bool after = works(Part::scatter) || works(Part::unpack) || (copies && !in.empty());
-  if (device->by_stream())
-    return device->waits(false, before || after || !out.empty() || !in.empty());
-  return device->waits(before, after);
+  const bool messages = !out.empty() || !in.empty();
+  return device->waits(messages, before, after || (device->by_stream() && (before || messages)));
 }
 
 std::int64_t StarForest::buffered(const Neighbour& neighbour, bool runs_whole) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/as_size.hpp"
+#include "device/divisor.hpp"
 #include "device/emulated.hpp"
 #include "device/guarded_memory.hpp"
 #include "device/message_buffer.hpp"
@@ -361,6 +362,29 @@ void ranks_share_the_gpus_that_they_see() {
   expect::contains(chosen_gpus(all, 1)[4].problem, "gpus_shared=3");
 }
 
+/// Also at the largest number below 2^31, and where numbers are larger.
+void a_divisor_gives_the_quotients_of_the_machine() {
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  for (const std::int64_t largest : {limit - 1, limit, 5 * limit}) {
+    for (const std::int64_t divisor :
+         {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{400},
+          std::int64_t{641}, std::int64_t{65537}, limit / 2, limit / 2 + 1, limit - 1}) {
+      const Divisor by(divisor, largest);
+      bool good = true;
+      for (const std::int64_t near : {std::int64_t{0}, largest / 3, largest}) {
+        for (std::int64_t multiple = near / divisor * divisor; multiple <= near + 2 * divisor;
+             multiple += divisor) {
+          for (const auto number : {multiple - 1, multiple, multiple + 1}) {
+            if (number < 0 || number > largest) continue;
+            good &= by.quotient(number) == number / divisor;
+          }
+        }
+      }
+      expect::is_true(good, std::to_string(divisor) + " up to " + std::to_string(largest));
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -379,5 +403,6 @@ int main() {
   memory_is_the_devices_alone();
   ranks_share_the_gpus_that_they_see();
   a_staged_message_is_the_devices_when_it_has_arrived();
+  a_divisor_gives_the_quotients_of_the_machine();
   return expect::exit_code();
 }

@@ -62,17 +62,21 @@ void a_loop_is_run_once_for_every_index() {
 }
 
 /// Also those of no terms, and where the threads take several sums one after the other; a sum is
-/// the same to the last bit however many threads there are.
-void sums_are_those_of_their_terms_in_an_order_of_their_own() {
-  stand_in::know(gpu::run_sums<Growing>);
+/// the same to the last bit however many threads there are. mean: what the launch is told of its
+/// sums.
+template <int lanes>
+void sums_are_those_of_their_terms_in_an_order_of_their_own(std::int64_t mean) {
+  constexpr auto kernel = gpu::run_sums<lanes, Growing>;
+  stand_in::know(kernel);
   stand_in::as_warps = true;
   constexpr std::int64_t count = 45;
   std::vector<double> sums(count), with_one_block(count);
   std::vector<int> times(count);
-  gpu::launch_sums(nullptr, count, Growing{sums.data(), times.data()});
+  gpu::launch_sums(nullptr, count, count * mean, Growing{sums.data(), times.data()});
   stand_in::run(dim3(1), dim3(2 * stand_in::warp),
-                [&] { gpu::run_sums(count, Growing{with_one_block.data(), times.data()}); });
+                [&] { kernel(count, Growing{with_one_block.data(), times.data()}); });
   stand_in::as_warps = false;
+  stand_in::runners.erase(reinterpret_cast<const void*>(kernel));  // no other launch is this one
   expect_calls({"LaunchKernel"});
   for (std::int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -195,7 +199,10 @@ void what_is_freed_is_waited_for_unless_an_exception_ends_all() {
 
 int main() {
   a_loop_is_run_once_for_every_index();
-  sums_are_those_of_their_terms_in_an_order_of_their_own();
+  sums_are_those_of_their_terms_in_an_order_of_their_own<4>(16);
+  sums_are_those_of_their_terms_in_an_order_of_their_own<8>(17);
+  sums_are_those_of_their_terms_in_an_order_of_their_own<16>(64);
+  sums_are_those_of_their_terms_in_an_order_of_their_own<32>(65);
   a_launch_is_blamed_for_its_own_error_alone();
   values_that_meet_are_all_joined();
   sums_that_meet_are_added_by_the_memory();

@@ -51,7 +51,15 @@ struct Runner {
     return halobench::run_case(command, environment, comm);
   }
 
-  void is_good(const CaseArguments& arguments) {
+  /// Or it is refused with the reason of its plan, as by a GPU the schedules of an emulated device.
+  void is_good(const Kernel& kernel, const CaseArguments& arguments) {
+    std::vector<halobench::Problem> problems;
+    const halobench::Params params(kernel.all_parameters(), arguments, problems, "");
+    const auto plan = kernel.plan_for(params, {comm.size(), command.threads});
+    if (problems.empty() && !plan.absent.empty()) {
+      expect::throws<halobench::UsageError>([&] { code(arguments, {}); }, plan.absent);
+      return;
+    }
     const expect::File out;
     std::string text = command.kernel;
     for (const auto& argument : arguments) text += " " + argument;
@@ -73,10 +81,10 @@ void test_kernel(Runner& runner, const Kernel& kernel) {
       runner.is_refused(kernel, small);
       continue;
     }
-    for (const auto& arguments : combinations(kernel, small)) runner.is_good(arguments);
+    for (const auto& arguments : combinations(kernel, small)) runner.is_good(kernel, arguments);
     auto rounds = small;
     rounds.emplace_back("synchronisation=round_time");
-    runner.is_good(rounds);
+    runner.is_good(kernel, rounds);
   }
 }
 

@@ -445,10 +445,16 @@ void messages_wait_for_those_before(const Communicator& comm) {
   }
 }
 
-/// Counts the events that it makes.
+/// Counts the events that it makes, and the waits for a stream.
 class CountingDevice : public EmulatedDevice {
  public:
   CountingDevice() : EmulatedDevice(Lag::until_waited) {}
+
+  using EmulatedDevice::synchronise;
+  void synchronise(Stream stream) override {
+    ++waits;
+    EmulatedDevice::synchronise(stream);
+  }
 
   Event new_event() override {
     ++events;
@@ -456,7 +462,35 @@ class CountingDevice : public EmulatedDevice {
   }
 
   int events = 0;
+  std::int64_t waits = 0;
 };
+
+/// A rank whose edges stay on it has no messages to wait for.
+void an_operation_waits_as_often_as_its_forest_says(const Communicator& comm) {
+  for (const int step : {0, 1}) {
+    CountingDevice* device = nullptr;
+    Machine machine([&](Meter& meter, Memory& memory) {
+      auto made = std::make_unique<CountingDevice>();
+      device = made.get();
+      const DeviceSpace::Setting setting{Ordering::default_stream, false};
+      return std::make_unique<DeviceSpace>(meter, memory, std::move(made), setting);
+    });
+    const auto unit = Unit::of<double>();
+    const Placed roots(*machine.space, std::vector<double>(8, 2.0));
+    const Placed leaves(*machine.space, std::vector<double>(8, -1.0));
+    std::vector<Root> edges(8);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      edges[i] = {(comm.rank() + step) % comm.size(), static_cast<std::int64_t>(i)};
+    }
+    StarForest forest(comm, *machine.space, 8, edges);
+    device->waits = 0;
+    forest.bcast_begin(unit, roots.data(), leaves.data());
+    forest.bcast_end(unit, roots.data(), leaves.data());
+    expect::equal(device->waits, forest.bcast_waits());
+    expect::equal(device->waits, std::int64_t{step % comm.size() == 0 ? 0 : 1});
+    expect::equal(leaves.read()[7], 2.0);
+  }
+}
 
 /// However many arrays it serves; what waits for no event has none.
 void a_forest_keeps_no_event_for_an_array_that_is_gone(const Communicator& comm) {
@@ -538,6 +572,7 @@ int main(int argc, char** argv) {
   if (!simulated()) {
     messages_wait_for_those_before(comm);
     a_forest_keeps_no_event_for_an_array_that_is_gone(comm);
+    an_operation_waits_as_often_as_its_forest_says(comm);
     a_device_takes_its_own_arrays_alone(comm);
     streams_are_given_what_all_began(comm);
   }

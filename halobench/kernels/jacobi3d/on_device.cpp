@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "device/divisor.hpp"
 #include "kernels/star_forest/space.hpp"
 #include "star_forest/device_space.hpp"
 #include "star_forest/star_forest.hpp"
@@ -16,15 +17,16 @@ struct Mean {
   std::int64_t first;  ///< where the first own point lies
   std::int64_t row;
   std::int64_t plane;
-  std::int64_t along_y;  ///< own points
-  std::int64_t along_z;
+  Divisor along_y;  ///< own points
+  Divisor along_z;
   const Value* from;
   Value* to;
 
   HALOBENCH_ANYWHERE void operator()(std::int64_t point) const {
-    const auto z = point % along_z;
-    const auto y = point / along_z % along_y;
-    const auto x = point / along_z / along_y;
+    const auto rows = along_z.quotient(point);
+    const auto x = along_y.quotient(rows);
+    const auto y = rows - x * along_y.value();
+    const auto z = point - rows * along_z.value();
     const auto k = first + x * plane + y * row + z;
     const Value* at = from + k;
     // As relax() has it, to the last bit.
@@ -120,9 +122,11 @@ void Sweeps<Value>::exchange(std::size_t which) {
 
 template <class Value>
 void Sweeps<Value>::sweep(std::size_t from, const Traffic& traffic) {
-  launch_over(device_.device(), device_.users_stream(), points_of(part_.own()), traffic,
-              Mean<Value>{storage_.at(0, 0, 0), storage_.row(), storage_.plane(), part_.extents[1],
-                          part_.extents[2], reach(from), reach(1 - from)});
+  const auto points = points_of(part_.own());
+  launch_over(device_.device(), device_.users_stream(), points, traffic,
+              Mean<Value>{storage_.at(0, 0, 0), storage_.row(), storage_.plane(),
+                          Divisor(part_.extents[1], points), Divisor(part_.extents[2], points),
+                          reach(from), reach(1 - from)});
 }
 
 template <class Value>

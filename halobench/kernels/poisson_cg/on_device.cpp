@@ -2,9 +2,9 @@
 #include "kernels/poisson_cg/on_device.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "device/divisor.hpp"
 #include "kernels/poisson_cg/product.hpp"
 #include "kernels/star_forest/space.hpp"
 #include "star_forest/device_space.hpp"
@@ -16,13 +16,16 @@ namespace {
 constexpr std::int64_t item = sizeof(double);
 constexpr double dot_bytes = 16;
 constexpr double update_bytes = 24;
+constexpr double product_bytes = Product::bytes - not_fetched_bytes;
 
 /// How a rank's points lie in its vectors there: row by row, with a halo of one point all around.
 struct Padded {
   std::int64_t rows;
   std::int64_t cols;
+  Divisor along_row;
 
-  explicit Padded(const Rectangle& place) : rows(place.rows.size()), cols(place.cols.size()) {}
+  explicit Padded(const Rectangle& place)
+      : rows(place.rows.size()), cols(place.cols.size()), along_row(cols, rows * cols) {}
 
   HALOBENCH_ANYWHERE std::int64_t stride() const { return cols + 2; }
   HALOBENCH_ANYWHERE std::int64_t at(std::int64_t row, std::int64_t col) const {
@@ -30,7 +33,8 @@ struct Padded {
   }
   /// Where a point is that is counted row by row.
   HALOBENCH_ANYWHERE std::int64_t at(std::int64_t point) const {
-    return at(point / cols, point % cols);
+    const auto row = along_row.quotient(point);
+    return at(row, point - row * cols);
   }
   std::int64_t points() const { return rows * cols; }
   std::int64_t size() const { return (rows + 2) * stride(); }
@@ -75,42 +79,50 @@ struct Multiply {
   }
 };
 
-/// Inner products of pieces of two vectors.
+/// Values of a sum.
+constexpr std::int64_t piece = 512;
+
+/// One at least: that of no values is 0.
+std::int64_t pieces_of(std::int64_t values) {
+  return std::max<std::int64_t>(1, (values + piece - 1) / piece);
+}
+
+/// Sums of pieces of as many values.
 struct Pieces {
-  Padded padded;
-  std::int64_t piece;  ///< points of one
-  std::int64_t points;
-  const double* a;
-  const double* b;
+  std::int64_t values;
   double* sums;
 
   HALOBENCH_ANYWHERE std::int64_t begin(std::int64_t i) const { return i * piece; }
   HALOBENCH_ANYWHERE std::int64_t end(std::int64_t i) const {
     const auto end = (i + 1) * piece;
-    return end < points ? end : points;
-  }
-  HALOBENCH_ANYWHERE double term(std::int64_t /*i*/, std::int64_t point) const {
-    const auto k = padded.at(point);
-    return a[k] * b[k];
+    return end < values ? end : values;
   }
   HALOBENCH_ANYWHERE void put(std::int64_t i, double sum) const { sums[i] = sum; }
 };
 
-/// Their sum.
-struct Whole {
-  std::int64_t pieces;
-  const double* sums;
-  double* sum;
+/// Of the products of two vectors.
+struct Products : Pieces {
+  Padded padded;
+  const double* a;
+  const double* b;
 
-  HALOBENCH_ANYWHERE std::int64_t begin(std::int64_t /*i*/) const { return 0; }
-  HALOBENCH_ANYWHERE std::int64_t end(std::int64_t /*i*/) const { return pieces; }
-  HALOBENCH_ANYWHERE double term(std::int64_t /*i*/, std::int64_t k) const { return sums[k]; }
-  HALOBENCH_ANYWHERE void put(std::int64_t /*i*/, double all) const { *sum = all; }
+  HALOBENCH_ANYWHERE double term(std::int64_t /*i*/, std::int64_t point) const {
+    const auto k = padded.at(point);
+    return a[k] * b[k];
+  }
 };
 
-/// Points of a piece so that there are about as many pieces.
-std::int64_t piece_of(std::int64_t points) {
-  return std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(points))));
+/// Of sums.
+struct Sums : Pieces {
+  const double* values_of;
+
+  HALOBENCH_ANYWHERE double term(std::int64_t /*i*/, std::int64_t k) const { return values_of[k]; }
+};
+
+/// All sums, until one is left.
+std::int64_t all_pieces_of(std::int64_t values) {
+  const auto pieces = pieces_of(values);
+  return pieces > 1 ? pieces + all_pieces_of(pieces) : pieces;
 }
 
 class TextbookOnDevice : public Solver {
@@ -121,8 +133,6 @@ class TextbookOnDevice : public Solver {
         space_(make_space(context.meter, context.memory)),
         device_(*space_->on_device()),
         padded_(domain.place()),
-        piece_(piece_of(padded_.points())),
-        pieces_((padded_.points() + piece_ - 1) / piece_),
         matvec_(context.meter.phase("matvec")),
         halo_(context.meter.phase("halo")),
         dots_(context.meter.phase("dots")),
@@ -132,7 +142,7 @@ class TextbookOnDevice : public Solver {
         r_(space_->allocate<double>(padded_.size())),
         p_(space_->allocate<double>(padded_.size())),
         q_(space_->allocate<double>(padded_.size())),
-        sums_(space_->allocate<double>(pieces_ + 1)),
+        sums_(space_->allocate<double>(all_pieces_of(padded_.points()))),
         sum_(device_.allocate_stage(item)),
         whole_(context.memory.allocate<double>(padded_.size())) {
     connect();
@@ -162,7 +172,7 @@ class TextbookOnDevice : public Solver {
     while (progress.wants_more(rho)) {
       launch(updates_, update_bytes, 8, 2, Turn{padded_, reach(p_), reach(r_), beta});
       exchange();
-      launch(matvec_, Product::bytes, Product::stored, Product::flops,
+      launch(matvec_, product_bytes, Product::stored - not_fetched_bytes, Product::flops,
              Multiply{padded_, reach(q_), reach(p_)});
       const double alpha = rho / inner_product(p_, q_);
       launch(updates_, update_bytes, 8, 2, Add{padded_, reach(x_), reach(p_), alpha});
@@ -176,7 +186,7 @@ class TextbookOnDevice : public Solver {
   Work work(std::int64_t iterations) const override {
     const auto points = static_cast<double>(padded_.points());
     const auto count = static_cast<double>(iterations);
-    const double bytes = Product::bytes + 1.5 * dot_bytes + 3 * update_bytes;
+    const double bytes = product_bytes + 1.5 * dot_bytes + 3 * update_bytes;
     return {points * (bytes * count + dot_bytes / 2), points * ((Product::flops + 10) * count + 2),
             count * static_cast<double>(forest_->bcast_sent().messages)};
   }
@@ -247,18 +257,26 @@ class TextbookOnDevice : public Solver {
     });
   }
 
-  /// Its own sum is on the host when the stream has been waited for.
+  /// Its own sum is on the host when the stream has been waited for. A GPU is busy with many short
+  /// sums, and with few long ones it is not.
   double inner_product(const Vector& a, const Vector& b) {
     auto& device = device_.device();
     const auto stream = device_.users_stream();
-    auto* sums = reach(sums_);
     double sum = 0;
     context_.meter.communicate(dots_, [&] {
-      launch_sums(device, stream, pieces_, traffic(dot_bytes, 0, 2),
-                  Pieces{padded_, piece_, padded_.points(), reach(a), reach(b), sums});
-      launch_sums(device, stream, 1, {static_cast<double>(item * pieces_), 0, 0, 0},
-                  Whole{pieces_, sums, sums + pieces_});
-      device.copy_out(stream, sums_.data() + pieces_, sum_.data(), item);
+      auto count = pieces_of(padded_.points());
+      std::int64_t begin = 0;  // of the last sums, as many as `count`
+      launch_sums(device, stream, count, padded_.points(), traffic(dot_bytes, 0, 2),
+                  Products{{padded_.points(), reach(sums_)}, padded_, reach(a), reach(b)});
+      while (count > 1) {
+        const auto* values = reach(sums_) + begin;
+        begin += count;
+        launch_sums(device, stream, pieces_of(count), count,
+                    {static_cast<double>(item * count), 0, 0, 0},
+                    Sums{{count, reach(sums_) + begin}, values});
+        count = pieces_of(count);
+      }
+      device.copy_out(stream, sums_.data() + begin, sum_.data(), item);
       device.synchronise(stream);
       sum = *static_cast<const double*>(static_cast<const void*>(sum_.data()));
     });
@@ -271,8 +289,6 @@ class TextbookOnDevice : public Solver {
   std::unique_ptr<Space> space_;
   DeviceSpace& device_;
   const Padded padded_;
-  const std::int64_t piece_;
-  const std::int64_t pieces_;
   Phase& matvec_;
   Phase& halo_;
   Phase& dots_;
@@ -282,7 +298,7 @@ class TextbookOnDevice : public Solver {
   Vector r_;
   Vector p_;
   Vector q_;
-  Vector sums_;  ///< of the pieces, then of all
+  Vector sums_;  ///< of pieces, then of pieces of these, and so on
   Buffer<std::byte> sum_;
   Buffer<double> whole_;  ///< one vector, as it lies there
   std::unique_ptr<StarForest> forest_;

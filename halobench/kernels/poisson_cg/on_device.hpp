@@ -7,6 +7,10 @@
 
 namespace halobench::cg {
 
+/// Of a point and an iteration: a processor's caches fetch what a product then overwrites, and
+/// those of a GPU don't.
+constexpr double not_fetched_bytes = 8;
+
 /// textbook, a device kernel for each of its loops; halos are exchanged by a star forest. Vectors
 /// are in the space that `make_space` makes; without one, in the memory that the parameters ask
 /// for. Only in programs that have devices.

@@ -183,7 +183,9 @@ class PoissonCg : public Instance {
         .set("error_max_bound", bound(exact, most.error_max))
         .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
         .set("residual_relative_bound", bound(known, most.residual_relative))
-        .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)
+        .set("bytes_per_point_iteration",
+             variant_.bytes_per_point_iteration -
+                 (is_on_device(context_.params) ? not_fetched_bytes : 0))
         .set("points", n_ * n_)
         .set("fallback_at", solver_->fallback_at() ? Json(*solver_->fallback_at()) : Json())
         .set("iterations_passed_over", progress_.passed_over());

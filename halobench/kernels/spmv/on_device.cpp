@@ -133,7 +133,7 @@ Csr Products::view(const Block& block) const {
 
 void Products::diagonal(const Traffic& traffic) {
   if (counts_.rows == 0) return;
-  launch_sums(space_.device(), space_.users_stream(), counts_.rows, traffic,
+  launch_sums(space_.device(), space_.users_stream(), counts_.rows, counts_.diagonal, traffic,
               Product{{view(diagonal_), reach(x_)}, reach(y_)});
 }
 
@@ -142,7 +142,7 @@ void Products::off_diagonal(const Traffic& traffic) {
   auto& device = space_.device();
   if (!temporary_) {
     launch_sums(
-        device, space_.users_stream(), counts_.coupled, traffic,
+        device, space_.users_stream(), counts_.coupled, counts_.off_diagonal, traffic,
         ProductAdded{{view(off_diagonal_), reach(ghosts_)}, reach(coupled_rows_), reach(y_)});
     return;
   }
@@ -150,7 +150,7 @@ void Products::off_diagonal(const Traffic& traffic) {
     device.record(ghosts_there_, space_.stream());
     device.wait(beside_, ghosts_there_);
   }
-  launch_sums(device, beside_, counts_.coupled, traffic,
+  launch_sums(device, beside_, counts_.coupled, counts_.off_diagonal, traffic,
               Product{{view(off_diagonal_), reach(ghosts_)}, reach(z_)});
   device.record(product_there_, beside_);
 }
