@@ -14,7 +14,8 @@ void relax(Value* out, const Planes<Value>& from, std::int64_t first, std::int64
   const Value* here = from.here + first;
   const Value* above = from.above + first;
   const std::int64_t row = from.row;
-#pragma omp simd
+  // A cache line at a time: GCC takes half of AVX-512's registers otherwise.
+#pragma omp simd simdlen(64 / sizeof(Value))
   for (std::int64_t k = 0; k < count; ++k) {
     out[k] =
         (((below[k] + above[k]) + (here[k - row] + here[k + row])) + (here[k - 1] + here[k + 1])) *
