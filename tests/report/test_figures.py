@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +16,7 @@ from recorded import bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.context import Context
 from haloscope.papers.validated import validated_cells
-from haloscope.report.draw.figures import canvas_of, plain
+from haloscope.report.draw.figures import canvas_of, draw_all, plain
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.series_styles import series_styles
 from haloscope.study import kinds
@@ -483,3 +484,23 @@ def test_short_names_below_a_timeline_have_three_columns() -> None:
     (legend,) = canvas.legends
     left = {round(text.get_window_extent().x0) for text in legend.get_texts()}
     assert len(left) == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "legends"),
+    [("ab", [None, "shared-legend"]), ("ac", ["legend", "legend"])],
+)
+def test_panels_with_the_same_curves_share_a_legend_below_the_last(
+    names: str, legends: list[str | None]
+) -> None:
+    panels = tuple(
+        Lines(
+            key, key, Axis("x"), Axis("y"), tuple(Curve(n, (Mark(1, 1), Mark(2, 2))) for n in own)
+        )
+        for key, own in (("first", "ab"), ("second", names))
+    )
+
+    drawn = draw_all([Figure("f", "f", "Title", panels, "")])["f"]
+
+    found = [re.findall(r'id="([a-z-]*legend)-series-1"', one.svg) for one in drawn]
+    assert [next(iter(each), None) for each in found] == legends
