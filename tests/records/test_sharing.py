@@ -117,3 +117,17 @@ def test_no_number_is_infinite(digits: int, exponent: int) -> None:
             Sharing().read(line)
     else:
         assert Sharing().read(line)["n"] < float("inf")
+
+
+def test_keys_of_any_text_are_shared() -> None:
+    """A file with its parameter, in tuning, made each record be parsed whole."""
+    sharing = Sharing()
+    tuning = {"/etc/a b.conf: btl": "^ofi"}
+    raws = [{"case": "aa", "machine": {"n": 1}, "tuning": tuning, "launch": k} for k in (0, 1)]
+
+    one, other = (sharing.read(line) for line in lines(*raws, separators=(",", ":")))
+
+    assert [one, other] == raws
+    assert one["machine"] is other["machine"] and one["tuning"] is other["tuning"]
+    with pytest.raises(ValueError, match="not a JSON object"):
+        sharing.read(lines(raws[0])[0].replace(b"a b", b"a\tb"))

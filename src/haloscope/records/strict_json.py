@@ -164,7 +164,8 @@ def _member(text: str, begin: int, before: Known, decoder: json.JSONDecoder) -> 
     return Known(own, len(own), not own.endswith(","), key[1], value, inside)
 
 
-_KEY = re.compile(r' ?"(\w+)": ?')
+_KEY = re.compile(r' ?"([^"\\\x00-\x1f]*)": ?')
+"""_KEY is any key without escapes, also a file with its parameter, as the key tuning has them."""
 _NOTHING = Known("", 0, True, "", None, [])
 
 
