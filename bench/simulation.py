@@ -2,8 +2,9 @@
 """Simulated clusters: errors against published wall times, and what a simulation costs.
 
 usage: .venv/bin/python bench/simulation.py [SECTION ...]; a table, orfeo, cases, dynamics, heat
+       .venv/bin/python bench/simulation.py summary    all papers: errors, layouts, statements
        .venv/bin/python bench/simulation.py "statements PAPER"    what a paper says, scored
-           with --from DIR, repeatable: also on cases of a run of task-mapping-NAME --on CLUSTER
+           with --from DIR, repeatable: on cases of a run of task-mapping-NAME --on CLUSTER
        .venv/bin/python bench/simulation.py others [--from DIR]   a network that others use
        .venv/bin/python bench/simulation.py local --from DIR     of a run of validate-local
        SIMGRID_ROOT=PREFIX .venv/bin/python bench/simulation.py cases     with another SimGrid
@@ -29,18 +30,19 @@ from rich.console import Console
 from turns import kept, taken, write_page
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.predictions import Errors, PredictedCell, Skill
-from haloscope.analysis.statements import WRONG, counts, scored
+from haloscope.analysis.predictions import JACOBI, WALL_TIME, Errors, PredictedCell, Skill
+from haloscope.analysis.statements import RIGHT, WRONG, Score, counts, scored
 from haloscope.clusters import occupied as other_jobs
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
 from haloscope.papers.statements import KnownCell
-from haloscope.papers.tables import list_papers
+from haloscope.papers.tables import Scalar, list_papers
 from haloscope.paths import cache_path
 from haloscope.predict import paper_validation
 from haloscope.predict.local_validation import validate as validate_local
 from haloscope.predict.paper_validation import tables_of, validate
+from haloscope.predict.planned_runs import PlannedCells, simulated_cells
 from haloscope.report.prediction_errors import groups
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout, Value
@@ -67,7 +69,7 @@ PERIOD = 9
 HEAT_SIZES = MappingProxyType({1024: 2540, 2048: 3200})
 """Elements along an edge of the most tasks of the task-mapping paper's table 2."""
 CASES, DYNAMICS, HEAT, ORFEO = "cases", "dynamics", "heat", "orfeo"
-STATEMENTS, OTHERS = "statements", "others"
+STATEMENTS, OTHERS, SUMMARY = "statements", "others", "summary"
 REPLICATES = 3
 """Of each cell of table 6 beside others."""
 LOCAL, LOCAL_MEDIAN = "local", 0.10
@@ -138,7 +140,9 @@ def statements(paper: str, folders: Sequence[Path]) -> list[str]:
     tell, cells = Teller(Console(stderr=True)), []
     for published in tables_of(paper, []):
         cells += validate(published, tell)
-    found = scored(paper, cells, [cell for path in folders for cell in recorded(paper, path)])
+    known = [cell for path in folders for cell in recorded(paper, path)]
+    planned = PlannedCells() if folders else simulated_cells(paper, tell)
+    found = scored(paper, cells, [*known, *planned.cells])
     names = list(dict.fromkeys(one.published.verdict for one in found))
     own = ", ".join(f"{sum(o.published.verdict == name for o in found)} {name}" for name in names)
     lines = [
@@ -157,7 +161,85 @@ def statements(paper: str, folders: Sequence[Path]) -> list[str]:
         for one in found
         if (one.by_table or one.by_sentence) == WRONG and one.simulated is not None
     ]
-    return [*lines, "", *(["Wrong by the paper's own cells:", "", *wrong, ""] if wrong else [])]
+    why: dict[str, list[str]] = {}
+    for one in found:
+        if one.undecided and one.by_table is None:
+            why.setdefault(one.undecided, []).append(one.statement.id)
+    open_ = [f"- {reason} ({len(ids)}): {', '.join(ids)}" for reason, ids in why.items()]
+    return [
+        *[*lines, ""],
+        *[line for note in planned.notes for line in (note, "")],
+        *(["Wrong by the paper's own cells:", "", *wrong, ""] if wrong else []),
+        *(["Not decided:", "", *open_, ""] if open_ else []),
+    ]
+
+
+def summary() -> list[str]:
+    """Every paper: errors beside the naive guess by table, fastest layouts, and statements."""
+    tell = Teller(Console(stderr=True))
+    lines = [
+        "## All papers",
+        "",
+        f"{taken()} Cells that were only predicted and have an error. skill: 1 - error / naive "
+        "error (`haloscope validate --help`).",
+        "A fastest layout is named where the published times of a mesh on as many nodes differ by "
+        "layout, and one of the fastest has an error and set no number.",
+        "",
+        "| table | cells | median | worst tenth | worst | naive | naive, tenth | skill "
+        "| skill, tenth | fastest layout named |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    scores: list[tuple[str, dict[Score, int]]] = []
+    for paper in (one.id for one in list_papers()):
+        cells: list[PredictedCell] = []
+        for published in tables_of(paper, []):
+            cells += validate(published, tell)
+        for table_id in dict.fromkeys(cell.table for cell in cells):
+            own = [cell for cell in cells if cell.table == table_id]
+            lines.append(f"| {paper} {table_id} | {summed(own)} |")
+        planned = simulated_cells(paper, tell)
+        both = counts(scored(paper, cells, planned.cells))
+        scores.append((paper, both["by the paper's own cells"]))
+    names = list(scores[0][1])
+    scores.append(("all", {name: sum(score[name] for _, score in scores) for name in names}))
+    lines += ["", f"| statements | {' | '.join(names)} | right of right and wrong |"]
+    lines.append(f"|---|{'---|' * (len(names) + 1)}")
+    for paper, score in scores:
+        figures = " | ".join(str(score[name]) for name in names)
+        share = score[RIGHT] / (score[RIGHT] + score[WRONG])
+        lines.append(f"| {paper} | {figures} | {share:.0%} |")
+    return [*lines, ""]
+
+
+def summed(cells: Sequence[PredictedCell]) -> str:
+    """A table's line: of cells in the last reading of the paper that no number is from."""
+    last = cells[-1].reading if cells[-1].kind == JACOBI else None
+    own = [one for one in cells if not one.fitted and (last is None or one.reading == last)]
+    found, skill = Errors.of(own), Skill.of(own, "naive")
+    shares = (found.median, found.tenth, found.worst, skill.guess.median, skill.guess.tenth)
+    figures = [f"{one:.1%}" if one is not None else "" for one in shares]
+    figures += [f"{x:.2f}" if x is not None else "" for x in (skill.at_median, skill.at_tenth)]
+    named, asked = fastest_named(cells)
+    figures.append(f"{named} of {asked}" if asked else "")
+    return " | ".join([str(found.number), *figures])
+
+
+def fastest_named(cells: Sequence[PredictedCell]) -> tuple[int, int]:
+    """In how many groups the predicted fastest layout is a published fastest one; groups."""
+    groups_: dict[tuple[Scalar, ...], list[PredictedCell]] = {}
+    for cell in cells:
+        if cell.kind == WALL_TIME and cell.predicted is not None:
+            same = tuple(v for k, v in cell.keys.items() if k not in ("ppn", "threads"))
+            groups_.setdefault(same, []).append(cell)
+    named = asked = 0
+    for own in groups_.values():
+        least = min(cell.published for cell in own)
+        first = [cell for cell in own if cell.published == least]
+        if len(first) == len(own) or all(c.error is None or c.fitted for c in first):
+            continue
+        asked += 1
+        named += min(own, key=lambda cell: cell.predicted or 0.0) in first
+    return named, asked
 
 
 def recorded(paper: str, folder: Path) -> list[KnownCell]:
@@ -450,6 +532,8 @@ def section(name: str, folders: Sequence[Path]) -> list[str]:
         return statements(name.removeprefix(f"{STATEMENTS} "), folders)
     if name == OTHERS:
         return others(folders)
+    if name == SUMMARY:
+        return summary()
     if name == ORFEO:
         return orfeo()
     if name == DYNAMICS:
@@ -462,7 +546,7 @@ def section(name: str, folders: Sequence[Path]) -> list[str]:
 def main() -> None:
     """Run what is asked for, write docs/bench/simulation.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT, OTHERS]
+    names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT, OTHERS, SUMMARY]
     names += [f"{STATEMENTS} {paper.id}" for paper in list_papers()]
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="; ".join([*names, LOCAL]))
     parser.add_argument(
@@ -480,12 +564,14 @@ def main() -> None:
         for name in ("builds", "toolchains"):
             (Path(empty) / name).symlink_to(kept_builds / name)
         for name in asked or names:
-            if name.startswith((STATEMENTS, OTHERS)):  # nothing of them is timed
+            if name.startswith((STATEMENTS, OTHERS, SUMMARY)):  # nothing of them is timed
                 os.environ.pop("HALOSCOPE_CACHE", None)
             else:
                 os.environ["HALOSCOPE_CACHE"] = empty  # what was simulated before is not found
             lines = section(name, given.folders)
             sections[lines[0]] = lines
+            if name == SUMMARY:
+                sections = {lines[0]: lines, **sections}
             page = [*chain(*sections.values())]
             write_page("simulation", "Simulated clusters", page, "Sections say when they are from.")
 

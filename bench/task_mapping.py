@@ -2,6 +2,7 @@
 """The paper on task mapping, simulated: table 6 (bigFFT on Eagle, 16 and 2048 tasks), and studies.
 
 usage: .venv/bin/python bench/task_mapping.py [16] [2048]                      tasks of table 6
+       .venv/bin/python bench/task_mapping.py statements             each statement, simulated
        .venv/bin/python bench/task_mapping.py --study DIR [DIR ...]
        (folders of: haloscope run task-mapping-NAME --on CLUSTER --out DIR, whole or not)
 """
@@ -19,8 +20,10 @@ from turns import kept, taken, write_page
 from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.predictions import PredictedCell
+from haloscope.analysis.statements import RIGHT, WRONG, counts, scored
 from haloscope.findings.sentences import sentence
 from haloscope.predict import paper_validation
+from haloscope.predict.planned_runs import simulated_cells
 from haloscope.report.draw.markdown import pipes
 from haloscope.run.progress import Teller
 from haloscope.topics import tables
@@ -40,6 +43,7 @@ def table(title: str, told: str, cells: list[PredictedCell]) -> list[str]:
     return [*lines, ""]
 
 
+PAPER, STATEMENTS = "task-mapping-drop", "statements"
 SHOWN = ("one_node", "weak_scaling", "mapping")
 """The tables of a study's report that stand on the page."""
 
@@ -76,18 +80,47 @@ def study(folder: Path) -> list[str]:
     return [*lines, *(f"- {text}" for text in found), ""]
 
 
+def statements(tell: Teller) -> list[str]:
+    """Every statement of the paper, and what its simulation says."""
+    (published,) = paper_validation.tables_of(PAPER, [])
+    cells = paper_validation.validate(published, tell)
+    planned = simulated_cells(PAPER, tell)
+    found = scored(PAPER, cells, planned.cells)
+    told = counts(found)["by the paper's own cells"]
+    total = ", ".join(f"{number} {name}" for name, number in told.items())
+    share = told[RIGHT] / (told[RIGHT] + told[WRONG])
+    lines = ["## Statements, simulated", "", f"{taken()} `haloscope validate {PAPER}`.", ""]
+    lines += [*chain(*((note, "") for note in planned.notes))]
+    lines += [f"{total}: {share:.0%} right of right and wrong.", ""]
+    lines += ["| statement | place | simulated | first failure, or why not decided |"]
+    lines += ["|---|---|---|---|"]
+    for one in found:
+        own = one.statement
+        failed = one.simulated.examples[:1] if one.simulated else ()
+        why = one.undecided or "".join(failed)
+        score = one.by_table or one.by_sentence
+        lines.append(f"| {own.says} | {own.place} | {score} | {why} |")
+    return [*lines, ""]
+
+
 def main() -> None:
     """Run what is asked for, write docs/bench/task-mapping.md."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("tasks", nargs="*", choices=["16", "2048", []], help="of table 6")
+    parser.add_argument(
+        "tasks", nargs="*", choices=["16", "2048", STATEMENTS, []], help="of table 6"
+    )
     parser.add_argument("--study", type=Path, nargs="+", default=[], metavar="DIR")
     given = parser.parse_args()
     asked = given.tasks or ([] if given.study else ["16", "2048"])
-    (published,) = paper_validation.tables_of("task-mapping-drop", ["6"])
+    (published,) = paper_validation.tables_of(PAPER, ["6"])
     cells: list[PredictedCell] = []
     tell, sections = Teller(Console(stderr=True)), kept("task-mapping")
     for folder in given.study:
         lines = study(folder)
+        sections[lines[0]] = lines
+    if STATEMENTS in asked:
+        asked = [name for name in asked if name != STATEMENTS]
+        lines = statements(tell)
         sections[lines[0]] = lines
     if asked:
         cells = paper_validation.validate(published, tell)

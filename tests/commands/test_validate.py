@@ -23,6 +23,7 @@ from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import numbers
 from haloscope.predict.local_validation import Validation
 from haloscope.predict.paper_validation import Replicates
+from haloscope.predict.planned_runs import PlannedCells
 from haloscope.predict.sensitivity import Moved
 from haloscope.report import predicted, predicted_times, prediction_errors, validating
 from haloscope.report.draw import csv_files
@@ -430,11 +431,38 @@ def test_jobs_on_few_nodes_and_on_many_say_what_is_assumed_of_others(
     keys = {"ranks": 16, "nodes": 2, "over": 16}
     own = PredictedCell("6", RELATIVE, keys, 2.69, (), "16 tasks", predicted=2.14)
     monkeypatch.setattr("haloscope.predict.paper_validation.validate", lambda *_: [own])
+    note = PlannedCells(notes=["Simulated for statements: nothing."])
+    monkeypatch.setattr("haloscope.predict.planned_runs.simulated_cells", lambda *_: note)
     assert main(["validate", "task-mapping-drop", "--csv", str(tmp_path / "cells.csv")]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert shows(out, "16 tasks: ", "over that on 16 nodes")
     assert "2 2.14 2.69 0.80" in out
     assert "16 tasks only predicted 1 20.4 % 20.4 % 20.4 %" in out
     assert shows(out, "assumptions for eagle)", " 90% of the nodes")
+    assert "Simulated for statements: nothing." in out
+    assert "Not decided (10), table 1" in out
     first = (tmp_path / "cells.csv").read_text().splitlines()[1]
     assert first == f"6,16,2,16,16 tasks,times,2.69,2.14,{2.14 / 2.69 - 1!r},,,"
+
+
+def test_residuals_of_a_machine_s_own_measurements(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """By what they vary in: here two nodes take 0.2 s an iteration longer than predicted."""
+    times = tuple(
+        PredictedTime(
+            *("poisson_cg", f"n={n}", Estimate(4.0, 3.9, 4.1, 6, "rank interval", 0.97)),
+            predicted_s=4.0 if nodes == 1 else 2.0,
+            keys={"nodes": nodes, "ppn": 2, "n": n},
+            iterations=10,
+        )
+        for n in (512, 1024, 2048)
+        for nodes in (1, 2)
+    )
+    done = Validation(cluster_file.find("stampede2"), times, ())
+    monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda *_, **__: done)
+    assert main(["validate", "local", "--from", str(tmp_path), "--residuals"]) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    same = ["−50.0", "%"]
+    assert ["2", "nodes", "3", *same, *same, *same, "+200", "ms"] in shown
+    assert ["1", "node", "3", *["+0.0", "%"] * 3] in [line[:9] for line in shown]

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from haloscope.analysis.predictions import RELATIVE, PredictedCell
+from haloscope.analysis.published import called
 from haloscope.papers.statements import (
+    NO_TABLE,
     Assessment,
     KnownCell,
     Statement,
@@ -35,7 +37,7 @@ class Scored:
 
     simulated: None where nothing simulates its cells. by_sentence: whether the simulation says what
     the sentence says. by_table: whether it says what the paper's own cells say, where these say
-    another thing than the sentence; else None.
+    another thing than the sentence; else None. undecided: why by_sentence is "not decided".
     """
 
     statement: Statement
@@ -43,6 +45,7 @@ class Scored:
     simulated: Assessment | None
     by_sentence: Score
     by_table: Score | None
+    undecided: str = ""
 
 
 def scored(
@@ -64,12 +67,14 @@ def _scored(paper: str, one: Statement, cells: Sequence[KnownCell], there: set[s
     published = assessed(one, published_cells(paper, one))
     of_times = all(one.column in ("", measure(load(paper).table(name), "")) for name in one.tables)
     simulated = None
-    if one.tables and of_times and set(one.tables) <= there:
-        own = [cell for cell in cells if cell.keys["table"] in one.tables]
+    tables = one.tables or (NO_TABLE,)
+    if of_times and set(tables) <= there:
+        own = [cell for cell in cells if cell.keys["table"] in tables]
         among = published.decided or None
         simulated = assessed(one, own, among)
     if simulated is None or simulated.verdict == "no cells":
-        return Scored(one, published, simulated, NOT_DECIDED, None)
+        why = _why_undecided(paper, one, there, of_times=of_times)
+        return Scored(one, published, simulated, NOT_DECIDED, None, why)
     if one.sets or simulated.fitted:
         return Scored(one, published, simulated, CIRCULAR, None)
     differs = published.verdict in ("no", "mixed")
@@ -77,7 +82,20 @@ def _scored(paper: str, one: Statement, cells: Sequence[KnownCell], there: set[s
     by_sentence: Score = RIGHT if simulated.verdict == "yes" else WRONG
     if simulated.verdict == "mixed" and differs:
         by_sentence = NOT_DECIDED
-    return Scored(one, published, simulated, by_sentence, same if differs else None)
+    why = "" if by_sentence != NOT_DECIDED else "the paper's own cells and the simulation are mixed"
+    return Scored(one, published, simulated, by_sentence, same if differs else None, why)
+
+
+def _why_undecided(paper: str, one: Statement, there: set[str], *, of_times: bool) -> str:
+    """Why no simulated cell tells whether a statement holds."""
+    if not one.tables:
+        return "no table has its cells, and no simulation stands for them"
+    if not of_times:
+        return f"{one.column} is not simulated"
+    if lacking := [name for name in one.tables if name not in there]:
+        why = load(paper).table(lacking[0]).not_predicted
+        return f"{called(lacking[0])}: {why or 'not simulated this time'}"
+    return "printed digits leave its comparisons open, or its cells were not simulated"
 
 
 def _simulated(

@@ -27,7 +27,12 @@ from haloscope.papers.statements import KnownCell
 from haloscope.papers.tables import PaperTable
 from haloscope.papers.validated import ValidatedCell
 from haloscope.paths import in_a_shell
-from haloscope.predict import local_validation, paper_validation, validated_cells
+from haloscope.predict import (
+    local_validation,
+    paper_validation,
+    planned_runs,
+    validated_cells,
+)
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.quantities import error
@@ -46,10 +51,13 @@ from haloscope.topics.mapping.plan_cells import plan_cells
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables on the cluster file of its machine, and report the
 errors. Tables of wall times, of Jacobi updates per second, of GPU messages, and of jobs on few and
-many nodes are supported. `local` measures the study validate-local on this machine instead: a
-calibration and, in turn with it, solves and messages, which that calibration then predicts. The
-expected duration is printed first if this machine ran the study before, else after the first launch
-of each case. After an interruption, run --resume continues, and --from predicts what is there.
+many nodes are supported. The paper's statements are scored on the simulated cells; runs that tables
+list without times are simulated for them, too, unless --table or --from is given.
+
+`local` measures the study validate-local on this machine instead: a calibration and, in turn with
+it, solves and messages, which that calibration then predicts. The expected duration is printed
+first if this machine ran the study before, else after the first launch of each case. After an
+interruption, run --resume continues, and --from predicts what is there.
 
 Numbers of cluster files come from data sheets, descriptions, and published cells, which the files
 name (set_by). Errors of these cells are reported separately from those of predicted cells. Where a
@@ -81,12 +89,14 @@ examples:
   haloscope validate hpcf-2018-10 --table 4.1 --replicates 7
                                                    ... with seven random sets of nodes
   haloscope validate hpcf-2010-6 --residuals       show where the errors are
-  haloscope validate task-mapping-drop             FFTs on few and on many nodes
+  haloscope validate task-mapping-drop             jobs on few and on many nodes
   haloscope validate task-mapping-drop --from results/lammps-eagle --from results/fft-eagle
                                                    ... and score its statements on these runs
+                                                   instead of simulating what they need
   haloscope validate hpcf-2010-6 --write-bands     keep the errors for reports
   haloscope validate local                         measure and predict this machine
-  haloscope validate local --from results/DIR      predict earlier measurements of this machine
+  haloscope validate local --from results/DIR      predict earlier measurements, of this machine or
+                                                   of run validate-local --on SITE
 """
 
 
@@ -107,7 +117,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         dest="folders",
         action="append",
         default=[],
-        help="local: use the real runs of this folder; PAPER: also score its statements on the "
+        help="local: use the real runs of this folder; PAPER: score its statements also on the "
         "cases of this folder (repeatable)",
     )
     add(
@@ -182,11 +192,18 @@ def execute(arguments: argparse.Namespace) -> int:
         without += paper_validation.not_predicted(arguments.paper)
     for what in without:
         out.print(f"{what}\n", markup=False)
+    recorded = [cell for name in arguments.folders for cell in _recorded(arguments.paper, name)]
+    if not (recorded or arguments.table):
+        launches = replicates.number if replicates else 1
+        planned = planned_runs.simulated_cells(arguments.paper, tell, launches)
+        recorded = [*planned.cells]
+        for note in planned.notes:
+            out.print(f"{note}\n", markup=False)
     clusters = {
         table.id: [str(one.facts["cluster_file"]) for one in chosen if one.id == table.id]
         for table in chosen
     }
-    _conclude(arguments, cells, tables, without, clusters, out)
+    _conclude(arguments, cells, recorded, tables, without, clusters, out)
     return 1 if any(cell.problem for cell in cells) else 0
 
 
@@ -214,6 +231,7 @@ def _show(
 def _conclude(
     arguments: argparse.Namespace,
     cells: Sequence[PredictedCell],
+    recorded: Sequence[KnownCell],
     tables: Sequence[Table],
     without: Sequence[str],
     clusters: Mapping[str, Sequence[str]],
@@ -227,7 +245,6 @@ def _conclude(
             *prediction_errors.beside_guesses(cells, "all"),
         ]
         out.print(terminal.tables(every))
-    recorded = [cell for name in arguments.folders for cell in _recorded(arguments.paper, name)]
     if judged := scored(arguments.paper, cells, recorded):
         shown = statement_tables.simulated(judged)
         out.print(Text("Statements of the paper", style="bold"))

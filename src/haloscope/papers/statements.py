@@ -111,6 +111,9 @@ def _words(text: object) -> object:
     return tuple(text.split()) if isinstance(text, str) else text
 
 
+NO_TABLE = ""
+"""NO_TABLE is the table of cells that no published table has."""
+
 Conditions = Annotated[tuple[Condition, ...], BeforeValidator(_conditions)]
 Range = Annotated[tuple[float, float] | None, BeforeValidator(_range)]
 

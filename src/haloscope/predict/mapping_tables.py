@@ -62,12 +62,17 @@ def _sets(table: PaperTable, cluster: Cluster, ranks: int) -> tuple[str, ...]:
 
 def _transform(table: PaperTable, cell: PredictedCell, ranks: int, nodes: int) -> Unpredicted:
     """The cell's job on so many nodes, its tasks shared out as evenly as they go."""
-    plan = papers.load(table.paper).table(_PLAN)
+    layout = Layout(nodes, -(-ranks // nodes), bind="spread", tasks=ranks)
+    return Unpredicted(
+        *(cell, "fft_pencil", transform(table.paper, ranks), layout),
+        lambda record: float(record["times_s"][0]),
+    )
+
+
+def transform(paper: str, ranks: int) -> dict[str, Value]:
+    """The parameters of fft_pencil for bigFFT on so many tasks."""
+    plan = papers.load(paper).table(_PLAN)
     said = next(row for row in plan.rows if row["ranks"] == ranks)
     size = "x".join(str(said[axis]) for axis in ("nz", "ny", "nx"))  # C's order: x is last
     grid = f"{said['pencil_rows']}x{said['pencil_columns']}"
-    layout = Layout(nodes, -(-ranks // nodes), bind="spread", tasks=ranks)
-    return Unpredicted(
-        *(cell, "fft_pencil", {"size": size, "topology": grid, **_STEP}, layout),
-        lambda record: float(record["times_s"][0]),
-    )
+    return {"size": size, "topology": grid, **_STEP}

@@ -17,6 +17,22 @@ from haloscope.toolchains.simgrid import SIMGRID
 _WHERE = ("nodes", "ppn", "threads", "places", "bind", "thread_bind")
 
 
+def case_of(program: Program, kernel: str, given: Mapping[str, Any], layout: Layout) -> Case:
+    """One simulated launch of a kernel with these parameters."""
+    forecast = program.forecast(kernel, given, layout.ranks, layout.threads)
+    return Case(
+        kernel=kernel,
+        given=given,
+        params=forecast.params,
+        layout=layout,
+        toolchain=SIMGRID,
+        run=0,
+        launches=1,
+        timeout_s=3600,
+        memory_bytes=forecast.memory_bytes,
+    )
+
+
 @dataclass(frozen=True)
 class Unpredicted:
     """A cell that is to be predicted.
@@ -34,18 +50,7 @@ class Unpredicted:
 
     def case(self, program: Program) -> Case:
         """What is to be simulated for it."""
-        forecast = program.forecast(self.kernel, self.given, self.layout.ranks, self.layout.threads)
-        return Case(
-            kernel=self.kernel,
-            given=self.given,
-            params=forecast.params,
-            layout=self.layout,
-            toolchain=SIMGRID,
-            run=0,
-            launches=1,
-            timeout_s=3600,
-            memory_bytes=forecast.memory_bytes,
-        )
+        return case_of(program, self.kernel, self.given, self.layout)
 
     def answered(
         self, records: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]] = ()

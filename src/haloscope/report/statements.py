@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.statements import WRONG, Scored, counts
 from haloscope.papers.statements import Assessment, Statement
@@ -82,8 +82,8 @@ def simulated(scored: Sequence[Scored]) -> list[Table]:
             (label(side), *(plain(told[name]) for name in names)) for side, told in numbers.items()
         ),
         notes=(
-            "not decided: no simulated published table has its cells, or both are mixed. "
             "circular: its cells, or its number, set numbers of the cluster file.",
+            *_undecided(scored),
         ),
         stub=1,
     )
@@ -92,6 +92,14 @@ def simulated(scored: Sequence[Scored]) -> list[Table]:
     )
     found = Table("statements-wrong", "statements", title, columns, rows, stub=1)
     return [*([found] if rows else []), summary]
+
+
+def _undecided(scored: Sequence[Scored]) -> Iterator[str]:
+    """Statements that the simulation does not decide, by their reasons."""
+    own = [one for one in scored if one.undecided and one.by_table is None]
+    for why in dict.fromkeys(one.undecided for one in own):
+        ids = [one.statement.id for one in own if one.undecided == why]
+        yield f"Not decided ({len(ids)}), {why}: {', '.join(ids)}."
 
 
 def _verdict(found: Assessment) -> Cell:

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulated cells of tables that list runs without their times: what statements are tested on.
+
+The figures of the task-mapping paper have no numbers, so its statements on them have no published
+cells. Its tables list the tasks and nodes of the runs, and kernels stand for its programs. The runs
+that a statement names are simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from haloscope.clusters import file as cluster_file
+from haloscope.papers import tables as papers
+from haloscope.papers.statements import (
+    NO_TABLE,
+    Condition,
+    KnownCell,
+    Statement,
+    keys_of,
+    statements,
+)
+from haloscope.papers.tables import PaperTable, Scalar
+from haloscope.predict.mapping_tables import transform
+from haloscope.predict.paper_validation import simulated
+from haloscope.predict.unpredicted import case_of
+from haloscope.run.places import place
+from haloscope.run.progress import Teller
+from haloscope.run.simulated import SimulatedCluster
+from haloscope.stats.estimates import typical
+from haloscope.study.case import Layout, Value
+from haloscope.toolchains.build import KernelProgram
+from haloscope.toolchains.simgrid import SIMGRID
+from haloscope.topics.mapping.analysis import same_name
+
+PLANNED = ("mapping_plan", "clusters")
+"""PLANNED are the kinds of tables that list runs: on few and many nodes, and on one node."""
+MOST_TASKS, LARGEST = 512, 1024
+"""MOST_TASKS is the largest run for a statement that smaller ones can decide, and LARGEST that for
+any other: 2,048 tasks of fe_heat take minutes."""
+SHARE, MESSAGES_S, VARIABILITY = "communication_share", "communication_s", "variability_percent"
+"""SHARE, MESSAGES_S, and VARIABILITY are quantities of a run beside its time: cells of no table."""
+_TIMED = "time_s"
+_ITERATIONS = 200
+_OF_FOUR = 400
+"""_OF_FOUR is the grid size of miniFE's 4 tasks: table 2 has 16 million elements per task, and no
+row of 4."""
+
+
+@dataclass(frozen=True)
+class PlannedCells:
+    """Cells of runs that were simulated, and what a reader should know of them."""
+
+    cells: Sequence[KnownCell] = ()
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A row of a table on a cluster. keys: what statements tell it apart by."""
+
+    table: PaperTable
+    cluster: str
+    keys: Mapping[str, object]
+
+    def number(self, name: str) -> int:
+        """A key that is a whole number."""
+        return int(str(self.keys[name]))
+
+    @property
+    def nodes(self) -> int:
+        """As published of the cluster."""
+        own = f"nodes_{self.cluster.lower()}"
+        return self.number(own if own in self.keys else "nodes")
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The keys that tell its cell from others of its table."""
+        keys = self.table.keys
+        return keys if "cluster" in keys else (*keys, "cluster")
+
+
+def simulated_cells(paper: str, tell: Teller, launches: int = 1) -> PlannedCells:
+    """The cells of a paper's listed runs that its statements name, each cluster in turn."""
+    runs = list(needed(paper, launches))
+    cells: list[KnownCell] = []
+    notes: list[str] = []
+    for name in dict.fromkeys(run.cluster for run in runs):
+        own = [run for run in runs if run.cluster == name]
+        there = place(_file_of(name) or name)
+        assert isinstance(there, SimulatedCluster)
+        found = _simulated(paper, own, there, tell, launches)
+        cells += found.cells
+        notes += found.notes
+    if runs:
+        notes.insert(
+            0,
+            f"Simulated for statements: {len(runs)} runs that tables without times list, by "
+            f"kernels that stand for the programs, with up to {MOST_TASKS} tasks, or "
+            f"{LARGEST} where no smaller ones decide. Larger ones: haloscope run STUDY --on "
+            f"CLUSTER, then haloscope validate {paper} --from DIR.",
+        )
+    return PlannedCells(cells, notes)
+
+
+def _file_of(cluster: str) -> str | None:
+    """The cluster file of a published name."""
+    return next((name for name in cluster_file.ready() if same_name(name, cluster)), None)
+
+
+def needed(paper: str, launches: int) -> Iterator[PlannedRun]:
+    """The runs that statements compare, each once."""
+    known = list(_listed(paper))
+    found: dict[int, PlannedRun] = {}
+    for one in statements(paper):
+        quantities = _quantities(one)
+        if not (quantities or one.tables) or (launches < 2 and VARIABILITY in quantities):
+            continue
+        own = [run for run in known if not one.tables or run.table.id in one.tables]
+        own = [run for run in own if _meets(run, one.where)]
+        for side in (one.one, one.other) if one.other else (one.one,):
+            runs = [run for run in own if _meets(run, side)]
+            least = min((run.number("ranks") for run in runs), default=0)
+            most = min(LARGEST, max(least, MOST_TASKS))
+            found |= {id(run): run for run in runs if run.number("ranks") <= most}
+    yield from found.values()
+
+
+def _listed(paper: str) -> Iterator[PlannedRun]:
+    """Every row of a paper's tables of runs, on every cluster that has a file and ran it."""
+    tables = [one for one in papers.load(paper).tables.values() if one.kind in PLANNED]
+    for table in tables:
+        named = [
+            value
+            for one in statements(paper)
+            for condition in one.where
+            if table.id in one.tables and (condition.column, condition.sign) == ("cluster", "=")
+            for value in condition.values
+            if _file_of(value)
+        ]
+        for row in table.rows:
+            said = {**table.facts, **row}
+            if not {"kernel", "ranks"} <= said.keys() or said.get(_TIMED, 0) is None:
+                continue
+            own = [str(said["cluster"])] if "cluster" in said else dict.fromkeys(named)
+            for name in own:
+                keys = {**said, **keys_of(table, row), "cluster": name}
+                yield PlannedRun(table, name, keys)
+
+
+def _quantities(one: Statement) -> list[str]:
+    """What a statement is about, if not a time."""
+    conditions = (*one.where, *one.one, *one.other)
+    return [value for c in conditions if c.column == "quantity" for value in c.values]
+
+
+def _meets(run: PlannedRun, conditions: Sequence[Condition]) -> bool:
+    return all(one.holds(run.keys) for one in conditions if one.column != "quantity")
+
+
+def _simulated(
+    paper: str, runs: Sequence[PlannedRun], there: SimulatedCluster, tell: Teller, launches: int
+) -> PlannedCells:
+    """The runs of a cluster. Equal ones, of several tables, are simulated once."""
+    layouts = [layout_of(run, there) for run in runs]
+    given = [stand_in(paper, run) for run in runs]
+    bench = there.workbench({}, tell)
+    bench.build({SIMGRID: [KernelProgram.of(*one) for one in given]}, tell)
+    cases = [
+        replace(case_of(bench.program, *one, layout), launches=launches)
+        for one, layout in zip(given, layouts, strict=True)
+    ]
+    each = [*{one.id: one for one in cases}.values()]
+    records = simulated(f"validate {paper}", each, there, bench, tell)
+    cells: list[KnownCell] = []
+    notes: list[str] = []
+    for run, layout, case in zip(runs, layouts, cases, strict=True):
+        own = records[case.id]
+        what = f"{run.cluster}: {run.keys['kernel']}, {run.keys['ranks']} tasks on {layout.nodes}"
+        if bad := [one for one in own if one["outcome"] != "ok"]:
+            notes.append(f"Not simulated: {what} nodes: {bad[0]['reason']}.")
+            continue
+        if layout.nodes != run.nodes:
+            notes.append(f"{what} nodes: the published {run.nodes} have too few cores.")
+        cells += cells_of(run, own)
+    return PlannedCells(cells, notes)
+
+
+def layout_of(run: PlannedRun, there: SimulatedCluster) -> Layout:
+    """Its tasks shared out as evenly as they go, on no fewer nodes than have a core for each."""
+    ranks = run.number("ranks")
+    nodes = max(run.nodes, -(-ranks // there.cluster.node.cores))
+    return Layout(nodes, -(-ranks // nodes), bind="spread", tasks=ranks)
+
+
+def stand_in(paper: str, run: PlannedRun) -> tuple[str, dict[str, Value]]:
+    """The kernel that stands for a program, and its parameters, as ready studies have them."""
+    ranks, program = run.number("ranks"), run.keys["kernel"]
+    if program == "lammps":
+        return "md_pppm", {"alike": "once", "repetitions": 1}
+    if program == "bigfft":
+        return "fft_pencil", transform(paper, ranks)
+    rows = [
+        row
+        for table in papers.load(paper).tables.values()
+        for row in table.rows
+        if table.kind == PLANNED[0] and "n" in row and row["ranks"] == ranks
+    ]
+    n = rows[0]["n"] if rows else _OF_FOUR
+    return "fe_heat", {"size": f"{n}x{n}x{n}", "iterations": _ITERATIONS}
+
+
+def cells_of(run: PlannedRun, records: Sequence[Mapping[str, Any]]) -> Iterator[KnownCell]:
+    """A run's time in its table, and the quantities that no table has."""
+    times = [float(record["times_s"][0]) for record in records]
+    time = typical(times).value
+    yield KnownCell(run.keys, run.telling, time, time)
+    messages = typical([_messages_s(record) for record in records]).value
+    quantities = {SHARE: messages / time, MESSAGES_S: messages}
+    if len(times) > 1:
+        quantities[VARIABILITY] = 100 * max(abs(one / fmean(times) - 1) for one in times)
+    told: dict[str, Scalar] = {
+        name: value
+        for name in ("kernel", "cluster", "ranks", "mapping")
+        if isinstance(value := run.keys.get(name), int | str)
+    }
+    for name, value in quantities.items():
+        keys = {**told, "table": NO_TABLE, "quantity": name}
+        yield KnownCell(keys, (*told, "quantity"), value, value)
+
+
+def _messages_s(record: Mapping[str, Any]) -> float:
+    """Seconds of a step in phases of messages, the mean over ranks: those without a node model."""
+    own = (one for one in record["phases"] if one["model_s"] is None)
+    return sum(float(one["time_s"]["mean"]) for one in own)
