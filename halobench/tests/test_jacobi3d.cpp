@@ -71,6 +71,20 @@ void larger_meshes_too(const World& world) {
   }
 }
 
+/// Sweeps made during an exchange write to the mesh that is being sent, but not to what is sent:
+/// not in a later stage either.
+void overlapped_sweeps_spare_what_is_sent(const World& world) {
+  const std::vector<std::string> mesh{"size=26x27x28", "sweeps=7", "boundary=periodic"};
+  const auto wanted = reference(world, mesh);
+  for (const std::string exchange : {"nonblocking", "derived_types"}) {
+    auto arguments = mesh;
+    arguments.insert(arguments.end(),
+                     {"variant=temporal", "depth=4", "overlap=yes", "exchange=" + exchange});
+    const auto found = record(world, arguments, 2);
+    if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+  }
+}
+
 /// Skewed blocks, whose rows are fewer than the mesh's, one after the other and on several threads.
 void threads_follow_each_other(const World& world) {
   for (const std::string boundary : {"dirichlet", "periodic"}) {
@@ -138,6 +152,7 @@ int main(int argc, char** argv) {
   values_are_the_same_to_the_last_bit(world);
   exchanges_give_the_same_values(world);
   larger_meshes_too(world);
+  overlapped_sweeps_spare_what_is_sent(world);
   threads_follow_each_other(world);
   blocking_rings_do_not_deadlock(world);
   messages_and_memory_are_told(world);

@@ -127,7 +127,7 @@ void bad_cuts_are_refused() {
 
 void depth_follows_the_variant() {
   expect::equal(ask(1, {"variant=plain"}).cut.depth, 1);
-  expect::equal(ask(1, {"variant=temporal"}).cut.depth, 6);
+  expect::equal(ask(1, {"variant=temporal"}).cut.depth, 8);
   expect::equal(ask(3, {"variant=temporal", "size=20x30x30", "topology=3x1x1"}).cut.depth, 6);
   expect::equal(ask(1, {"variant=plain", "depth=3"}).cut.depth, 3);
 }

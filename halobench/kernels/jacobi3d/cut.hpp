@@ -17,6 +17,7 @@ constexpr std::size_t axes = 3;
 /// Points from `begin` to `end` along x, y and z.
 using Box = std::array<Range, axes>;
 
+bool empty(const Box& box);
 std::int64_t points_of(const Box& box);
 
 /// What is left of `whole` without `inner`, a box within it, in pieces; `whole` if `inner` is

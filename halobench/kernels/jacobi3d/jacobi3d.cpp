@@ -46,10 +46,9 @@ std::int64_t value_bytes(const Params& params) {
 }
 
 template <class Value>
-std::unique_ptr<Sweeper<Value>> make_sweeper(const Variant& variant, const Setting& setting,
-                                             Memory& memory) {
-  if constexpr (std::same_as<Value, float>) return variant.make_float(setting, memory);
-  if constexpr (std::same_as<Value, double>) return variant.make_double(setting, memory);
+std::unique_ptr<Sweeper<Value>> make_sweeper(const Variant& variant, const Setting& setting) {
+  if constexpr (std::same_as<Value, float>) return variant.make_float(setting);
+  if constexpr (std::same_as<Value, double>) return variant.make_double(setting);
 }
 
 template <class Value>
@@ -72,7 +71,7 @@ class Jacobi3D : public Instance {
         memory_(context.memory.allocate<Value>(2 * storage_.size())),
         meshes_{{{storage_, memory_.data()}, {storage_, memory_.data() + storage_.size()}}},
         halo_(context, cut, meshes_),
-        sweeper_(make_sweeper<Value>(variant_, {part_, threads_, sizeof(Value)}, context.memory)) {
+        sweeper_(make_sweeper<Value>(variant_, {cut_.depth, threads_})) {
     if (context.meter.executes()) clear();
     if (is_on_device(context.params)) {
       on_device_ = sweeps_on_device<Value>(context, cut, make_space);
@@ -143,32 +142,47 @@ class Jacobi3D : public Instance {
   /// needs none at all is done while messages travel, if that is wanted and they can.
   void sweep_after_exchange(std::int64_t count) {
     const auto levels = variant_.many_sweeps ? count : 1;
-    const auto target = part_.grown(part_.own(), count - levels);
-    Box inner{};
-    if (overlap_ && halo_.overlaps()) inner = part_.inside(levels);
-    for (std::size_t stage = 0; stage < halo_.stages(); ++stage) {
+    std::vector<Box> targets;
+    for (auto left = count; left-- > count - levels;) {
+      targets.push_back(part_.grown(part_.own(), left));
+    }
+    const auto inner = without_ghosts(levels);
+    const auto stages = static_cast<std::int64_t>(halo_.stages());
+    for (std::int64_t i = 0; i < stages; ++i) {
+      const auto stage = as_size(i);
       const auto copied = halo_.copied_bytes(stage);
       context_.meter.compute(pack_, {copied, 0, copied, copied / 2},
                              [&] { halo_.pack(stage, now_); });
       context_.meter.communicate(exchange_, [&] { halo_.start(stage, now_); });
-      Box meanwhile = inner;
-      meanwhile[0] = share(inner[0], static_cast<std::int64_t>(halo_.stages()),
-                           static_cast<std::int64_t>(stage));
-      if (points_of(inner) > 0) advance(meanwhile, levels);
+      if (!inner.empty()) advance(inner, i, stages);
       context_.meter.communicate(exchange_, [&] { halo_.finish(stage, now_); });
       context_.meter.compute(unpack_, {copied, 0, copied, copied / 2},
                              [&] { halo_.unpack(stage, now_); });
     }
-    if (points_of(inner) > 0) {
-      for (const auto& rest : around(target, inner)) advance(rest, levels);
-      now_ = 1 - now_;
-    } else {
-      advance_all(target, levels);
+    if (inner.empty()) {
+      advance(targets);
+      now_ = (now_ + targets.size()) % 2;
     }
-    for (auto left = count - levels; left > 0; --left) {
-      advance(part_.grown(part_.own(), left - 1), 1);
-      now_ = 1 - now_;
+    for (std::size_t level = 0; level < inner.size(); ++level, now_ = 1 - now_) {
+      for (const auto& rest : around(targets[level], inner[level])) advance({&rest, 1});
     }
+    for (auto left = count - levels; left-- > 0; now_ = 1 - now_) {
+      const auto target = part_.grown(part_.own(), left);
+      advance({&target, 1});
+    }
+  }
+
+  /// The points of each sweep that no ghost reaches, one layer less in each. Later sweeps write to
+  /// the mesh that is being sent, and leave out what is sent. Empty if not wanted or too few.
+  std::vector<Box> without_ghosts(std::int64_t levels) const {
+    std::vector<Box> inner;
+    if (!overlap_ || !halo_.overlaps()) return inner;
+    const auto first = levels > 1 ? std::max<std::int64_t>(cut_.depth - 1, 1) : 1;
+    for (std::int64_t level = 0; level < levels; ++level) {
+      inner.push_back(part_.inside(first + level));
+    }
+    if (empty(inner.back())) inner.clear();
+    return inner;
   }
 
   /// What a phase takes is what it takes to launch.
@@ -185,19 +199,13 @@ class Jacobi3D : public Instance {
             stored_bytes(target)};
   }
 
-  void advance(const Box& target, std::int64_t levels) {
-    context_.meter.compute(sweep_, traffic(target, levels), [&] {
-      sweeper_->advance(meshes_[now_], meshes_[1 - now_], target, levels);
+  /// One part of a pass, of so many.
+  void advance(std::span<const Box> targets, std::int64_t part = 0, std::int64_t parts = 1) {
+    Box target = targets.back();
+    target[0] = share(target[0], parts, part);
+    context_.meter.compute(sweep_, traffic(target, std::ssize(targets)), [&] {
+      sweeper_->advance({meshes_[now_], meshes_[1 - now_]}, targets, part, parts);
     });
-  }
-
-  /// Of all that is wanted: the other mesh is free for what lies between.
-  void advance_all(const Box& target, std::int64_t levels) {
-    bool other = true;
-    context_.meter.compute(sweep_, traffic(target, levels), [&] {
-      other = sweeper_->advance_all(meshes_[now_], meshes_[1 - now_], target, levels);
-    });
-    if (other) now_ = 1 - now_;
   }
 
   /// All but one value a point, which is loaded.
@@ -207,9 +215,7 @@ class Jacobi3D : public Instance {
 
   /// A GPU reads a value and writes one: its caches fetch nothing that is overwritten whole.
   double pass_bytes(const Box& target) const {
-    const bool parted = overlap_ && halo_.overlaps();
-    const double on_host = parted ? variant_.values_a_pass : variant_.values_of_all;
-    const double values = on_device_ ? 2 : on_host;
+    const double values = on_device_ ? 2 : variant_.values_a_pass;
     return values * sizeof(Value) * static_cast<double>(points_of(target));
   }
 
@@ -356,8 +362,7 @@ Plan plan(const Params& params, const Shape& shape) {
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto part = cut.part(rank);
     const auto values = 2 * Storage(part, bytes).size() +
-                        Halo<double>::memory(cut, rank, params.choice("exchange")) +
-                        variant.memory({part, threads_of(shape), bytes});
+                        Halo<double>::memory(cut, rank, params.choice("exchange"));
     planned.memory_bytes += static_cast<double>(bytes) * static_cast<double>(values);
   }
   if (is_on_device(params)) {  // and what the host fills it from
@@ -382,7 +387,7 @@ std::vector<Parameter> parameters() {
                         "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
                         variant_names()),
       {"depth", integer, "0",
-       "ghost layers, and sweeps per exchange; 0: 6 (or as many as fit) for temporal, 1 otherwise",
+       "ghost layers, and sweeps per exchange; 0: 8 (or as many as fit) for temporal, 1 otherwise",
        "", 0, 64},
       Parameter::one_of("boundary", "dirichlet",
                         "dirichlet: zero outside the mesh; periodic: opposite faces are neighbours",

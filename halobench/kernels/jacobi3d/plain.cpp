@@ -16,8 +16,11 @@ class OneSweep : public Sweeper<Value> {
  public:
   explicit OneSweep(std::int64_t threads) : threads_(threads) {}
 
-  void advance(const Mesh<Value>& from, const Mesh<Value>& to, const Box& target,
-               std::int64_t /*one*/) override {
+  void advance(const std::array<Mesh<Value>, 2>& meshes, std::span<const Box> targets,
+               std::int64_t part, std::int64_t parts) override {
+    const auto& [from, to] = meshes;
+    Box target = targets.front();
+    target[0] = share(target[0], parts, part);
     const auto row_bytes = from.storage.row() * static_cast<std::int64_t>(sizeof(Value));
     const auto rows = rows_in_cache(planes_at_a_time, row_bytes);
     in_threads(target, threads_, [&](const Box& box, std::int64_t) {
@@ -45,20 +48,14 @@ class OneSweep : public Sweeper<Value> {
 };
 
 template <class Value, bool streams>
-std::unique_ptr<Sweeper<Value>> make(const Setting& setting, Memory& /*memory*/) {
+std::unique_ptr<Sweeper<Value>> make(const Setting& setting) {
   return std::make_unique<OneSweep<Value, streams>>(setting.threads);
 }
 
-std::int64_t no_memory(const Setting& /*setting*/) { return 0; }
-
 }  // namespace
 
-Variant plain() {
-  return {"plain", false, 3, 3, no_memory, make<double, false>, make<float, false>};
-}
+Variant plain() { return {"plain", false, 3, make<double, false>, make<float, false>}; }
 
-Variant streaming() {
-  return {"streaming", false, 2, 2, no_memory, make<double, true>, make<float, true>};
-}
+Variant streaming() { return {"streaming", false, 2, make<double, true>, make<float, true>}; }
 
 }  // namespace halobench::jacobi
