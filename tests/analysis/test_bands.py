@@ -42,6 +42,16 @@ def factor(cells: list[ValidatedCell], subject: Subject = SUBJECT) -> float:
     return Bands(cells).time(subject).factor
 
 
+def test_times_in_memory_of_a_gpu_say_nothing_of_the_hosts() -> None:
+    device = cell(1.05, memory="device", nodes=2)
+    elsewhere = replace(cell(1.4, where="2b"), kernel="ring")
+
+    band = Bands([device, elsewhere]).time(SUBJECT)
+
+    assert band.basis is Basis.WIDEST
+    assert band.factor == pytest.approx(1.4)
+
+
 def test_a_band_is_of_the_same_cluster_file_kernel_and_variant() -> None:
     every = [cell(1.1), cell(1.5, where="2b"), cell(1.3, variant="fused")]
 

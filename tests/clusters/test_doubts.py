@@ -79,7 +79,28 @@ def test_other_numbers_under_the_same_sources_are_a_copy() -> None:
     )
 
 
-def test_other_numbers_with_sources_of_their_own_are_none() -> None:
-    place = "node.memory.3.bandwidth_bytes_per_s"
+def test_few_numbers_with_sources_of_their_own_leave_it_a_copy() -> None:
+    place = "node.memory.0.bandwidth_bytes_per_s"
 
-    assert copy_of(changed("tara", place, value=45e9, source="measured")) is None
+    assert copy_of(changed("tara", place, value=45e9, source="measured")) == Copy("tara", (), 1)
+
+
+def test_many_numbers_with_sources_of_their_own_are_another_file() -> None:
+    data = find("tara").model_dump(exclude_none=True) | {"name": "mine"}
+    for one in data["node"]["unbound"]:
+        for told in one.values():
+            if isinstance(told, dict):
+                told["source"] = "measured"
+    for one in data["messages"]:
+        one["latency_s"]["source"] = "measured"
+
+    assert copy_of(Cluster.model_validate(data)) is None
+
+
+@pytest.mark.parametrize(("key", "value"), [("latency_s", 30e-6), ("bandwidth_bytes_per_s", 0.7e9)])
+def test_messages_within_a_node_are_set_against_links_without_others(
+    key: str, value: float
+) -> None:
+    found = doubts(changed("stampede2", f"messages.0.{key}", value=value))
+
+    assert [one.key for one in found] == [f"messages[0].{key}"]

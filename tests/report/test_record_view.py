@@ -7,11 +7,12 @@ import re
 from io import StringIO
 
 import pytest
+from found import SIMULATED
 from noted import shows
-from recorded import poisson, record, star_forest
+from recorded import bad, cases, poisson, record, star_forest
 from rich.console import Console
 
-from haloscope.quantities import seconds
+from haloscope.quantities import seconds, within
 from haloscope.records.record import Record
 from haloscope.report.record_view import named, record_view
 from programs import USED
@@ -66,6 +67,20 @@ def test_medians_of_phases_stand_beside_the_steps_median() -> None:
         if line.split()[:1] == [raw["phases"][0]["name"]]
     )
     assert row[2:8] == ["20.0", "ms", "30.0", "ms", "40.0", "ms"] and row[-2:] == ["900", "ms"]
+
+
+def test_a_simulated_time_has_its_error() -> None:
+    simulation = {**SIMULATED["simulation"], "of_iterations": None, "cached": False}
+    raw = poisson(1024, variant="textbook", clock="simulated", simulation=simulation)
+    (case,) = cases([raw])
+    out = StringIO()
+
+    Console(file=out, width=200).print(record_view(Record.of(raw)))
+
+    assert case.band and within(case.band.factor) in out.getvalue()
+    failed = Record.of(bad(raw, "timeout", "too long"))
+    Console(file=(out := StringIO()), width=200).print(record_view(failed))
+    assert within(case.band.factor) not in out.getvalue()
 
 
 def test_what_failed_has_no_answer_that_was_verified() -> None:

@@ -39,6 +39,7 @@ PROBLEM = (
 """Settings that say what is computed, and not how."""
 _FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes", "chunks")
 """Settings that follow from the layout."""
+_DEVICE = "memory=device"
 _UNRELATED = ("runner", "clock", "toolchain", "transport", *PROTOCOL, *OUTPUT, *_FOLLOWING)
 
 
@@ -220,8 +221,10 @@ class Bands:
             Basis.OWN: lambda g: (
                 _same(g, subject) and g.program == subject.program and subject.way in g.ways
             ),
-            Basis.VARIANT: lambda g: _same(g, subject),
-            Basis.NEAREST: lambda g: g.kernel == subject.kernel or _there(g, subject),
+            Basis.VARIANT: lambda g: _same(g, subject) and _in_one_memory(g, subject),
+            Basis.NEAREST: lambda g: (
+                (g.kernel == subject.kernel or _there(g, subject)) and _in_one_memory(g, subject)
+            ),
             Basis.WIDEST: lambda _: True,
         }
         for basis, fits in tiers.items():
@@ -315,6 +318,11 @@ def quantile(errors: Sequence[float]) -> float:
 
 def _same(group: CellGroup, subject: Subject) -> bool:
     return _there(group, subject) and group.kernel == subject.kernel
+
+
+def _in_one_memory(group: CellGroup, subject: Subject) -> bool:
+    """Whether both work on a GPU, or both on the host: times of one say nothing of the other."""
+    return (_DEVICE in group.program) == (_DEVICE in subject.program)
 
 
 def _there(group: CellGroup, subject: Subject) -> bool:

@@ -10,8 +10,11 @@ from functools import cache
 from haloscope.clusters.file import load
 from haloscope.clusters.schema import Cluster, state
 from haloscope.paths import share
-from haloscope.quantities import listed
+from haloscope.quantities import count, listed
 
+MOST = 0.8
+"""MOST is the share of numbers, with their sources, from which a file is a copy: clusters of one
+paper with the same processors share 0.7."""
 NAMED = 3
 """NAMED is how many numbers of a copy are named."""
 
@@ -21,16 +24,18 @@ class Copy:
     """A file that has the sources of a ready one.
 
     changed: the keys of numbers that are others though their sources are the same; () for the same
-    file under another name.
+    file under another name. own: how many numbers have another source.
     """
 
     name: str
     changed: tuple[str, ...]
+    own: int = 0
 
     def __str__(self) -> str:
         """What it is, and what to do."""
         if not self.changed:
-            return f"a copy of {self.name}: change its numbers, and give a source for each"
+            but = f", but for {count(self.own, 'number')}" if self.own else ""
+            return f"a copy of {self.name}{but}: change its numbers, and give a source for each"
         named = [*self.changed[:NAMED]]
         if len(self.changed) > NAMED:
             named.append(f"{len(self.changed) - NAMED} more")
@@ -57,9 +62,10 @@ def copy_of(cluster: Cluster) -> Copy | None:
         theirs = _numbers(other)
         shared = [key for key in own if key in theirs and own[key][1] == theirs[key][1]]
         changed = tuple(key for key in shared if own[key][0] != theirs[key][0])
+        alike = len(shared) - len(changed)
         # with no other number, only texts and settings differ
-        if 2 * len(shared) > len(own) and (changed or len(shared) == len(own)):
-            found.append((len(shared), Copy(name, changed)))
+        if 2 * len(shared) > len(own) and (changed or alike >= MOST * len(own)):
+            found.append((len(shared), Copy(name, changed, len(own) - len(shared))))
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
 

@@ -61,17 +61,27 @@ def _node(cluster: Cluster) -> Iterator[Doubt]:
 
 
 def _messages(cluster: Cluster) -> Iterator[Doubt]:
-    within, between = within_node(cluster), between_nodes(cluster)
+    within, between = within_node(cluster), _between(cluster)
     if within is None or between is None:
         return
     key = f"messages[{cluster.messages.index(within)}]"
-    if (own := _latency_s(within)) > MORE * (other := _latency_s(between)):
+    other, far = between
+    if (own := _latency_s(within)) > MORE * other:
         what = f"{seconds(own)} within a node, {seconds(other)} between nodes"
         yield Doubt(f"{key}.latency_s", what)
-    near, far = within.bandwidth_bytes_per_s.value, between.bandwidth_bytes_per_s.value
-    if near < LOSS * far:
+    if (near := within.bandwidth_bytes_per_s.value) < LOSS * far:
         what = f"{rate(near)} within a node, {rate(far)} between nodes"
         yield Doubt(f"{key}.bandwidth_bytes_per_s", what)
+
+
+def _between(cluster: Cluster) -> tuple[float, float] | None:
+    """Latency and bandwidth between nodes: of messages; else of two links. None of one node."""
+    between, network = between_nodes(cluster), cluster.network
+    if between is not None:
+        return _latency_s(between), between.bandwidth_bytes_per_s.value
+    if network is None:
+        return None
+    return 2 * network.link_latency_s.value, network.link_bandwidth_bytes_per_s.value
 
 
 def _latency_s(messages: Messages) -> float:

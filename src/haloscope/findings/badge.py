@@ -19,8 +19,8 @@ def badge(trust: Trust) -> str:
     told = [f"Simulated on {listed(trust.clusters)}"]
     if trust.copied:
         told.append(
-            f"The cluster file is a copy of {trust.copied} whose sources were not changed. "
-            f"Unless its numbers were, these are times of {trust.copied}"
+            f"The cluster file is a copy of {trust.copied}, with most of its sources. "
+            f"Unless its numbers were changed, these are times of {trust.copied}"
         )
     if trust.own:
         each = [

@@ -69,6 +69,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
     )
     parts: list[RenderableType | None] = [
         _headline(record, given),
+        _badge(record),
         *(details if whole else ()),
         _section("result", _results(record)),
         _section(f"time of {step}", _times(record.times_s)),
@@ -104,6 +105,18 @@ def _headline(record: Record, given: Collection[str]) -> Text:
     if record.reason:
         line.append(f": {record.reason}", style="not bold")
     return line
+
+
+def _badge(record: Record) -> Text | None:
+    """Of a simulated time: whether published ones validate it, and its error."""
+    if not record.raw.get("simulation") or record.outcome != "ok":
+        return None
+    from haloscope.analysis.grouping import group  # only simulations wait for what these load
+    from haloscope.analysis.trust import trust
+    from haloscope.findings.badge import badge
+
+    graded = trust(group([record]))
+    return Text(badge(graded), style="cyan") if graded else None
 
 
 _SIMGRID_SETTINGS = re.compile(r"^\[[^\]]*\] \[\w+/(INFO|VERBOSE|DEBUG)\] ")

@@ -177,7 +177,10 @@ def layout_of(case: MeasuredCase, apart: Sequence[str]) -> Settings:
 def _otherwise(
     best: MeasuredCase, group: Sequence[MeasuredCase], apart: Sequence[str], context: Context
 ) -> list[Claim]:
-    """The simulated fastest and the published fastest, where the paper has the former slower."""
+    """The simulated fastest and the published fastest, where the paper has the former slower.
+
+    Nothing where the simulation shows no difference between the two.
+    """
     if not best.simulated:
         return []
     pairs = ((case, context.library.find(case, "time_s", WALL_TIMES)) for case in group)
@@ -186,7 +189,10 @@ def _otherwise(
     if own is None:
         return []
     other, first = min(known, key=lambda pair: pair[1].value)
-    if first.high >= own.low:
+    if first.high >= own.low or other is best:
+        return []
+    shown = contrasts([(step(other), step(best))], context.seed)[0].verdict
+    if shown != "faster":
         return []
     return [
         Claim(layout_of(case, apart), estimate=case.time, published=(there,), verdict=verdict)
