@@ -102,6 +102,8 @@ LATE = {
     "models/scaling_law.py": "scipy.optimize",
     "models/split_phase.py": "scipy.optimize",
     "records/rows.py": "polars",
+    "report/record_view.py": "haloscope.analysis.grouping haloscope.analysis.trust "
+    "haloscope.findings.badge",
     "run/matrices.py": "numpy pymetis",
     "run/matrix_market.py": "numpy scipy.io scipy.sparse",
     "stats/allocations.py": "scipy.special",

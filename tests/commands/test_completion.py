@@ -39,6 +39,7 @@ FREE = {
         "CASE",
         "MACHINE",
         "MINUTES",
+        "TIME",
     ),
 }
 """FREE are the metavars of values that are numbers, new names, or lists of their own."""

@@ -13,6 +13,7 @@ from haloscope.findings.words import (
     MANY,
     bracketed,
     capitalised,
+    error_of,
     factor,
     factors,
     how_sure,
@@ -200,7 +201,8 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
     if part.ratio and part.reference:
         other = words(part.reference)
         take = "take" if is_plural(part.reference) else "takes"
-        yield f"{other} {take} {factor(part.ratio)} as long{_at_cost(part)}"
+        off = error_of(part.ratio.estimate)
+        yield f"{other} {take} {factor(part.ratio)}{off} as long{_at_cost(part)}"
 
 
 def _at_cost(part: Claim) -> str:

@@ -187,7 +187,12 @@ def needed_of(contrasts: Sequence[Contrast]) -> int | None:
 
 def band_within(contrasts: Sequence[Contrast]) -> float | None:
     """The widest error of the ratios that show no difference, where these were simulated."""
-    found = (one.ratio.band for one in contrasts if one.ratio and one.verdict == NO_DIFFERENCE)
+    return band_of_verdict(contrasts, NO_DIFFERENCE)
+
+
+def band_of_verdict(contrasts: Sequence[Contrast], verdict: str) -> float | None:
+    """The widest error of the ratios with a verdict; None where none was simulated."""
+    found = (one.ratio.band for one in contrasts if one.ratio and one.verdict == verdict)
     return max((band for band in found if band), default=None)
 
 
@@ -243,9 +248,10 @@ def winners(
         ratio = None
         if overs:
             least = min((over for _, over in leads), default=overs[0])
-            ratio = Ratio(
-                Estimate(least, None, None, 0, "none"), min(overs), max(overs), median(overs)
-            )
+            every = [c for race in races for c in race.against.values()]
+            band = band_of_verdict(every, "faster")
+            estimate = Estimate(least, None, None, 0, "none", band=band)
+            ratio = Ratio(estimate, min(overs), max(overs), median(overs))
         also = [n for n in head.first if n != head.best]
         verdict = Verdict.FASTER
         if also:
