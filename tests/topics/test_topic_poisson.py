@@ -188,6 +188,7 @@ def test_simulated_layouts_in_another_order_than_published_stand_beside_those_ti
     assert [part.verdict for part in beside.parts] == [None, Verdict.DISAGREES]
     assert [part.published[0].value for part in beside.parts] == [6.0, 9.0]
     assert len(simulated(6.73, 5.58, 4.42)) == 1
+    assert len(simulated(6.60, 6.73, 6.74)) == 1  # within the error of the simulation
 
 
 @pytest.mark.parametrize(
