@@ -63,6 +63,12 @@ def test_what_is_not_plausible_is_named(place: str, values: dict[str, float], ke
     assert key in [one.key for one in doubts(changed("tara", place, **values))]
 
 
+def test_a_link_faster_than_any_is_named() -> None:
+    found = doubts(changed("eagle", "network.link_bandwidth_bytes_per_s", value=125e9))
+
+    assert "network.link_bandwidth_bytes_per_s" in {one.key for one in found}
+
+
 def test_a_file_under_another_name_is_a_copy() -> None:
     assert copy_of(changed("tara", "node")) == Copy("tara", ())
     assert copy_of(changed("tara", "network", source="none")) == Copy("tara", ())

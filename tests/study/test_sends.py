@@ -30,6 +30,10 @@ MANY = Layout(nodes=64, ppn=16)
         (case("collectives", MANY, operation="allreduce"), 0),
         (case("neighbours", burst=16), 16),
         (case("poisson_cg", MANY), 0),
+        (case("fft_pencil", MANY, topology="1024x1", transpose="alltoallv"), 1023),
+        (case("fft_pencil", MANY, topology="32x32", transpose="pipelined"), 31),
+        (case("fft_pencil", MANY, topology="1024x1", transpose="pairwise"), 0),
+        (case("fft_pencil", MANY, topology="columns", transpose="alltoallv"), 0),
     ],
 )
 def test_messages_of_a_rank_in_a_row(one: Case, messages: int) -> None:

@@ -13,6 +13,7 @@ from haloscope.findings.finding import Prominence, Verdict
 from haloscope.findings.sentences import sentence
 from haloscope.quantities import within
 from haloscope.topics.scaling.findings import strong
+from haloscope.topics.scaling.layouts import layouts
 
 WORK = {"bytes": 1e9, "flops": 2e9, "messages": 0}
 
@@ -105,6 +106,33 @@ def test_work_that_grows_with_its_processes_has_no_speedup() -> None:
 
     assert found(strong, raws) == []
     assert found(strong, _transforms({1: 0.8, 4: 0.8}, work=None)) == []
+
+
+def test_of_layouts_on_as_many_cores_the_fastest_is_named() -> None:
+    raws = [
+        {**fft(ranks=ranks, threads=threads, launch=launch, time_s=time, size=size), "work": WORK}
+        for size, scale in (("64x64x64", 1), ("128x128x128", 8))
+        for ranks, threads, time in ((4, 1, 0.3), (2, 2, 0.2), (1, 4, 0.4), (1, 1, 0.1))
+        for launch, time in [(k, time * scale) for k in range(6)]
+    ]
+
+    (one,) = found(layouts, raws)
+
+    (part,) = one.parts
+    assert part.subject == {"ppn": 2, "threads": 2, "nodes": 1}
+    assert part.reference == {"others": 2} and part.verdict is Verdict.FASTER
+    assert ratio(part) == pytest.approx(1.5, rel=0.03)
+    assert value(part) == pytest.approx(1.6, rel=0.03)
+    assert one.common["size"] == "128x128x128"
+
+
+def test_layouts_of_other_work_or_cores_are_not_set_against_each_other() -> None:
+    assert found(layouts, _transforms({1: 0.8, 2: 0.4})) == []
+    raws = [
+        {**fft(ranks=ranks, threads=4 // ranks), "work": {**WORK, "flops": 1e9 * ranks}}
+        for ranks in (1, 2, 4)
+    ]
+    assert found(layouts, raws) == []
 
 
 def test_a_solver_has_its_own() -> None:

@@ -18,6 +18,8 @@ FLOPS_A_CYCLE = 64.0
 """FLOPS_A_CYCLE is the most that a core does: two units for 8 multiply-adds each, doubled."""
 BYTES_A_CORE_S = 200e9
 """BYTES_A_CORE_S is more than any core gets from memory."""
+LINK_BYTES_S = 100e9
+"""LINK_BYTES_S is the bandwidth of the fastest links that are sold: 800 Gbit/s."""
 LATENCIES_S = 0.3e-6, 100e-6
 """LATENCIES_S are the least and largest latencies between nodes that were ever published."""
 
@@ -99,6 +101,9 @@ def _links(cluster: Cluster) -> Iterator[Doubt]:
         what = f"two links take {seconds(2 * network.link_latency_s.value)}: known networks take "
         yield Doubt("network.link_latency_s", f"{what}{seconds(least)} to {seconds(most)}")
     link = network.link_bandwidth_bytes_per_s.value
+    if link > LINK_BYTES_S:
+        what = f"{rate(link)}: the fastest links have {rate(LINK_BYTES_S)} (is it in bits?)"
+        yield Doubt("network.link_bandwidth_bytes_per_s", what)
     if between is None:
         return
     key = f"messages[{cluster.messages.index(between)}]"

@@ -70,5 +70,7 @@ def _elsewhere(one: Grade) -> str:
 
 def _from(one: Grade) -> str:
     """What the band of a case without published values is from."""
-    known = "widest error known: " if one.band.basis is Basis.WIDEST else "the error of "
-    return f" ({known}{one.band.of})"
+    if one.band.basis is Basis.WIDEST:
+        return f" (widest error known: {one.band.of})"
+    way = ", done in another way" if one.band.basis is Basis.VARIANT else ""
+    return f" (the error of {one.band.of}{way})"

@@ -48,6 +48,9 @@ def sends_in_a_row(case: Case) -> int:
         return int(case.params["window"])
     if case.kernel == "collectives" and case.params.get("operation") in ("all", "alltoall"):
         return case.layout.ranks - 1
+    if case.kernel == "fft_pencil" and case.params.get("transpose") != "pairwise":
+        grid = str(case.params.get("topology")).split("x")
+        return max((int(side) for side in grid if side.isdigit()), default=1) - 1
     return int(case.params.get("burst", 0))
 
 

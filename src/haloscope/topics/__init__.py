@@ -30,6 +30,7 @@ from haloscope.topics.phases import findings as phases
 from haloscope.topics.poisson import accuracy, variants
 from haloscope.topics.poisson import findings as poisson
 from haloscope.topics.scaling import findings as scaling
+from haloscope.topics.scaling import layouts as scaling_layouts
 from haloscope.topics.star_forests import findings as star_forests
 
 KEY_FIGURES = 4
@@ -82,6 +83,7 @@ TOPICS = (
     Topic(mapping.mappings, ("mapping",)),
     Topic(mapping.weak, ("weak_scaling",)),
     Topic(scaling.strong, ("scaling", "summary")),
+    Topic(scaling_layouts.layouts, ("summary",)),
     Topic(phases.sections),
     Topic(messages.libraries, ("libraries",)),
     Topic(ring.ring, ("ring",)),

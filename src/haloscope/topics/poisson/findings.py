@@ -17,11 +17,12 @@ from haloscope.analysis.trust import preferred
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import LAYOUT, Settings, varying
-from haloscope.topics.common.making import band_within, made, node_hours, verdict_of, winners
+from haloscope.study.settings import LAYOUT
+from haloscope.topics.common.making import made, node_hours, verdict_of, winners
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
 from haloscope.topics.poisson.analysis import converged
 from haloscope.topics.scaling.analysis import cores_beside, scalings
+from haloscope.topics.scaling.layouts import differ_in_layout, fastest_layout, layout_of
 
 ABOVE = 1.005
 """ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
@@ -119,59 +120,21 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
         for case in part.cases:
             key = (case.number("n"), *_cores(case), -case.number("nodes"), -index)
             by_key.setdefault(key, []).append(case)
-    several = {key: own for key, own in by_key.items() if _differ(own)}
+    several = {key: own for key, own in by_key.items() if differ_in_layout(own)}
     if not several:
         return
     _, group = max(several.items())
-    best, *others = (step(case) for case in sorted(group, key=lambda case: case.time_s))
-    apart = varying([case.settings for case in group])
-
-    def of(case: MeasuredCase) -> Settings:
-        return layout_of(case, apart)
-
-    found = contrasts([(best, other) for other in others], context.seed)
-    slower = [one for one in found if one.verdict == "slower"]
-    also = [one for one in found if one.verdict != "slower"]
-    nearest = min(slower, key=lambda one: one.second.case.time_s, default=None)
-    ratio = None
-    if nearest is not None:
-        over = [one.second.case.time_s / best.case.time_s for one in slower]
-        ratio = Ratio(Estimate(min(over), None, None, 0, "none"), min(over), max(over), min(over))
-    verdict = Verdict.FASTER
-    if also:
-        verdicts = {verdict_of(one) for one in also}
-        verdict = next(
-            (v for v in (Verdict.UNDECIDED, Verdict.NO_DIFFERENCE) if v in verdicts), Verdict.EQUAL
-        )
-    reference: Settings = {}
-    if nearest is not None:
-        reference = of(nearest.second.case) if len(slower) == 1 else {"others": len(slower)}
-    layout = Claim(
-        of(best.case),
-        reference,
-        also=tuple(of(one.second.case) for one in also),
-        estimate=best.time,
-        ratio=ratio,
-        verdict=verdict,
-        node_hours=node_hours([(best.case, one.second.case) for one in slower]),
-        band=band_within(also),
-    )
+    best, layout, apart = fastest_layout(group, context)
     yield made(
         context, group, "Fastest layout", FindingShape.BEST, [layout],
-        topic="walltime", metric=SOLVE, but=apart, near=[best.case],
+        topic="walltime", metric=SOLVE, but=apart, near=[best],
     )  # fmt: skip
-    otherwise = _otherwise(best.case, group, apart, context)
+    otherwise = _otherwise(best, group, apart, context)
     if otherwise:
         yield made(
             context, group, "Layouts in the paper, in a different order", FindingShape.PUBLISHED,
             otherwise, topic="walltime", metric=SOLVE, but=apart, near=[],
         )  # fmt: skip
-
-
-def layout_of(case: MeasuredCase, apart: Sequence[str]) -> Settings:
-    """What sets a layout apart, with the numbers that name its processes."""
-    names = [*apart, *(["nodes"] if "ppn" in apart else [])]
-    return {name: case.settings.get(name) for name in dict.fromkeys(names)}
 
 
 def _otherwise(
@@ -198,11 +161,6 @@ def _otherwise(
         Claim(layout_of(case, apart), estimate=case.time, published=(there,), verdict=verdict)
         for case, there, verdict in ((other, first, None), (best, own, Verdict.DISAGREES))
     ]
-
-
-def _differ(group: Sequence[MeasuredCase]) -> bool:
-    """Whether there are several, which differ in more than how they are bound."""
-    return not {*varying([case.settings for case in group])} <= {"bind", "thread_bind"}
 
 
 def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

@@ -10,21 +10,14 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import NO_DIFFERENCE, contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.sweeps import sweep
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
 from haloscope.topics.common.making import made, node_hours, verdict_of
 from haloscope.topics.scaling.analysis import cores_beside, times_as_fast
+from haloscope.topics.scaling.work import GRIDS, is_same_work, of_kernels, section_of
 
-_ELSEWHERE = ("poisson_cg", "spmv")
-"""Kernels whose own topics say how they scale."""
-_SECTIONS = {"fft_pencil": "fft", "fe_heat": "heat", "jacobi3d": "jacobi"}
-"""The sections of kernels that have one; others are among all cases."""
 _AXES = ("nodes", "ppn", "threads")
-_GRIDS = ("topology", "chunks")
-"""Settings that a kernel chooses by its processes, unless a study does."""
 TIED = (NO_DIFFERENCE, "equal")
-ALIKE = 1.05
-"""ALIKE is by how much the work of two layouts may differ: pencils and elements do not divide."""
+"""Verdicts of what is as fast, as far as is shown."""
 
 
 def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -32,16 +25,10 @@ def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
     Of several ways to do this work, the fastest. The fastest number of cores too, if fewer are.
     """
-    own = [
-        case
-        for case in cases
-        if case.time and case.kernel not in _ELSEWHERE and not case.settings.get("tasks")
-        if not case.shares_cores and not sweep(case)
-    ]
-    for kernel in dict.fromkeys(case.kernel for case in own):
+    for own in of_kernels(cases):
         ladders = [
             ladder
-            for part in facets([case for case in own if case.kernel == kernel], (*_AXES, *_GRIDS))
+            for part in facets([case for case in own if not case.shares_cores], (*_AXES, *GRIDS))
             if len(ladder := _ladder(part)) > 1
         ]
         if ladders:
@@ -50,19 +37,12 @@ def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 def _ladder(part: Facet) -> list[MeasuredCase]:
     """By cores the fastest layout; nothing of a kernel whose work grows with its processes."""
-    work = [_work(case) for case in part.cases]
-    known = [one for one in work if one]
-    if not part.cases[0].external and (len(known) < len(work) or max(known) > ALIKE * min(known)):
+    if not is_same_work(part.cases):
         return []
     fastest: dict[int, MeasuredCase] = {}
     for case in sorted(part.cases, key=lambda case: -case.time_s):
         fastest[case.cores] = case
     return [fastest[cores] for cores in sorted(fastest)]
-
-
-def _work(case: MeasuredCase) -> float:
-    """The operations of a step, of all processes; 0 where a kernel counts none."""
-    return float((case.launches[0].work or {}).get("flops") or 0)
 
 
 def _longest(ladders: Sequence[list[MeasuredCase]], seed: int) -> list[MeasuredCase]:
@@ -88,9 +68,9 @@ def _speedup(ladder: Sequence[MeasuredCase], context: Context) -> Finding:
         "Time of a run" if top.external else "Time of a step",
         FindingShape.TREND,
         [_claim(case, base, context) for case in dict.fromkeys((fastest, top))],
-        topic=_SECTIONS.get(base.kernel, "summary"),
+        topic=section_of(base),
         metric=Metric("time of a step"),
-        but=(*_AXES, *_GRIDS),
+        but=(*_AXES, *GRIDS),
         near=[base, fastest, top],
     )
 
