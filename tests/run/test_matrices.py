@@ -84,7 +84,7 @@ def test_a_matrix_that_memory_has_no_room_for_is_refused(tmp_path: Path) -> None
 
 
 PEAK = """
-import os, sys, pathlib, pymetis, scipy.io, scipy.sparse
+import os, shutil, sys, pathlib, pymetis, scipy.io, scipy.sparse
 from haloscope.run import matrices, matrix_market
 
 def memory(key):
@@ -96,10 +96,12 @@ def prepare(path, partition):
     return matrices.prepared(given, "matrix", 16)
 
 first, *others = sys.argv[1:]
-prepare(first, "graph")  # libraries are loaded and warm
 for path in others:
     for partition in ("rows", "graph"):
         if os.fork() == 0:  # what one takes is no other's
+            # libraries are loaded and warm: a fork begins without their pages
+            shutil.rmtree(os.environ["HALOSCOPE_CACHE"], ignore_errors=True)
+            prepare(first, "graph")
             pathlib.Path("/proc/self/clear_refs").write_text("5")
             before = memory("VmRSS")
             prepare(path, partition)
