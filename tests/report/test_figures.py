@@ -16,7 +16,7 @@ from recorded import bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.context import Context
 from haloscope.papers.validated import validated_cells
-from haloscope.report.draw.figures import canvas_of, draw_all, plain
+from haloscope.report.draw.figures import BAND, canvas_of, draw_all, plain
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.series_styles import series_styles
 from haloscope.study import kinds
@@ -484,6 +484,18 @@ def test_short_names_below_a_timeline_have_three_columns() -> None:
     (legend,) = canvas.legends
     left = {round(text.get_window_extent().x0) for text in legend.get_texts()}
     assert len(left) == 3
+
+
+@pytest.mark.parametrize(("band", "entries"), [(None, 0), (1.2, 1)])
+def test_the_shade_of_an_error_has_one_entry_in_the_legend(
+    band: float | None, entries: int
+) -> None:
+    curves = tuple(Curve(name, (Mark(1, 1, band=band), Mark(2, 2, band=band))) for name in "ab")
+    panel = Lines("p", "p", Axis("x"), Axis("y"), curves)
+
+    (drawn,) = draw_all([Figure("f", "f", "Title", (panel,), "")])["f"]
+
+    assert drawn.svg.count(BAND) == entries
 
 
 @pytest.mark.parametrize(

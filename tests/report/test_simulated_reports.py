@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from made import build, draw
 from noted import noted, shows
 from recorded import Raw, cases, pingpong, poisson, write_folder
@@ -14,7 +15,7 @@ from recorded import Raw, cases, pingpong, poisson, write_folder
 from haloscope.analysis.context import Context
 from haloscope.analysis.published import Library
 from haloscope.analysis.trust import trust
-from haloscope.findings.caveats import Caveat
+from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.findings.sentences import sentence
 from haloscope.papers import tables as papers
@@ -27,10 +28,11 @@ from haloscope.topics.common.table import Cell
 from haloscope.topics.quality import validity
 
 
-def simulated(n: int, **told: Any) -> Raw:
+def simulated(n: int, ranks: int = 1, **told: Any) -> Raw:
     passed_over = {"iterations": None, "of_iterations": None, "iterations_from": None}
     said = {"cluster": "stampede2", "verified": False, "cached": False, **passed_over, **told}
-    return poisson(n, variant="textbook", clock="simulated", simulation=said, wall_s=0.5)
+    simulation = {"clock": "simulated", "simulation": said, "wall_s": 0.5}
+    return poisson(n, ranks=ranks, variant="textbook", **simulation)
 
 
 def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
@@ -93,6 +95,18 @@ def test_tables_shade_what_no_published_time_validates_beside_what_some_do() -> 
     both = trusted(cases([own, other]))
     assert [*both["unvalidated"]] == [case.id for case in cases([other])]
     assert trusted(cases([own]))["unvalidated"] == trusted(cases([other]))["unvalidated"] == set()
+
+
+@pytest.mark.parametrize(("n", "near", "validated"), [(256, True, "partly"), (1024, False, "yes")])
+def test_a_validated_answer_near_a_cache_size_says_so_beside_itself(
+    n: int, near: bool, validated: str, tmp_path: Path
+) -> None:
+    """Four vectors of 256 x 256 points take what one core's L2 holds."""
+    report = composed(write_folder(tmp_path, [simulated(n, ranks) for ranks in (1, 2)]))
+
+    assert (report.trust_class, report.trust and report.trust.validated) == (validated, "yes")
+    text = EXPLAINED[Caveat.NEAR_CACHE_SIZE].text
+    assert any(line.endswith(text) for line in report.answer_caveats) == near
 
 
 def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> None:

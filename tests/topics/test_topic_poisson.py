@@ -413,6 +413,18 @@ def test_what_is_found_by_ranks_is_not_found_again_over_settings() -> None:
     assert found(variants.variants_by_ranks, by_ranks())
 
 
+def test_a_simulated_lead_over_others_has_its_error() -> None:
+    leads = [
+        part.ratio
+        for one in found(variants.variants_by_ranks, by_ranks(**SIMULATED))
+        for part in one.parts
+        if part.ratio and part.verdict is Verdict.FASTER
+    ]
+
+    (band,) = {lead.estimate.band for lead in leads}
+    assert band and band > 1
+
+
 def test_simulated_times_near_a_step_of_the_model_are_a_caveat() -> None:
     def near(find: Any, raws: list[Raw]) -> bool:
         return Caveat.NEAR_CACHE_SIZE in found(find, raws)[0].caveats

@@ -72,5 +72,5 @@ def _from(one: Grade) -> str:
     """What the band of a case without published values is from."""
     if one.band.basis is Basis.WIDEST:
         return f" (widest error known: {one.band.of})"
-    way = ", done in another way" if one.band.basis is Basis.VARIANT else ""
+    way = ", another variant" if one.band.basis is Basis.VARIANT else ""
     return f" (the error of {one.band.of}{way})"

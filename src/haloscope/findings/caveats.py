@@ -90,7 +90,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Intervals are over simulated replicates with random differences between nodes."
     ),
     Caveat.NOT_VALIDATED: Explanation(
-        "Of some of these simulated times none were published, so that nothing validates them."
+        "Published times do not validate all of these simulated times."
     ),
     Caveat.MIXED_CORES: Explanation(
         "Cores of several kinds ran together; the slowest core sets the time."
