@@ -57,10 +57,8 @@ COMMANDS = {
     "completion": "print a completion script for bash, zsh, or fish",
     "lab": "start a test cluster with Slurm on this machine",
 }
-"""COMMANDS has the help of each command, a module of `commands` that is imported when named."""
 
 _OF_ALL = "completion"
-"""_OF_ALL is the command that is about all commands and their arguments."""
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
 _EPILOG = """\
 first steps:
@@ -132,7 +130,6 @@ def _named(action: argparse.Action) -> str:
 
 
 _EXPECTED: dict[object, str] = {int: "an integer", float: "a number"}
-"""_EXPECTED has what a value of a type of an argument has to be."""
 _ACTIONS = {
     **dict.fromkeys(("ls", "all"), ("list",)),
     **dict.fromkeys(("cat", "print", "info", "describe"), ("show",)),
@@ -142,15 +139,10 @@ _ACTIONS = {
     "install": ("add",),
     "ps": ("status",),
 }
-"""_ACTIONS has the words of other tools, with those that mean the same here."""
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments on a command line, and as `execute` the function of its command.
-
-    For a command about all commands, `top` is the parser, with every one set up. UserError where
-    the line names no command.
-    """
+    """The arguments on a command line, and as `execute` the function of its command."""
     top = _Parser(
         prog="haloscope",
         description=_DESCRIPTION,
@@ -179,7 +171,6 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _unknown(word: str, command: str | None) -> Problem:
-    """An argument that a command does not have, with the commands that have it."""
     option = word.partition("=")[0]
     where = f"haloscope {command or ''} {word}".replace("  ", " ")
     own = f"haloscope {command} --help lists all" if command else "see haloscope --help"
@@ -201,7 +192,6 @@ _USUAL = {
     "--ntasks-per-node": "--ppn",
     **dict.fromkeys(("-o", "--output"), "--out"),
 }
-"""_USUAL has the options of launchers and other tools, with those that mean the same here."""
 
 
 def _options(command: str) -> set[str]:
@@ -212,7 +202,6 @@ def _options(command: str) -> set[str]:
 
 
 def _no_command(named: str, words: Sequence[str]) -> Problem:
-    """Return the problem of an unknown command; suggest the command that takes that name."""
     rest = shlex.join(words[words.index(named) :])
     for command, folder, names in (
         ("run", "studies", "*.toml"),
@@ -266,7 +255,6 @@ _WIDEST = 98
 
 
 def _example(line: str, width: int) -> list[str]:
-    """A command with what it does, in one line where that fits; else so that it can be copied."""
     if len(line) <= width:
         return [line]
     command, _, text = line.strip().partition("  ")
@@ -356,7 +344,6 @@ def _interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
 
 
 _interrupts: list[int] = []
-"""Signals that interrupted this process."""
 _IMPORTING = "<frozen importlib._bootstrap>"
 """_IMPORTING is where Python says that its import statement lies."""
 _AGAIN_S = 0.02

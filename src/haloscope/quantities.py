@@ -25,7 +25,6 @@ SCALES: Mapping[str, Scale] = {
     **{"s": SECONDS, "B": BYTES, "B/s": BYTES_PER_SECOND, "FLOP/s": FLOPS, "1/s": PER_SECOND},
     "": PLAIN,
 }
-"""SCALES are the units whose numbers are shown in the unit of a size that suits them."""
 
 PARAMETERS = {
     "alpha_s": "latency α",
@@ -42,7 +41,6 @@ PARAMETERS = {
     "hump_ratio": "in-cache hump, peak over asymptote",
     "hump_fall_bytes": "size where the hump falls",
 }
-"""Fitted parameters in words."""
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -90,7 +90,6 @@ def _unusable(path: Path, data: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _fits(number: int) -> bool:
-    """Whether an integer can be converted to a float."""
     try:
         return isfinite(float(number))
     except OverflowError:

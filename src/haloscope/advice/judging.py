@@ -94,10 +94,7 @@ def band_of(one: Option, other: Option) -> ErrorBand | None:
 
 
 def advice(options: Sequence[Option], default: Candidate, goal: Goal) -> Advice:
-    """The advised layout: the best by the goal, unless the default is as good.
-
-    Among layouts that are as good as the best one, the cheapest by the other measure is taken.
-    """
+    """The advised layout: the best by the goal, unless the default is as good."""
     by_time = sorted(options, key=lambda one: one.seconds)
     usual = next(one for one in options if one.candidate == default)
     best = min(by_time, key=lambda one: _cost(one, goal))
@@ -136,7 +133,6 @@ def parted(options: Sequence[Option]) -> bool:
 
 
 def _cost(one: Option, goal: Goal) -> float:
-    """Return what a goal minimises: seconds, or node-seconds, of a step."""
     return one.seconds if goal is Goal.TIME else one.node_seconds
 
 
@@ -152,7 +148,6 @@ def _better(one: Option, other: Option, goal: Goal) -> bool:
 
 
 def _verdict(gain: float, band: ErrorBand | None, beyond: str) -> Sureness:
-    """Of a layout that is better than the default."""
     if band is None:
         return Sureness.YES
     if gain <= band.factor:

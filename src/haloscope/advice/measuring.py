@@ -29,11 +29,8 @@ from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Value
 
 _REMAPPED = 2
-"""_REMAPPED is the number of layouts for which other mappings are tried, the best ones."""
 _FINALISTS = 2
-"""_FINALISTS is the number of layouts that are measured again in turn with the default."""
 _MOST_ROUNDS = 5
-"""_MOST_ROUNDS is how often --launches of these are measured if their intervals do not part."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +181,6 @@ def _nothing_to_compare_with(question: Question, name: str) -> Problem:
 
 
 Timed = dict[Candidate, tuple[Option, MeasuredCase]]
-"""Candidates with their times, and their cases."""
 
 
 def _compared(
@@ -246,7 +242,6 @@ def _is_of(case: MeasuredCase, one: Candidate) -> bool:
 
 
 def _why(case: MeasuredCase | None) -> str:
-    """Why a candidate has no time."""
     if case is None:
         return "does not fit, or the kernel does not allow it"
     reasons = [record.reason for record in case.excluded if record.reason]

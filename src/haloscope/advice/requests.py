@@ -11,14 +11,11 @@ from haloscope.advice.candidates import Candidate
 from haloscope.study.case import Layout
 
 ORDER_FILE = "MPICH_RANK_ORDER"
-"""ORDER_FILE is the name of the file that Cray MPICH reads the order of ranks from."""
 NODES_FILE = "nodes-of-ranks"
-"""NODES_FILE is the name of the file with the node of every rank, counted from 0."""
 _PPN_HOLDS = "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=0"
 """Without it Intel MPI deals ranks as the job asked for, whatever -ppn says."""
 
 LAYOUT_FILE = "layout.toml"
-"""LAYOUT_FILE is the name of the file that haloscope run --layout reads."""
 
 
 def layout(one: Candidate) -> Layout:

@@ -22,7 +22,6 @@ from haloscope.papers.validated import ValidatedCell, called, program_of, valida
 from haloscope.study.settings import LAYOUT, OUTPUT, PROTOCOL, SIZES, Settings
 
 COVERAGE = 0.95
-"""COVERAGE is the share of published values that a band is to hold."""
 FEWEST = 10
 """FEWEST is how many cells of one kind of case have a band of their own; fewer share one."""
 PROBLEM = (
@@ -36,9 +35,7 @@ PROBLEM = (
     "bandwidth",
     "iterations",
 )
-"""Settings that say what is computed, and not how."""
 _FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes", "chunks")
-"""Settings that follow from the layout."""
 _DEVICE = "memory=device"
 _UNRELATED = ("runner", "clock", "toolchain", "transport", *PROTOCOL, *OUTPUT, *_FOLLOWING)
 
@@ -341,7 +338,6 @@ def _nodes(settings: Settings) -> int:
 
 
 def _regime(settings: Settings) -> tuple[bool, bool]:
-    """Whether several nodes, and several threads."""
     return _nodes(settings) > 1, _threads(settings) > 1
 
 
@@ -350,7 +346,6 @@ def _threads(settings: Settings) -> int:
 
 
 def _cores(settings: Settings) -> int:
-    """In use on a node."""
     return int(settings.get("ppn") or 1) * _threads(settings)
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 _NO_GPUS = ("emulated", "simulated")
-"""_NO_GPUS are the devices of records that are none of hardware."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +80,7 @@ class MeasuredCase:
 
     @property
     def verified(self) -> bool:
-        """Whether all answers were checked: simulations may leave out the arithmetic.
-
-        External programs may have nothing that says which answer is right.
-        """
+        """Whether all answers were checked: simulations may leave out the arithmetic."""
         told = [one.simulation or one.program or one.imported or {} for one in self.launches]
         return all(one.get("verified", not self.simulated) for one in told)
 
@@ -322,7 +318,6 @@ def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
 
 @lru_cache(maxsize=16)  # a table asks for each of its rows
 def _apart(among: tuple[MeasuredCase, ...], kernel: str, mode: Setting) -> tuple[str, ...]:
-    """The settings that vary among cases of a kernel, or of its mode."""
     own = [other.settings for other in among if other.kernel == kernel]
     return tuple(apart({MODE: mode}, own))
 

@@ -38,7 +38,6 @@ FEW_ALLOCATIONS: Final = "undecided: too few allocations"
 on one side and several on the other are always too few."""
 
 OPEN: Final = (UNTESTABLE, UNDECIDED, FEW_ALLOCATIONS)
-"""The verdicts on what too little was measured of."""
 
 NO_DIFFERENCE: Final = "no difference shown"
 _SHOWN = ("faster", "slower")
@@ -74,10 +73,7 @@ class Measure:
 
     @property
     def by_allocation(self) -> Mapping[str, Sequence[float]] | None:
-        """Its sample by allocation of a batch system; None without one.
-
-        Numbers whose launches are not known may be of one allocation.
-        """
+        """Its sample by allocation of a batch system; None without one."""
         nested = self.case.by_allocation(self.sample, self.of)
         return {"": self.sample} if nested is None and self.case.allocations else nested
 
@@ -203,10 +199,7 @@ def _undecided_by_jobs(first: Measure, second: Measure) -> Contrast:
 
 
 def _tested(first: Measure, second: Measure, seed: int, apart: bool) -> Comparison | None:
-    """No test without launches, and none of simulated times that are the same in every launch.
-
-    Launches outside a batch system have nodes of their own, as those of one allocation have.
-    """
+    """No test without launches, and none of simulated times that are the same in every launch."""
     if not first.sample or not second.sample or first.case.alike or second.case.alike:
         return None
     one, other = (each.by_allocation for each in (first, second))

@@ -33,11 +33,7 @@ _OF_A_MACHINE = {"host": "host", "cpu": "processor", "cores": "cores"}
 
 
 def differences(cases: Sequence[MeasuredCase]) -> dict[str, list[str]]:
-    """In what the good launches of some cases differ that a plan fixes, with all that it was.
-
-    Measured and simulated launches, and those of MPI libraries with different names, are meant to
-    differ.
-    """
+    """In what the good launches of some cases differ that a plan fixes, with all that it was."""
     seen: dict[tuple[str, str], dict[str, None]] = {}
     for what, among, value in (fact for case in cases for fact in _facts(case)):
         seen.setdefault((what, among), {})[value] = None

@@ -47,7 +47,6 @@ def _waits(case: MeasuredCase, point: Swept) -> bool:
 
 
 ROUND_TRIPS = ("imb", "osu")
-"""Modes of pingpong whose step is a message there and one back."""
 FEWEST_SIZES = 4
 _FROM_REPORT = Ends()
 HOCKNEY = (
@@ -56,7 +55,6 @@ HOCKNEY = (
     "Hockney, extrapolated",
     "piecewise Hockney",
 )
-"""The models of a ping-pong, in the order that tables and figures have them."""
 
 
 def exchanges(case: MeasuredCase) -> bool:
@@ -180,10 +178,7 @@ def bandwidth_curve(case: MeasuredCase) -> curve.BandwidthCurve | None:
 
 
 def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
-    """Seconds of a cycle of the ring by number of ranks; None where one number only was run.
-
-    A simulated rank alone, whose messages to itself take no time, is left out.
-    """
+    """Seconds of a cycle of the ring by number of ranks; None where one number only was run."""
     timed = (case for case in cases if case.times_s and min(case.times_s) > 0)
     own = sorted(timed, key=lambda case: case.ranks)
     if len({case.ranks for case in own}) < 2 or len({case.ranks for case in own}) != len(own):

@@ -25,10 +25,7 @@ class Planned:
 
 
 def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:
-    """All cases that the records or the plan speak of, ordered by kernel and settings.
-
-    `records` has one record a case and launch.
-    """
+    """All cases that the records or the plan speak of, ordered by kernel and settings."""
     by_case: dict[str, list[Record]] = {}
     for record in records:
         by_case.setdefault(record.case, []).append(record)

@@ -27,7 +27,6 @@ METHODS: Mapping[str, str] = {
     LATENCY: "the paper's own model: latency of 8 bytes + size / bandwidth",
     RELATIVE: "the same time as on the fastest number of nodes",
 }
-"""METHODS are the naive guesses by kind of table, in words."""
 
 
 @dataclass(frozen=True)

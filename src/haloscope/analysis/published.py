@@ -19,15 +19,12 @@ _SETTINGS = ("exchange", "threads", "places", "bind")
 _KEYS = ("n", "nodes", "ppn", "ranks", "threads")
 
 WALL_TIMES = ("walltime_grid", "hybrid_grid", "scaling")
-"""WALL_TIMES are the kinds of published tables that hold wall times of solves."""
 
 _NOT_TABLES = {"section-": "section", "fig": "figure"}
-"""How ids begin of what a paper has no table of, and what it calls that: its text, its figures."""
 
 TOLERANCE = 1e-6
 """TOLERANCE is the residual, relative to the first one, at which published solves end."""
 _OF_ANY_MACHINE = ("iterations", "error_max")
-"""Columns that say nothing of the machine."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +101,7 @@ def cluster_file(table: PaperTable) -> str | None:
 
 
 def _of_other_work(case: MeasuredCase) -> bool:
-    """Whether a solve ended after iterations that were asked for, or at another residual.
-
-    No published one did: all of them end at TOLERANCE.
-    """
+    """Whether a solve ended after iterations that were asked for, or at another residual."""
     if case.kernel != "poisson_cg":
         return False
     asked = case.settings.get("tolerance", TOLERANCE)
@@ -130,7 +124,6 @@ def comparable(table: PaperTable, case: MeasuredCase) -> bool:
 
 
 def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
-    """Whether a table's facts, all but one, hold for a case."""
     if table.facts.get("kernel") != case.kernel or not comparable(table, case):
         return False
     if _packed(case) and "bind" not in table.facts:

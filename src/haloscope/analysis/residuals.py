@@ -17,7 +17,6 @@ from haloscope.quantities import count, size
 
 NODES, PROCESSES, POINTS, MESSAGE = "nodes", "processes per node", "points per node", "message"
 GROUPS = (NODES, PROCESSES, "threads", POINTS, MESSAGE, "placement", "option", "test", "ranks")
-"""GROUPS are the settings that errors may depend on, in the order that they are shown."""
 FEWEST, LEAST, MOST_ALIKE = 3, 0.05, 0.75
 """FEWEST, LEAST and MOST_ALIKE say what stands out: so many cells, so large an error at the median,
 twice that of all, and such a share of errors on its side."""
@@ -85,7 +84,6 @@ def of_times(times: Iterable[PredictedTime]) -> list[Residual]:
 
 
 def _where(keys: Mapping[str, object]) -> Iterator[tuple[str, tuple[float, str]]]:
-    """A prediction's place in each group that it belongs to."""
     number = {key: float(v) for key, v in keys.items() if isinstance(v, int | float)}
     if "nodes" in number:
         yield NODES, (number["nodes"], count(int(number["nodes"]), "node"))
@@ -167,5 +165,4 @@ def _stands_out(one: Group, usual: float) -> bool:
 
 
 def _weight(one: Group) -> float:
-    """How much a group's error and its number of cells count."""
     return abs(one.median) * log2(1 + one.number)

@@ -87,7 +87,6 @@ def _scored(paper: str, one: Statement, cells: Sequence[KnownCell], there: set[s
 
 
 def _why_undecided(paper: str, one: Statement, there: set[str], *, of_times: bool) -> str:
-    """Why no simulated cell tells whether a statement holds."""
     if not one.tables:
         return "no table has its cells, and no simulation stands for them"
     if not of_times:

@@ -18,8 +18,6 @@ from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite, Partition
 
 _NODES = "%P|%l|%D|%X|%Y|%Z|%m"
-"""_NODES is what sinfo is asked for: partition, time limit, nodes, sockets, cores of a socket,
-threads of a core, memory in MiB."""
 
 
 def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
@@ -76,7 +74,6 @@ def notes(environment: Mapping[str, str]) -> list[str]:
 
 
 def _others() -> Iterator[Problem]:
-    """The batch systems whose commands are here, which tell less of a site than Slurm's."""
     for command, scheduler in (("qsub", "pbs"), ("bsub", "lsf"), ("flux", "flux")):
         if shutil.which(command):
             what = "found, but only sites with Slurm can be detected"
@@ -124,7 +121,6 @@ def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
 
 
 def _most_nodes(commands: Slurm) -> dict[str, int]:
-    """The most nodes of a job in each partition that limits them."""
     printed = slurm.settings(commands.output("scontrol", "--oneliner", "show", "partition"))
     limits = {one.get("PartitionName", ""): one.get("MaxNodes", "") for one in printed}
     return {name: int(limit) for name, limit in limits.items() if limit.isdecimal() and int(limit)}
@@ -183,7 +179,6 @@ def _of_mpi(where: str, mpi: str, kinds: srun_kinds.Kinds) -> Iterator[Problem]:
 
 
 def _without_queue(site: BatchSite) -> Iterator[Problem]:
-    """That a batch system has no such queue. UserError where it does not answer."""
     scheduler, where = schedulers.of(site), f"site {site.name}: partition"
     try:
         scheduler.require_queue(site.partition)

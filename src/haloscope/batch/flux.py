@@ -18,15 +18,12 @@ from haloscope.errors import UserError
 from haloscope.sites.schema import BatchSite
 
 _AWAY = re.compile(r"flux_open|Unable to connect|[Cc]onnection (refused|timed out|reset)")
-"""_AWAY is how Flux's commands say that its broker did not answer."""
 _STATES = {
     **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "PENDING"),
     "RUN": "RUNNING",
     "CLEANUP": "COMPLETING",
 }
-"""_STATES are those of jobs that have not ended (RFC 21 of Flux)."""
 _RESULTS = {"COMPLETED": "COMPLETED", "CANCELED": "CANCELLED", "TIMEOUT": "TIMEOUT"}
-"""_RESULTS are how jobs ended that did not fail."""
 _FIELDS = "{id.dec}|{name}|{state}|{result}|{nodelist}"
 
 

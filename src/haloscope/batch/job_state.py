@@ -6,15 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD")
-"""WAITING are the states of a job that has not begun, or is to begin again."""
 AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "STOPPED", "RESIZING", "SIGNALING")
-"""AT_WORK are the states of a job that has nodes."""
 LEAVING = ("COMPLETING", "STAGE_OUT")
-"""LEAVING are those of a job that is being ended, whose nodes are taken from it."""
 CANCELLED = "CANCELLED"
-"""CANCELLED is the state of a job that somebody cancelled."""
 GONE = "GONE"
-"""GONE is the state of a job that nobody knows any more: it has ended."""
 
 
 @dataclass(frozen=True)

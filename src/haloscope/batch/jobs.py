@@ -15,9 +15,7 @@ from haloscope.batch.slurm import line_that_says_it
 from haloscope.errors import Problem, UserError
 
 _TRIES = 5
-"""_TRIES is how often a controller that does not answer is asked to take a job."""
 _PAUSE_S = 5.0
-"""_PAUSE_S is how long it is left alone before it is asked again, longer each time."""
 
 
 @dataclass(frozen=True)

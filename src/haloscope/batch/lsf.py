@@ -24,7 +24,6 @@ _AWAY = re.compile(
     r"batch daemon|LIM is down|Communication time out|not responding|"
     r"Connection (refused|timed out|reset)"
 )
-"""_AWAY is how LSF's commands say that its daemons did not answer."""
 _STATES = {
     **dict.fromkeys(("PEND", "PROV", "PSUSP", "WAIT"), "PENDING"),
     **dict.fromkeys(("RUN", "UNKWN", "ZOMBI"), "RUNNING"),
@@ -32,7 +31,6 @@ _STATES = {
     "DONE": "COMPLETED",
     "EXIT": "FAILED",
 }
-"""_STATES are the states of bjobs(1)."""
 _FIELDS = "jobid stat job_name pend_reason exit_reason exec_host start_time"
 _UNKNOWN = "is not found"
 
@@ -145,7 +143,6 @@ class Lsf:
 
 
 def _state(known: Mapping[str, Any]) -> JobState:
-    """Of what bjobs says of a job."""
     state, why = _STATES[known["STAT"]], str(known.get("EXIT_REASON", ""))
     if state == "FAILED":
         if "TERM_RUNLIMIT" in why:

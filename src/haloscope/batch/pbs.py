@@ -24,14 +24,12 @@ what these commands do: PBS_DPREFIX, by which qsub would not see the script's #P
 _AWAY = re.compile(
     r"cannot connect to server|Connection (refused|timed out|reset)|No route to host"
 )
-"""_AWAY is how PBS's commands say that its server did not answer."""
 _STATES = {
     **dict.fromkeys("QHWTM", "PENDING"),
     **dict.fromkeys("RB", "RUNNING"),
     **dict.fromkeys("SU", "SUSPENDED"),
     "E": "COMPLETING",
 }
-"""_STATES are qstat's letters of jobs that have not ended."""
 _KILLED = 256
 """_KILLED and a signal's number are the exit status of a job that was ended by that signal."""
 _WALL_TIME = -29
@@ -143,7 +141,6 @@ class Pbs:
 
 
 def _state(known: Mapping[str, Any]) -> JobState:
-    """Of what qstat says of a job."""
     letter, status = str(known["job_state"]), known.get("Exit_status")
     state = _STATES.get(letter)
     if state is None:  # F, or X of a job array's

@@ -163,7 +163,6 @@ class Slurm:
         )
 
     def _switches(self, nodes: tuple[str, ...]) -> str | None:
-        """The lowest switches that lead to these nodes, by `scontrol show topology`."""
         try:
             printed = self.output("scontrol", "show", "topology")
         except (NoAnswerError, RefusedError, UserError):
@@ -177,7 +176,6 @@ class Slurm:
 
 
 _NODES = "SLURM_JOB_NODELIST"
-"""_NODES is the variable that lists the nodes of a job."""
 
 
 def asked_of_sbatch(site: BatchSite) -> list[str]:
@@ -227,7 +225,6 @@ _AWAY = re.compile(
     r"Unable to contact slurm controller|Socket timed out|Connection refused|"
     r"Zero Bytes were transmitted|Transport endpoint|Message send failure|Communication connection"
 )
-"""_AWAY is how Slurm's commands say that the controller did not answer."""
 
 
 def never_began(said: str) -> bool:

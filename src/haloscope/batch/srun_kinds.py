@@ -20,7 +20,6 @@ _CANT_LOAD = re.compile(
 """_CANT_LOAD is how srun says that it has no such kind, or can't load it; before 22.05 with other
 words and letters."""
 NO_PMIX = "install the PMIx library on all nodes (Debian, Ubuntu: apt install libpmix2)"
-"""NO_PMIX is the remedy if pmix cannot be loaded."""
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,6 @@ _Found = Iterator[tuple[str, str, str]]
 
 
 def _shares(node: Node) -> _Found:
-    """Sockets that do not make up a node, and caches that do not make up a socket."""
     if (threads := node.cores * node.threads_per_core) > MOST_THREADS:
         remedy = (
             f"give the cores per node and the threads per core: at most {MOST_THREADS:,} in total"
@@ -190,7 +189,6 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
 
 
 def _socket(node: Node) -> _Found:
-    """Sockets' memories that are none's, or that together are another than the node's."""
     if node.socket is None:
         return
     if node.sockets == 1:
@@ -213,7 +211,6 @@ def _socket(node: Node) -> _Found:
 
 
 def _socket_link(cluster: Cluster) -> _Found:
-    """A link between sockets that no machine has, or that does not say how long it takes."""
     if cluster.node.socket is None:
         return
     key, link = "node.socket.link", cluster.node.socket.link
@@ -341,7 +338,6 @@ def _network(network: Network, nodes: int) -> _Found:
 
 
 def _links(network: Network) -> _Found:
-    """Links that no machine has, and switches with more of them up than down."""
     fast, far = network.link_bandwidth_bytes_per_s.value, network.link_latency_s.value
     if fast > FASTEST_LINK:
         remedy = (
@@ -375,7 +371,6 @@ def _links(network: Network) -> _Found:
 
 
 def _others(cluster: Cluster) -> _Found:
-    """Other jobs on a cluster that has no room for them, or no links that they would use."""
     others, network = cluster.others, cluster.network
     if others is None:
         return
@@ -402,7 +397,6 @@ def _others(cluster: Cluster) -> _Found:
 
 
 def _small_messages(mpi: Mpi, node: Node) -> _Found:
-    """Messages by rendezvous that take less than one latency, and caches that hold too much."""
     trips, held = mpi.rendezvous_latencies, mpi.cached_bytes
     if trips and not 1 <= trips.value <= MOST_LATENCIES:
         remedy = f"give the number of latencies of a rendezvous: 1 to {MOST_LATENCIES:g}"
@@ -418,7 +412,6 @@ def _small_messages(mpi: Mpi, node: Node) -> _Found:
 
 
 def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
-    """Ends of a message within a node that keep cores busy for longer than all of it takes."""
     within = within_node(cluster)
     both = [one for one in (mpi.send_overhead_s, mpi.receive_overhead_s) if one]
     if within is None or not both:
@@ -480,7 +473,6 @@ def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Foun
 
 
 def _algorithms(mpi: Mpi) -> _Found:
-    """Collective operations, and algorithms for them, that SimGrid does not have."""
     for operation, one in mpi.collectives.items():
         key = f"mpi.collectives.{operation}"
         if operation not in ALGORITHMS:

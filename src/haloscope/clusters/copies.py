@@ -45,7 +45,6 @@ class Copy:
 
 @cache
 def _ready() -> Mapping[str, Cluster]:
-    """Those that came with haloscope, by name."""
     return {path.stem: load(path) for path in sorted(share("clusters").glob("*.toml"))}
 
 
@@ -70,7 +69,6 @@ def copy_of(cluster: Cluster) -> Copy | None:
 
 
 def _numbers(cluster: Cluster) -> dict[str, tuple[object, str]]:
-    """Every number that has a source of its own, by its key."""
     found: dict[str, tuple[object, str]] = {}
     _walk(cluster.model_dump(exclude_none=True), "", found)
     return found

@@ -87,7 +87,6 @@ def _between(cluster: Cluster) -> tuple[float, float] | None:
 
 
 def _latency_s(messages: Messages) -> float:
-    """Of the smallest message."""
     first = min(messages.protocols, key=lambda one: one.first_bytes, default=None)
     return first.latency_s.value if first and first.latency_s else messages.latency_s.value
 

@@ -22,7 +22,6 @@ Location = tuple[int | str, ...]
 
 
 ELSEWHERE = "cluster files of your own: NAME for ./clusters/NAME.toml, or a path that ends in .toml"
-"""ELSEWHERE is where cluster files are looked for besides those that came with haloscope."""
 
 
 def ready() -> dict[str, Path]:
@@ -51,10 +50,7 @@ def find(name: str) -> Cluster:
 
 
 def write(cluster: Cluster, path: Path) -> None:
-    """Write a cluster file; what is not known is left out of it.
-
-    UserError, and nothing written, for what `load` would refuse.
-    """
+    """Write a cluster file; what is not known is left out of it."""
     unsaid = None if cluster.disturbed else {"disturbed"}
     data = tomllib.loads(tomli_w.dumps(cluster.model_dump(exclude_none=True, exclude=unsaid)))
     _checked(path, data)
@@ -91,7 +87,6 @@ UNITS = {
     "ghz": ("GHz", 0.1, 10.0),
     "s": ("seconds", 1e-11, 1e-2),
 }
-"""What the ends of keys say: the unit, and the smallest and largest number that there can be."""
 
 
 def unit_of(key: str) -> tuple[str, float, float] | None:
@@ -100,7 +95,6 @@ def unit_of(key: str) -> tuple[str, float, float] | None:
 
 
 def _quantities(data: Any, where: Location = ()) -> Iterator[tuple[Location, dict[str, Any]]]:
-    """Every number with a source of its own in a file: its place, and what is said of it."""
     for key, part in enumerate(data) if isinstance(data, list) else data.items():
         if isinstance(part, dict) and "value" in part:
             yield (*where, key), part
@@ -109,7 +103,6 @@ def _quantities(data: Any, where: Location = ()) -> Iterator[tuple[Location, dic
 
 
 def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[Problem]:
-    """A number that no machine has, or that lies outside its own interval."""
     where, value = f"{path}: {dotted(place)}", said["value"]
     if (found := unit_of(str(place[-1]))) and not found[1] <= value <= found[2]:
         unit, least, most = found
@@ -135,7 +128,6 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
 
 
 def _table(location: Sequence[int | str]) -> type[BaseModel]:
-    """What describes the table at a place."""
     found: type[BaseModel] = Cluster
     for part in location:
         if part in found.model_fields:
@@ -144,14 +136,12 @@ def _table(location: Sequence[int | str]) -> type[BaseModel]:
 
 
 def _model(annotation: Any) -> type[BaseModel] | None:
-    """The tables that a key may have: one, a list of them, or some by names."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((found for part in get_args(annotation) if (found := _model(part))), None)
 
 
 def _wanted(table: type[BaseModel], location: Location) -> str:
-    """What a key may be."""
     keys = [part for part in location if isinstance(part, str)]
     if keys[-1] not in table.model_fields:
         return "give a table"

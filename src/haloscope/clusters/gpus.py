@@ -20,7 +20,6 @@ _WITHIN_NODE = {
     "same-socket": "same_socket",
     "other-socket": "other_socket",
 }
-"""What halobench/platform/description.hpp calls placements within a node."""
 
 
 def on_gpus(params: Mapping[str, Any]) -> bool:

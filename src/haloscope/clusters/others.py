@@ -96,7 +96,6 @@ class _Queue:
                 self.running.append(OtherJob(self.next_job(size), sends))
 
     def _drawn(self) -> tuple[int, float]:
-        """The size of another job, and what each of its nodes sends."""
         size = int(exp(self._draw.uniform(0.0, log(self._largest + 1))))
         return size, min(1.0, self._draw.expovariate(1 / self._traffic))
 

@@ -32,18 +32,14 @@ from haloscope.study.schema import OneOrMore
 SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
 SAME_SOCKET = ("same-socket", "same-cache")
-"""Placements of messages within a socket, the most telling first."""
 
 
 PositiveCount = Annotated[int, Field(gt=0, strict=True)]
-"""A whole number from 1, as TOML has it: no text and no true."""
 
 Number = Annotated[float, Field(strict=True)]
-"""A number as TOML has it, whole or not: no text and no true."""
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""Some words: no empty ones."""
 
 Source = Text
 """Where numbers are from: a data sheet, a paper, a calibration; or "assumed", and why."""
@@ -56,7 +52,6 @@ class _Part(BaseModel):
 CellValues = Annotated[
     tuple[StrictInt | StrictFloat | StrictStr, ...], OneOrMore(), Field(min_length=1)
 ]
-"""One value of a column of a published table, or several."""
 
 
 class SetBy(_Part):

@@ -59,7 +59,6 @@ def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
 def _unknown(
     key: str, cells: SetBy, tables: Sequence[PaperTable]
 ) -> Iterator[tuple[str, str, str]]:
-    """Columns that some table does not have, and values that none has."""
     for column, values in cells.where.items():
         found = set()
         for table in tables:
@@ -80,7 +79,6 @@ def _covers(cells: SetBy, table: PaperTable, known: Mapping[str, PublishedValue]
 
 
 def _found(part: object, place: Keys = ()) -> Iterator[ChosenNumber]:
-    """Those that parts of a cluster file name."""
     if isinstance(part, Quantity):
         yield from (ChosenNumber(place, cells) for cells in part.set_by)
     elif isinstance(part, BaseModel):

@@ -37,7 +37,6 @@ Row = tuple[int, float, float]
 """For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
 
 _PLATFORM = "HALOBENCH_PLATFORM"
-"""Names the variable in which halobench/platform/ finds the path of its file."""
 
 _UNLIMITED = 1e3
 """Factor on a bandwidth where messages take the same time whatever their size."""
@@ -289,7 +288,6 @@ def _within(cluster: Cluster, divided: bool) -> list[Row]:
 
 
 def _pieces(cluster: Cluster, described: Messages) -> list[Row]:
-    """Those of its protocols, or of the one line for all sizes."""
     bandwidth, latency = _bandwidth(described), _wire_latency(cluster, described)
     if described.protocols:
         return _table(cluster, described, latency, bandwidth)
@@ -347,13 +345,11 @@ def _table(cluster: Cluster, described: Messages, latency: float, bandwidth: flo
 
 
 def _cached_bytes(cluster: Cluster) -> float:
-    """Of the largest messages that stay in caches."""
     said = cluster.mpi and cluster.mpi.cached_bytes
     return said.value if said else defaults.cached_bytes(cluster.node)
 
 
 def _trips(cluster: Cluster) -> float:
-    """Latencies of a message by rendezvous."""
     said = cluster.mpi and cluster.mpi.rendezvous_latencies
     return said.value if said else defaults.RENDEZVOUS_LATENCIES
 
@@ -379,7 +375,6 @@ def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol
 
 
 def _overheads(cluster: Cluster) -> tuple[float, float]:
-    """Seconds of the cores that send and receive a message."""
     mpi = cluster.mpi
     each = (mpi.send_overhead_s, mpi.receive_overhead_s) if mpi else (None, None)
     send, receive = (one.value if one else 0.0 for one in each)
@@ -387,7 +382,6 @@ def _overheads(cluster: Cluster) -> tuple[float, float]:
 
 
 def _wire_latency(cluster: Cluster, messages: Messages) -> float:
-    """What is left of the latency without the overheads at both ends."""
     return max(
         _PROMPT * messages.latency_s.value, messages.latency_s.value - sum(_overheads(cluster))
     )

@@ -13,7 +13,6 @@ _SWITCHES = ("▢", "▢   ▢", "▢   ▢   ▢", "▢   ▢   ▢   ▢", "�
 _CROSSING = ("│", "│ ╳ │", "│ ╳ │ ╳ │", "│ ╳ │ ╳ │ ╳ │", "│ ╳ │ ╳ │     │")
 _FAN = ("├┬┐", "├┬┐ ├┬┐", "├┬┐ ├┬┐ ├┬┐", "├┬┐ ├┬┐ ├┬┐ ├┬┐", "├┬┐ ├┬┐ ├┬┐   ├┬┐")
 _NODES = ("●●●", "●●● ●●●", "●●● ●●● ●●●", "●●● ●●● ●●● ●●●", "●●● ●●● ●●● … ●●●")
-"""Of one, two, three, four switches, and of more."""
 _TORUS = ("╭●─●─●─ … ─●╮", " │ │ │     │", "╰●─●─●─ … ─●╯")
 
 
@@ -50,13 +49,11 @@ def _switches(levels: tuple[NetworkLevel, ...], number: int) -> int:
 
 
 def _up(levels: tuple[NetworkLevel, ...], number: int) -> int:
-    """Links from a switch of a level to those above it."""
     above = levels[number + 1 : number + 2]
     return above[0].parents * above[0].links if above else 0
 
 
 def _blocking(levels: tuple[NetworkLevel, ...], number: int) -> str:
-    """How many nodes share a link up from a level, of all the links between."""
     here = levels[: number + 1]
     nodes = prod(one.children for one in here)
     links = _up(levels, number) * prod(one.parents for one in here)

@@ -48,7 +48,6 @@ def unbound(node: Node, processes: int, nodes: int) -> tuple[float, float]:
 
 
 def _costs(one: Unbound, nodes: int) -> tuple[float, float]:
-    """Costs of a number of processes on so many nodes."""
     held_up = 1 - (1 - one.share.value) ** nodes
     resume_s = one.resume_s.value if one.resume_s else 0.0
     return 1 + (one.slower.value - 1) * held_up, resume_s * held_up

@@ -77,7 +77,6 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
 
 
 def _request(one: Candidate) -> Table:
-    """What to paste."""
     lines = [
         *(("job script", line) for line in requests.sbatch(one)),
         *requests.launchers(one).items(),
@@ -102,7 +101,6 @@ def _request(one: Candidate) -> Table:
 
 
 def _findings(result: Advice) -> list[Finding]:
-    """What to request, and what else is on the front."""
     advised, usual = result.advised, result.default
     metric = Metric("time of a step" if result.goal is Goal.TIME else "node-hours of a step")
     gain = Ratio.of(Estimate(result.gain, None, None, 0, "none"))
@@ -133,7 +131,6 @@ def _findings(result: Advice) -> list[Finding]:
 
 
 def _figure(result: Advice, facts: AdviceFacts) -> Figure:
-    """Every layout, the front joined, the default and the advised layout by name."""
     band, several = result.band, len(result.front) > 1
     named = (result.advised, result.default)
     others = [one for one in result.options if one not in (*named, *result.front)]
@@ -177,7 +174,6 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
 
 
 def _marks(options: Sequence[Option], but: Sequence[Option] = ()) -> tuple[Mark, ...]:
-    """Layouts, measured ones with their intervals."""
     return tuple(
         Mark(one.node_seconds, one.seconds, one.time.low, one.time.high)
         for one in options
@@ -186,12 +182,10 @@ def _marks(options: Sequence[Option], but: Sequence[Option] = ()) -> tuple[Mark,
 
 
 def _line(front: Sequence[Option]) -> tuple[Mark, ...]:
-    """What joins the layouts of the front."""
     return tuple(Mark(one.node_seconds, one.seconds, None, None) for one in reversed(front))
 
 
 def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -> Table:
-    """All layouts, fastest first."""
     words = {result.advised: "advised", result.default: "default"}
     if result.advised is result.default:
         words = {result.default: "advised, the default"}

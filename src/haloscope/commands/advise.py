@@ -65,7 +65,6 @@ examples:
 exit codes: 0 success, 1 a candidate failed, 2 usage error, 130 interrupted
 """
 _SHOWN = 5
-"""_SHOWN is how many layouts of the front are printed; the page has all of them."""
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -249,7 +248,6 @@ def _option(one: Option) -> dict[str, Any]:
 
 
 def _write(question: Question, result: Advice, answer: Mapping[str, Any]) -> None:
-    """The answer, the study that checks it, and the files of the advised layout."""
     write_whole(question.out / "advice.json", json.dumps(answer, indent=1) + "\n")
     both = [*dict.fromkeys((result.advised.candidate, result.default.candidate))]
     title = f"Check the advice for {question.kernel}, {count(both[0].tasks, 'task')}"
@@ -262,7 +260,6 @@ def _write(question: Question, result: Advice, answer: Mapping[str, Any]) -> Non
 def _write_page(
     question: Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
 ) -> None:
-    """The page, without which layouts are compared without the libraries that draw."""
     from haloscope.commands import advice_page
 
     what = f"{_what(question)}, {count(result.advised.candidate.tasks, 'task')}"
@@ -277,13 +274,11 @@ def _write_page(
 
 
 def _what(question: Question) -> str:
-    """The kernel with its parameters."""
     given = " ".join(f"{key}={value}" for key, value in question.params.items())
     return f"{question.kernel} {given}".strip()
 
 
 def _how(question: Question) -> str:
-    """Where times are from."""
     if question.final is None:
         return f"simulated on {question.cluster}"
     if question.cluster is None:
@@ -292,7 +287,6 @@ def _how(question: Question) -> str:
 
 
 def _show(question: Question, result: Advice, failed: Sequence[str], out: Console) -> None:
-    """The advice for people."""
     advised, usual = result.advised, result.default
     tasks = count(advised.candidate.tasks, "task")
     out.print(f"{_what(question)}, {tasks}, {_how(question)}", markup=False, soft_wrap=True)
@@ -326,7 +320,6 @@ def _line(one: Option) -> str:
 
 
 def _sureness(result: Advice) -> str:
-    """How much better, and how sure that is."""
     band = result.band
     word = "faster" if result.goal is Goal.TIME else "cheaper"
     better = f"{result.gain:.3g}x {word}"
@@ -361,7 +354,6 @@ def _by_paper(tables: Sequence[str]) -> str:
 
 
 def _table(result: Advice) -> Table:
-    """The front, the advised, and the default layout: few lines."""
     table = Table(box=None, pad_edge=False)
     for title in ("nodes", "tasks/node", "threads", "mapping", "time", "nodes x time", ""):
         table.add_column(title, justify="left" if title in ("mapping", "") else "right")

@@ -75,7 +75,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _file_to_write(name: str) -> Path:
-    """Return the path of the new file. Raise UserError for an invalid or a used name."""
     if not re.fullmatch(r"\w[\w.-]*", name):
         remedy = "letters, digits, dots, dashes, underscores"
         raise UserError(

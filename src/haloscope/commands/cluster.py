@@ -83,7 +83,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _list(out: Screen) -> int:
-    """Print one row per cluster; return 1 if a file is invalid."""
     table = Table(box=None, pad_edge=False)
     for title, right in (("cluster", False), ("nodes", True), ("cores", True), ("memory", True)):
         table.add_column(title, justify="right" if right else "left", no_wrap=True)
@@ -106,7 +105,6 @@ def _list(out: Screen) -> int:
 
 
 def _row(one: Cluster) -> tuple[str, ...]:
-    """Name and nodes; of each node cores and memory; GPUs and the network."""
     gpu, node = one.node.gpu, one.node
     network = one.network.name if one.network else "none" if one.nodes == 1 else "unknown"
     gpus = f"{gpu.number} x {gpu.gpu} per node; " if gpu else ""
@@ -120,7 +118,6 @@ def _row(one: Cluster) -> tuple[str, ...]:
 
 
 def _show_assumed(found: Cluster, out: Screen) -> int:
-    """Print the assumed values of the file, with reasons."""
     assumptions = assumed(found)
     if not assumptions:
         out.print(f"{found.name} has no assumed values", markup=False)
@@ -133,7 +130,6 @@ def _show_assumed(found: Cluster, out: Screen) -> int:
 
 
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
-    """Yield all values: name, value, source."""
     yield from _node(found)
     if found.network:
         yield from _network(found.network, found.nodes)
@@ -159,7 +155,6 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
 
 
 def _network(network: Network, nodes: int) -> Iterator[tuple[str, str, str]]:
-    """Yield its picture, ports, links, and the bandwidth that other jobs leave."""
     yield "network", network.name, network.source
     for picture, words in drawing(network, nodes):
         yield "", f"{picture:20}{words}".rstrip(), ""
@@ -176,7 +171,6 @@ def _network(network: Network, nodes: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _mpi(mpi: Mpi) -> Iterator[tuple[str, str, str]]:
-    """Yield the library, its protocols, overheads, and algorithms."""
     yield "MPI", mpi.library, ""
     limit = mpi.rendezvous_bytes
     yield "", f"rendezvous from {size(limit.value)}", limit.source
@@ -192,7 +186,6 @@ def _mpi(mpi: Mpi) -> Iterator[tuple[str, str, str]]:
 
 
 def _by_size(protocols: Sequence[Protocol]) -> Iterator[tuple[str, str, str]]:
-    """Yield the values of each range of message sizes."""
     for piece in protocols:
         numbers = [
             *([seconds(piece.latency_s.value)] if piece.latency_s else []),
@@ -277,7 +270,6 @@ def _spread(apart: NodeSpread) -> Iterator[tuple[str, str, str]]:
 
 
 def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
-    """Yield the values of a core, its caches, and its threads."""
     if node.core_flops_per_s:
         core = node.core_flops_per_s
         yield "core", flops(core.value), core.source

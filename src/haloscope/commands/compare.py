@@ -127,7 +127,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
-    """The folder to compare with, and the one that is compared. UserError for too many or few."""
     if len(named) != 2 - with_last:
         number = "one folder" if with_last else "two folders"
         remedy = f"name {number}{'' if with_last else ', or one and --with-last'}"
@@ -138,7 +137,6 @@ def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
 
 
 def _write(arguments: argparse.Namespace, compared: Compared, report: Document) -> None:
-    """The files that were asked for: every comparison, every verdict, a summary."""
     if arguments.csv and (every := compared.every):
         both = [one.case for pair in compared.contrasts for one in (pair.first, pair.second)]
         settings = {case.id: case.settings for case in both}
@@ -164,7 +162,6 @@ _NOT_PRINTED = {
     *(SIZES, *PROTOCOL, *OUTPUT, "synchronisation", "operation"),
     *("toolchain", "transport", "runner", "places", "bind", "thread_bind"),
 }
-"""_NOT_PRINTED are settings that outputs of other benchmarks do not contain."""
 
 
 def _beside(cases: Sequence[MeasuredCase], others: Sequence[MeasuredCase]) -> list[MeasuredCase]:
@@ -180,7 +177,6 @@ def _beside(cases: Sequence[MeasuredCase], others: Sequence[MeasuredCase]) -> li
 
 
 def _times_the_same(case: MeasuredCase, other: MeasuredCase) -> bool:
-    """Whether two cases have the same settings, as far as outputs contain them."""
     one, two = (
         {name: value for name, value in each.settings.items() if name not in _NOT_PRINTED}
         for each in (case, other)
@@ -190,7 +186,6 @@ def _times_the_same(case: MeasuredCase, other: MeasuredCase) -> bool:
 
 
 def _share(text: str) -> float:
-    """A share as "3%" or 0.03, for argparse."""
     try:
         share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -210,12 +205,10 @@ def _exit_code(compared: Compared, above: float) -> int:
 
 
 def _is_slower(one: Contrast, above: float) -> bool:
-    """Whether it is shown to be slower, by more than a share."""
     return one.verdict == "slower" and comparing.larger(one, above)
 
 
 def _is_lost(one: Contrast) -> bool:
-    """Whether it was measured on one side alone; what is there on neither says nothing."""
     return one.verdict == "not measured" and bool(one.first.time or one.second.time)
 
 
@@ -239,7 +232,6 @@ def _verdict(
 def _verdict_on_result(
     one: ResultContrast, among: Sequence[MeasuredCase], second: str
 ) -> junit.TestedCase:
-    """A result as continuous integration has it: which way is better, nobody has said."""
     outcome: junit.Outcome = "passed"
     if one.verdict in UNPAIRED:
         outcome = "error"
@@ -252,7 +244,6 @@ def _verdict_on_result(
 
 
 def _printed(case: MeasuredCase, name: str) -> str:
-    """A result in words: the median of a number, else what was printed."""
     if sample := number_of(case, name):
         return quantity(median(sample), scale(case, name))
     return "; ".join(texts_of(case, name)) or "nothing"
@@ -265,7 +256,6 @@ def _names(first: Path, second: Path) -> tuple[str, str]:
 
 
 def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Iterator[Finding]:
-    """What else is not the same in the two folders: when, machine, MPI library, sources."""
     for name, folder in zip(names, (first, second), strict=True):
         if tools := {record.imported["tool"] for record in folder.records if record.imported}:
             yield comparing.imported(name, sorted(tools))
@@ -293,10 +283,7 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
-    """Whether one ended before the other began; False where times are not known, or simulated.
-
-    Not of jobs of a batch system: others may differ in between, and more allocations tell that.
-    """
+    """Whether one ended before the other began; False where times are not known, or simulated."""
     if any(record.allocation for record in (*first.records, *second.records)):
         return False
     spans = [
@@ -323,6 +310,5 @@ def _identity(dossier: Dossier) -> tuple[str, ...]:
 
 
 def _said(values: set[str]) -> str:
-    """Each once, by its first line."""
     known = sorted({value.splitlines()[0] for value in values if value})
     return "; ".join(known) or "not known"

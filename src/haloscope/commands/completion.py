@@ -108,7 +108,6 @@ NAMES: Mapping[str, Callable[[], Sequence[str]]] = {
     "installable": lambda: [*library.PYPI, *EXTRAS],
     "transport": _transports,
 }
-"""NAMES has the lists of names that are known when a script is written."""
 FUNCTIONS = {
     "results": "_haloscope_dir_results",
     "study": "_haloscope_file_studies",
@@ -128,7 +127,6 @@ _COMPLETED_BY = {
     **{"toolchain add name": "installable", "toolchain remove name": "toolchain"},
     **{"paper show id": "paper", "paper check id": "paper", "validate paper": "paper or local"},
 }
-"""_COMPLETED_BY names what completes an argument: by command and name, by name, or by metavar."""
 
 
 def _calls(function: str) -> dict[str, str]:
@@ -136,7 +134,6 @@ def _calls(function: str) -> dict[str, str]:
 
 
 def _preamble(shell: str) -> str:
-    """Names as variables, parameters and their values as functions; then the shell's functions."""
     names = {
         "studies": [path.stem for path in study_file.ready()],
         "clusters": [*cluster_file.ready()],
@@ -171,7 +168,6 @@ def _variable(name: str, words: Sequence[str], shell: str) -> str:
 
 
 def _posix_case(name: str, table: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """A function that prints the words of its arguments, in bash or zsh."""
     yield f'_haloscope_{name}() {{\n  case "$*" in'
     yield from (f"    {quote(key)}) echo {quote(' '.join(own))} ;;" for key, own in table.items())
     yield "  esac\n}"

@@ -50,7 +50,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _show_program(program: ExternalProgram, out: Console) -> None:
-    """Print what only external programs have."""
     said = program.said
     out.print(Text("\nexternal program", style="bold"))
     table = Table.grid(padding=(0, 2), pad_edge=True)

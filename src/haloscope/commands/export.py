@@ -68,7 +68,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _not_run(folder: ResultFolder) -> Iterator[str]:
-    """How many launches of the plan have no record, and so no row."""
     if not folder.plan.exists():
         return
     try:

@@ -94,7 +94,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> list[Series]:
-    """The series that were asked for. UserError where there is none."""
     places = sorted({one.place for one in every})
     if machine is not None and machine not in places:
         raise UserError(
@@ -112,7 +111,6 @@ def _chosen(every: Sequence[Series], case: str | None, machine: str | None) -> l
 
 
 def _overview(place: str, own: Sequence[Series]) -> Table:
-    """A row per case: first and last time, and how it went."""
     table = Table(title=place, title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("case", overflow="fold")
     table.add_column("id", no_wrap=True)
@@ -128,7 +126,6 @@ def _overview(place: str, own: Sequence[Series]) -> Table:
 
 
 def _spark(times: Sequence[float]) -> str:
-    """Times as bars between the smallest and the largest, the last 20."""
     shown = times[-20:]
     low, high = min(shown), max(shown)
     step = (high - low) / (len(_BARS) - 1)
@@ -136,7 +133,6 @@ def _spark(times: Sequence[float]) -> str:
 
 
 def _folders(one: Series) -> Table:
-    """A row per folder."""
     starts = {change.index for change in one.changes}
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("started (UTC)")
@@ -159,7 +155,6 @@ def _folders(one: Series) -> Table:
 
 
 def _changes(chosen: Sequence[Series]) -> Iterator[Text]:
-    """A line per change point, and what changed beside it; or why there is none."""
     if problem := lacking():
         yield Text(f"No search for change points: {problem}")
         return

@@ -19,7 +19,6 @@ from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 from haloscope.topics.common.table import Cell, Column, Table, label, plain
 
 _DATES = 3
-"""_DATES is the largest number of dates at an axis, because more would touch."""
 
 
 def write(chosen: Sequence[Series], directory: Path) -> Path:
@@ -57,7 +56,6 @@ def _document(chosen: Sequence[Series]) -> Document:
 
 
 def _findings(chosen: Sequence[Series]) -> Iterator[Finding]:
-    """A comparison of the levels before and after each change point."""
     for one in chosen:
         for change in one.changes:
             after, before = one.measured[change.index], one.measured[change.index - 1]
@@ -73,7 +71,6 @@ def _findings(chosen: Sequence[Series]) -> Iterator[Finding]:
 
 
 def _figure(one: Series, name: str) -> Figure:
-    """Medians over the dates of folders, with their intervals; a line at each change."""
     factor, unit = unit_of(one.measured[-1].time.value, SECONDS)
 
     def scaled(value: float | None) -> float | None:
@@ -104,7 +101,6 @@ def _figure(one: Series, name: str) -> Figure:
 
 
 def _day(measured: Measured) -> float:
-    """Days since 1970."""
     return measured.started.timestamp() / 86400
 
 

@@ -45,7 +45,6 @@ _READERS: Mapping[str, Callable[[Output], list[PrintedRun]]] = {
     "reframe": reframe.read,
 }
 _MOST_BYTES = 256 * 2**20
-"""_MOST_BYTES is the largest file that is read: outputs of benchmarks have some kilobytes."""
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +107,6 @@ def _check_numbers(arguments: argparse.Namespace) -> None:
 def _read(
     path: Path, reader: Callable[[Output], list[PrintedRun]]
 ) -> tuple[Output, float, Sequence[PrintedRun]]:
-    """A file, when it was written, and the runs in it."""
     try:
         with opened(path) as file:
             written, content = path.stat().st_mtime, file.read(_MOST_BYTES + 1)

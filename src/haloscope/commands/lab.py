@@ -100,7 +100,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _asked(arguments: argparse.Namespace) -> Lab:
-    """The lab that the command line describes. UserError with all that is wrong there."""
     problems, numbers = [], {}
     for option, read in (("rate", rate_of), ("latency", latency_of)):
         given = getattr(arguments, option)
@@ -137,7 +136,6 @@ def _show(lab: Lab, out: Screen) -> None:
 
 
 def _become_shell(node: str) -> None:
-    """Become a shell on a host, in the folder that one is in. UserError where there is no lab."""
     found = cluster.running()
     if found is None:
         remedy = "start one: haloscope lab up --nodes 4"

@@ -34,7 +34,6 @@ def show(records: Sequence[Record], out: Console) -> None:
 
 
 def _over_launches(case: MeasuredCase) -> str:
-    """The median of a step over the good launches, and what is said of its spread."""
     if case.time is None:
         return "no good launch"
     several = "a step of every size" if len(sweep(case)) > 1 else "a step"
@@ -51,5 +50,4 @@ def _over_launches(case: MeasuredCase) -> str:
 
 
 def _timelines(case: MeasuredCase) -> dict[str, list[Drawing]]:
-    """The last good launch's timelines, drawn; {} where none was asked for."""
     return draw_all(figures.build("timeline", [case], Context(all_cases=[case])))

@@ -59,8 +59,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _kernels() -> list[tuple[str, str]]:
-    """halobench's kernels, with what each measures."""
-
     def described(name: str) -> str:
         try:
             return halobench.describe(name).summary
@@ -71,8 +69,6 @@ def _kernels() -> list[tuple[str, str]]:
 
 
 def _programs() -> list[tuple[str, str]]:
-    """The external programs that may be run without being named, with what they do."""
-
     def described(one: Trusted) -> str:
         try:
             return file.load(one).said.summary
@@ -83,8 +79,6 @@ def _programs() -> list[tuple[str, str]]:
 
 
 def _clusters() -> list[tuple[str, str]]:
-    """The cluster files here, by name, with where their numbers are from."""
-
     def described(name: str, path: Path) -> str:
         try:
             source = cluster_file.load(path).source

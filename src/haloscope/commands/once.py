@@ -166,7 +166,6 @@ def execute(arguments: argparse.Namespace) -> int:
 def _show(
     records: Sequence[Record], out: Screen, given: Sequence[str] = (), *, whole: bool = False
 ) -> None:
-    """A launch that did not end well, or the last one; then what belongs to all of them."""
     bad = [record for record in records if record.outcome != "ok"]
     shown = (bad or records)[-1]
     if len(records) > 1:
@@ -180,7 +179,6 @@ def _show(
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """What is wrong with the arguments, whatever the place is and halobench says of them."""
     if arguments.kernel not in (known := kernels.names(arguments.programs)):
         yield no_kernel("once", arguments.kernel, known)
     yield from placeoptions.wrong_params(arguments)
@@ -208,7 +206,6 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 
 def _uneven(ranks: int, nodes: int, ppn: int | None) -> Iterator[Problem]:
-    """Ranks that nodes do not have alike, or not as many as each is to have."""
     if ranks % nodes:
         what = f"cannot be divided evenly among {nodes} nodes"
         yield Problem(f"--ranks {ranks}", what, f"give a multiple of {nodes}")
@@ -225,9 +222,7 @@ _LIMITS = {
     "timeout": TIME_LIMIT_S,
     "launches": LAUNCHES_LIMIT,
 }
-"""The largest number that each option may have."""
 SMALLEST = 1e-6
-"""SMALLEST is the smallest number that any of them may have, because no launch ends sooner."""
 _OPTIONS = {
     "": "once",
     "layout": "--ranks, --ppn, --nodes, --threads",
@@ -235,11 +230,9 @@ _OPTIONS = {
     "layout.placement": "--placement",
     "transports": "--transport",
 }
-"""What gives the keys of a study here."""
 
 
 def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Plan:
-    """The one case that was asked for. UserError with all that is wrong with it."""
     pairs = [argument.partition("=") for argument in arguments.params]
     if arguments.printed_as:
         pairs = [("mode", "=", arguments.printed_as), *pairs]

@@ -79,7 +79,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _check(console: Console, paper: str, file: str | None) -> int:
-    """Show every statement of a paper with the verdict of the paper's own cells."""
     found = statements(paper)
     if not found:
         what = "this paper has no recorded statements"
@@ -145,7 +144,6 @@ def _print_grid(console: Console, grid: Grid) -> None:
 
 
 def _pieces(grid: Grid, width: int) -> list[range]:
-    """The columns of a grid in runs that fit into `width` characters beside the headings."""
     gap = 3  # what the box adds to each column
     heads = zip(
         grid.corner, zip(*(headings for headings, _ in grid.rows), strict=True), strict=True

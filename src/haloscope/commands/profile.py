@@ -85,7 +85,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites: bool) -> int:
-    """Run the program, show its messages, and write them to `out`; return its exit code."""
     code, found = _counted(words, toolchain, out)
     if not found:
         return code
@@ -174,7 +173,6 @@ def _show(found: Traffic, used: Usage, data: document.WorldJson, worlds: int, ou
 
 
 MOST_PHASES = 12
-"""MOST_PHASES is the number of phases that are printed, those with the most bytes first."""
 
 
 def _phases(found: Traffic) -> Table:
@@ -206,11 +204,9 @@ def _operations(title: str, size_title: str, found: Mapping[str, Sent]) -> Table
 
 
 MOST_FUNCTIONS = 8
-"""MOST_FUNCTIONS is the number of functions and sites that are printed; files have all."""
 
 
 def _time(used: Usage) -> Table:
-    """Return time in MPI by function, the longest first."""
     table = Table("time in MPI", box=None)
     for title in ("calls", "all ranks", "of run time", "longest rank"):
         table.add_column(title, justify="right")
@@ -228,7 +224,6 @@ def _time(used: Usage) -> Table:
 
 
 def _details(data: document.WorldJson) -> list[Table]:
-    """Return communicators if there are several, and call sites if they were asked for."""
     comms = Table("communicator", "messages", "bytes", "collectives", "time", box=None)
     if len(data.communicators) > 1:
         for comm in data.communicators[:MOST_FUNCTIONS]:
@@ -242,7 +237,6 @@ def _details(data: document.WorldJson) -> list[Table]:
 
 
 def _outside(found: Traffic) -> Table:
-    """Return messages to and from ranks of other worlds."""
     table = Table("from (other worlds)", "to", box=None)
     for title in ("messages", "bytes"):
         table.add_column(title, justify="right")
@@ -257,7 +251,6 @@ def _world(number: int | None) -> str:
 
 
 def _matrix(found: Traffic) -> Table:
-    """Bytes from each rank (rows) to each (columns)."""
     cells = found.matrix()
     table = Table("bytes from", box=None)
     for receiver in range(found.ranks):

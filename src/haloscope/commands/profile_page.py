@@ -22,7 +22,6 @@ from haloscope.topics.common.figure import Bars, Figure
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 MOST_RANKS = 64
-"""MOST_RANKS is the largest number of ranks whose matrix is on the page: traffic.png has all."""
 _LONG = 30
 _METHOD = (
     "Time in MPI: inside calls that the program makes, from the end of MPI_Init to MPI_Finalize. "
@@ -107,7 +106,6 @@ def document(profile: ProfileJson) -> Document:
 
 
 def _findings(profile: ProfileJson, run: float) -> Iterator[Finding]:
-    """What takes the run time of all ranks: the program itself, and the longest functions."""
     functions = _functions(profile.worlds)
     if not functions or not run:
         return
@@ -129,7 +127,6 @@ def _findings(profile: ProfileJson, run: float) -> Iterator[Finding]:
 
 
 def _functions(worlds: Iterable[WorldJson]) -> dict[str, float]:
-    """The time of all ranks in each function, the longest first."""
     found: dict[str, float] = {}
     for one in (one for world in worlds for one in world.time):
         found[one.function] = found.get(one.function, 0.0) + one.seconds
@@ -137,7 +134,6 @@ def _functions(worlds: Iterable[WorldJson]) -> dict[str, float]:
 
 
 def _figure(world: WorldJson) -> Figure | None:
-    """The run time of each rank by function; None of ranks that are too many to be drawn."""
     longest = [*_functions([world])][:_SHOWN]
     run = [value or 0.0 for value in world.run_s]
     if not longest or world.ranks > MOST_RANKS or 0.0 in run:
@@ -165,7 +161,6 @@ def _figure(world: WorldJson) -> Figure | None:
 
 
 _SHOWN = 4
-"""How many functions are named apart."""
 _OUTSIDE, _OTHERS = "outside MPI", "other MPI functions"
 
 
@@ -229,7 +224,6 @@ def _tables(world: WorldJson) -> Iterator[Table]:
 
 
 def _time(world: WorldJson) -> Table:
-    """Time by function, the longest first."""
     run = sum(value or 0.0 for value in world.run_s)
     calls: dict[str, int] = {}
     times: dict[str, dict[int, float]] = {}
@@ -343,7 +337,6 @@ def _table(
     rows: Iterable[Sequence[str | Cell]],
     stub: int,
 ) -> Table:
-    """A table whose first columns, `stub`, name its rows."""
     columns = tuple(
         Column(f"{name}-{at}", text, align="left" if at < stub else "right")
         for at, text in enumerate(titles)

@@ -32,7 +32,6 @@ from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import DEVICES
 
 _DRAWN = 500
-"""_DRAWN is the largest number of cases that are drawn as a table."""
 
 _DESCRIPTION = """\
 Run every case of a study, with launches in random order, and write a report.
@@ -141,7 +140,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) -> int:
-    """Have a site's batch system do it; the exit code."""
     out = Screen()
     jobs = submission.of(campaign, arguments.minutes)
     submission.begin(campaign, os.environ, tell)
@@ -170,7 +168,6 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
 
 
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
-    """Show what would be measured, downloaded, and built."""
     campaign = _campaign(arguments, tell, dry=True)
     _show(campaign, out)
     if places.site_of(campaign.place) is not None:
@@ -181,7 +178,6 @@ def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
 
 
 def _show_jobs(jobs: submission.Submission, out: Console) -> None:
-    """Show the jobs that would be submitted, their maximum cost, and expected start times."""
     planned = jobs.planned()
     hours = sum(job.nodes * job.minutes for job in planned) / 60
     cost = f"{hours:.2g}" if hours < 10 else f"{math.ceil(hours):,}"
@@ -241,7 +237,6 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """Yield problems of options that cannot be combined."""
     if not arguments.resume:
         yield from placeoptions.misplaced(arguments)
         yield from _of_jobs(arguments)
@@ -270,7 +265,6 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 
 def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """Yield problems of options for batch jobs if there is no batch system."""
     if arguments.nodes is not None and not arguments.via:
         remedy = "to set the nodes of cases, use layout.nodes in the study"
         yield Problem("--nodes", "requires --via SITE", remedy)
@@ -279,7 +273,6 @@ def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 
 def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem]:
-    """Yield problems of options for batch jobs in a place that has none."""
     for option in ("detach", "script_only", "minutes", "allocations"):
         given = getattr(arguments, option)
         if given is not None and given is not False:  # --minutes 0 is given
@@ -291,7 +284,6 @@ def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem
 
 
 def _show(campaign: Campaign, out: Console) -> None:
-    """The plan as a table: what --dry-run prints."""
     rows: list[tuple[str, ...]] = []
     here = campaign.place.facts.simulated and campaign.plan.via is None
     for case in campaign.plan.cases:
@@ -325,7 +317,6 @@ def _show(campaign: Campaign, out: Console) -> None:
 
 
 def _sources(forecasts: Sequence[SimulationForecast | None]) -> str:
-    """What forecasts of simulations are from, and the memory of the largest."""
     known = [one for one in forecasts if one is not None and not one.kept]
     by = {
         "from the cache": sum(one is not None and one.kept for one in forecasts),

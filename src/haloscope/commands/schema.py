@@ -36,7 +36,6 @@ examples:
 
 
 def _study() -> dict[str, Any]:
-    """With the parameters of each kernel."""
     schema = Study.model_json_schema()
     parts: dict[str, dict[str, Any]] = schema["$defs"]
     runs = [_of_kernel(name, parts) for name in halobench.names()]
@@ -63,7 +62,6 @@ def _of_kernel(name: str, parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _parameter(one: KernelParameter) -> dict[str, Any]:
-    """A value of a parameter, or a list of them."""
     bounds = {"minimum": one.minimum, "maximum": one.maximum}
     number = {key: bound for key, bound in bounds.items() if bound is not None}
     truth = [{"type": "boolean"}] if {*one.choices} == {"true", "false"} else []
@@ -82,7 +80,6 @@ def _parameter(one: KernelParameter) -> dict[str, Any]:
 
 
 def _called_as_its_file(model: type[BaseModel]) -> dict[str, Any]:
-    """A file without its model's name, which is the file's own."""
     schema = model.model_json_schema()
     del schema["properties"]["name"]
     schema["required"].remove("name")
@@ -99,7 +96,6 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "profile": lambda: ProfileJson.model_json_schema(by_alias=True, mode="serialization"),
     "report": lambda: ReportJson.model_json_schema(by_alias=True, mode="serialization"),
 }
-"""SCHEMAS has the kinds of files, and what makes the schema of each."""
 
 
 def text(kind: str) -> str:

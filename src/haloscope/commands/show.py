@@ -70,7 +70,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(tables: Sequence[Table], names: Sequence[str]) -> list[Table]:
-    """The tables with these ids or kinds, in the order they are named; all without a name."""
     known = [name for table in tables for name in (table.id, table.kind)]
     problems = [
         Problem(f"table '{name}'", "not found in this folder", nearest(name, sorted(set(known))))

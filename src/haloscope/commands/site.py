@@ -68,7 +68,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _agreed(site: BatchSite) -> str:
-    """What a batch system confirmed of a site file."""
     title = schedulers.of(site).title
     if site.scheduler == "slurm":
         return f"{site.name}: the file agrees with {title}"
@@ -96,7 +95,6 @@ def _detect(name: str | None, out: Screen) -> int:
 
 
 def _unusable(name: str) -> str | None:
-    """Why a site cannot have this name, or None if it can."""
     if not re.fullmatch(r"\w[\w.+-]*", name):
         return "a name may contain only letters, digits, '_', '.', '+', and '-'"
     if name == LOCAL or name in cluster_file.ready():

@@ -53,7 +53,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _states(directory: Path) -> tuple[dict[str, JobState], str]:
-    """How each job stands, or why nobody says: the site is gone, or does not answer."""
     try:
         jobs = submission.of_folder(directory)
         jobs.found_again()
@@ -66,7 +65,6 @@ def _states(directory: Path) -> tuple[dict[str, JobState], str]:
 
 
 def _show_noted(jobs: FolderJobs, out: Screen) -> None:
-    """The jobs and job scripts of the folder, by its own notes."""
     for one in jobs.noted():
         what = "preflight check" if one.check else count(one.nodes, "node")
         name = f"job {one.job}" if one.job else f"script {one.script}"

@@ -97,7 +97,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _build(arguments: argparse.Namespace, tell: Teller) -> None:
-    """Build missing programs, and print how long it took."""
     programs = [*_programs(arguments)]
     name = arguments.name
     toolchain = smpi() if name == SIMGRID else library.ensure(name, say=tell.say)
@@ -115,7 +114,6 @@ def _build(arguments: argparse.Namespace, tell: Teller) -> None:
 
 
 def _programs(arguments: argparse.Namespace) -> Iterator[KernelProgram]:
-    """Yield the requested programs. Raise UserError for unknown kernels."""
     if arguments.kernels is None:
         for kernel in halobench.names():
             yield from halobench.programs(kernel)

@@ -25,7 +25,6 @@ NO_DIFFERENCE = 0.02
 """NO_DIFFERENCE is the share of bytes by which two mappings must differ, because METIS' cuts of the
 same graph differ by as much."""
 _GRAPH, _HIERARCHY = "graph", "hierarchy"
-"""Mappings that are made for the traffic: by METIS, and by SharedMap if its library is there."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,6 @@ def _names(nodes: int) -> tuple[str, ...]:
 
 
 def _mapped(name: str, found: CountedBytes, nodes: int, cluster: Cluster) -> _Mapped | None:
-    """None for a mapping that can't be made here."""
     mapping, seed = name, None
     if name == _GRAPH:
         mapping = ",".join(map(str, counted_bytes.by_graph(found, nodes)))
@@ -107,7 +105,6 @@ def _mapped(name: str, found: CountedBytes, nodes: int, cluster: Cluster) -> _Ma
 def _as_data(
     profile: Path, cluster: Cluster, found: CountedBytes, mapped: list[_Mapped], best: _Mapped
 ) -> Mapping[str, Any]:
-    """The advice for programs: bytes of the whole run."""
     return {
         "schema": "haloscope.traffic-advice/1",
         "profile": str(profile),
@@ -137,7 +134,6 @@ def _show(
     out: Path,
     screen: Console,
 ) -> None:
-    """The advice for people."""
     block, nodes = mapped[0], best.candidate.nodes
     ranks = f"{count(found.ranks, 'rank')} on {count(nodes, 'node')} of {cluster.name}"
     total = size(int(found.matrix.sum()))

@@ -208,14 +208,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _machine(table: PaperTable) -> list[str]:
-    """The cluster file of rows of a table that has several."""
     return [str(table.facts["cluster_file"])] if table.machines else []
 
 
 def _show(
     table: PaperTable, cells: Sequence[PredictedCell], arguments: argparse.Namespace, out: Screen
 ) -> list[Table]:
-    """A published table beside its predictions, their errors, and where these are."""
     caption = ", ".join([table.caption, *_machine(table)])
     out.print(Text(f"{table.paper}, table {table.id}: {caption}", style="bold"))
     if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
@@ -237,7 +235,6 @@ def _conclude(
     clusters: Mapping[str, Sequence[str]],
     out: Screen,
 ) -> None:
-    """All tables summed up; the files that were asked for. clusters: by table."""
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
         every = [
@@ -263,7 +260,6 @@ def _conclude(
 
 
 def _recorded(paper: str, name: str) -> list[KnownCell]:
-    """The paper's cells in a result folder. UserError where there are none."""
     dossier = open_folder(Path(name))
     host = str((dossier.machine or {}).get("host"))
     if not (found := list(plan_cells(paper, dossier.cases, host))):
@@ -281,7 +277,6 @@ def _replicates(arguments: argparse.Namespace) -> Replicates | None:
 
 
 def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> None:
-    """Print the assumed numbers by their effect on predictions, then other assumptions."""
     if found:
         out.print(f"Change of the predictions if an assumed value of {cluster.name} is multiplied")
         out.print(f"by {FACTOR:g} (over cells with published values, if there are any):")
@@ -302,7 +297,6 @@ def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> 
 
 
 def _untried(cluster: Cluster) -> dict[str, list[str]]:
-    """Return the assumptions that are not varied, by reason."""
     fixed = [one for one in assumed(cluster) if one.value is not None and not one.scalable]
     return {
         "not a number": [one.where for one in assumed(cluster) if one.value is None],
@@ -311,12 +305,10 @@ def _untried(cluster: Cluster) -> dict[str, list[str]]:
 
 
 def _report(document: Document, folder: str, out: Screen) -> None:
-    """Write a report, and print its path."""
     out.print(f"report: {writing.write_apart(document, Path(folder))}", soft_wrap=True)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """Yield problems of options before minutes are spent on simulations."""
     if arguments.paper == "local":
         for option in ("sensitivity", "table"):
             if getattr(arguments, option):
@@ -365,7 +357,6 @@ def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 
 def _local(arguments: argparse.Namespace) -> int:
-    """Measure unless records are given, predict what they have, show both."""
     tell, out = Teller(Screen(stderr=True)), Screen()
     given = arguments.folders
     folder, code = (Path(given[0]), 0) if given else _measure_local(tell)

@@ -37,7 +37,6 @@ examples:
 exit codes: 0 success, 2 usage error or no result folder
 """
 _EVERY_S = 2.0
-"""_EVERY_S is how often the records are looked at: a launch seldom takes less."""
 _WIDTH = 60
 _CASES = 12
 _HOSTS = 5
@@ -99,7 +98,6 @@ def _line(text: str, style: str = "") -> Text:
 
 
 def _cases(now: Watched) -> Iterator[RenderableType]:
-    """The cases with the widest intervals first; those without one before them."""
     ordered = sorted(now.cases, key=lambda one: -(one.half_width if one.half_width else 1e9))
     table = Table(box=None, padding=(0, 1, 0, 0), width=_WIDTH)
     table.add_column("case, widest interval first", ratio=1, no_wrap=True, overflow="ellipsis")

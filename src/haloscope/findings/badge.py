@@ -51,7 +51,6 @@ def _more(grades: Sequence[Grade], shown: int = _GRADES) -> list[str]:
 
 
 def _elsewhere(one: Grade) -> str:
-    """The layout of the published values, if a case has more or fewer nodes or processes."""
     nouns = {
         "nodes": (one.band.nodes, ("node", "nodes")),
         "ppn": (one.band.ppn, ("process per node", "processes per node")),
@@ -69,7 +68,6 @@ def _elsewhere(one: Grade) -> str:
 
 
 def _from(one: Grade) -> str:
-    """What the band of a case without published values is from."""
     if one.band.basis is Basis.WIDEST:
         return f" (widest error known: {one.band.of})"
     way = ", another variant" if one.band.basis is Basis.VARIANT else ""

@@ -47,7 +47,6 @@ def compared(finding: Finding) -> str:
 
 
 def _no_difference(finding: Finding, every: Sequence[Claim]) -> str:
-    """Of settings that show no difference, and others with the same time: that none differs."""
     by_verdict = {part.verdict: part for part in every}
     if by_verdict.keys() != {Verdict.NO_DIFFERENCE, Verdict.EQUAL}:
         return ""
@@ -108,7 +107,6 @@ VERDICTS: Mapping[Verdict | None, str] = MappingProxyType(
 
 
 def _clause(finding: Finding, part: Claim) -> str:
-    """One verdict of several, with where it holds."""
     at, ratio = place_of(finding, part), part.ratio
     told = VERDICTS[part.verdict]
     if ratio and part.verdict is Verdict.FASTER:
@@ -119,7 +117,6 @@ def _clause(finding: Finding, part: Claim) -> str:
 
 
 def _error(part: Claim) -> str:
-    """Of simulated times that show no difference: the error that it does not exceed."""
     band = part.band or (part.ratio.estimate.band if part.ratio else None)
     if band is None or part.verdict is not Verdict.NO_DIFFERENCE:
         return ""
@@ -132,7 +129,6 @@ def needed(part: Claim) -> str:
 
 
 def _most(part: Claim) -> str:
-    """Where a ratio of several is greatest, and the median."""
     if part.ratio is None:
         return ""
     one, inverse = part.ratio, part.verdict is Verdict.SLOWER
@@ -180,7 +176,6 @@ def _together(several: Sequence[Settings]) -> str:
 
 
 def _winner(finding: Finding, part: Claim) -> Iterator[str]:
-    """Who is fastest, and how much longer another takes: a clause each."""
     at = place_of(finding, part)
     where = f"{at}, " if at else ""
     time = value_of(part, finding.metric) if part.estimate else ""

@@ -58,10 +58,7 @@ class Legend:
 
 
 def legend(findings: Sequence[Finding]) -> Legend:
-    """Numbers for the caveats of some findings, in the order of the closed list.
-
-    Findings of no topic are of the report itself, and have none of its measurements' caveats.
-    """
+    """Numbers for the caveats of some findings, in the order of the closed list."""
     marked = [one for one in findings if one.shape is not FindingShape.WARNING]
     measured = [one for one in marked if one.topic]
     used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]
@@ -75,7 +72,6 @@ def legend(findings: Sequence[Finding]) -> Legend:
 
 
 def _head(finding: Finding) -> str:
-    """What was asked, with the settings that all cases share."""
     common = words({key: value for key, value in finding.common.items() if key != "kernel"})
     return f"{finding.question} ({common})" if common else finding.question
 
@@ -103,7 +99,6 @@ class KeyFigure:
 
 
 _RATIOS = (FindingShape.TREND, FindingShape.COMPARISON)
-"""_RATIOS are the shapes whose first number is a ratio."""
 
 
 def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
@@ -133,7 +128,6 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
 
 
 def _sure(estimate: Estimate, scale: Scale = PLAIN) -> str:
-    """The interval of a number at the top of a report; of a simulated one its error."""
     told = interval(estimate, scale)
     return told or (f"error of the simulation {within(estimate.band)}" if estimate.band else "")
 
@@ -168,7 +162,6 @@ def _one_apart(subjects: Sequence[Settings]) -> str:
 
 
 def _merged(subjects: Sequence[Settings], with_nodes: bool) -> str:
-    """Settings in words, with all values of the one that differs."""
     name = _one_apart(subjects)
     every = listed([str(one[name]) for one in subjects]) if name else ""
     own = words({**subjects[0], name: every} if name else subjects[0])
@@ -178,7 +171,6 @@ def _merged(subjects: Sequence[Settings], with_nodes: bool) -> str:
 
 
 def _trend(finding: Finding) -> str:
-    """How a metric changes from a reference on."""
     return joined([_step(finding, part) for part in finding.parts])
 
 
@@ -246,7 +238,6 @@ def _against_bound(finding: Finding, part: Claim) -> str:
 
 
 def _published(finding: Finding) -> str:
-    """Ours beside what papers have."""
     return joined([_beside(finding, part) for part in finding.parts])
 
 
@@ -276,7 +267,6 @@ def _tiny(share: float) -> str:
 
 
 def _warning(finding: Finding, head: str) -> str:
-    """How many are concerned, what of that, the facts, and what to do."""
     told = EXPLAINED[finding.caveats[0]]
     facts = [_fact(finding, part) for part in finding.parts]
     counted = f"{head}: " if head else ""

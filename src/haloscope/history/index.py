@@ -36,7 +36,6 @@ create table launch (
 create index by_case on launch (place, case_id, started);
 """
 _DEPTHS = ("records.jsonl", "*/records.jsonl", "*/*/records.jsonl")
-"""_DEPTHS are how deep below the folder of results a result folder may be."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,6 @@ def _launches(path: Path, root: Path) -> list[IndexedLaunch]:
 
 
 def _prepare(index: sqlite3.Connection) -> None:
-    """Make the tables where they are not there."""
     index.execute("pragma foreign_keys = on")
     (version,) = index.execute("pragma user_version").fetchone()
     if version not in (0, _VERSION):
@@ -129,7 +127,6 @@ def _prepare(index: sqlite3.Connection) -> None:
 
 
 def _update(index: sqlite3.Connection, root: Path) -> None:
-    """Read the folders whose records have changed, and forget those that are gone."""
     known = dict(index.execute("select path, state from folder"))
     there = {
         str(file.parent.relative_to(root)): file
@@ -175,7 +172,6 @@ def _place(raw: Mapping[str, Any]) -> str:
 
 
 def _facts(raw: Mapping[str, Any]) -> dict[str, str]:
-    """What of its surroundings a record has, by name for people."""
     machine, toolchain, git, simulation = (
         raw.get(key) or {} for key in ("machine", "toolchain", "git", "simulation")
     )

@@ -18,7 +18,6 @@ _NVIDIA = "proc/driver/nvidia"
 _AMD = "sys/class/kfd/kfd/topology/nodes"
 _ASKED = ("nvidia-smi", "--query-gpu=pci.bus_id,uuid", "--format=csv,noheader")
 _ANSWER_S = 30.0
-"""_ANSWER_S is how long nvidia-smi may take, which wakes GPUs that sleep."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,6 @@ def _of_amd(root: Path) -> list[GpuFound]:
 
 
 def _whole(said: Mapping[str, str], key: str) -> int:
-    """A number of a node's properties; 0 where there is none, or another word."""
     text = said.get(key, "").strip()
     return int(text) if text.isdecimal() else 0
 

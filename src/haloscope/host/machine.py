@@ -168,10 +168,7 @@ def placements(
 
 
 def _pairs(cpus: Sequence[int], root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Pairs of cores by how they lie to each other, the first of each name the first there is.
-
-    cpus: one of each core. Each is looked at once: a machine may have hundreds.
-    """
+    """Pairs of cores by how they lie to each other, the first of each name the first there is."""
     first_of: dict[tuple[int, tuple[int, ...]], int] = {}  # by socket and last cache
     together: dict[tuple[int, tuple[int, ...]], tuple[int, int]] = {}
     for cpu in cpus:
@@ -191,7 +188,6 @@ def _pairs(cpus: Sequence[int], root: Path) -> Iterator[tuple[str, tuple[int, in
 
 
 def _last_cache(cpu: int, root: Path) -> list[int]:
-    """The processors that share a processor's last cache; itself alone where it has none."""
     indices = (_cpu_path(cpu, root) / "cache").glob("index[0-9]*")
     last = max(indices, key=lambda index: int(_read(index / "level") or 0), default=None)
     text = _read(last / "shared_cpu_list") if last else None

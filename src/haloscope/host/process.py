@@ -33,10 +33,7 @@ def supervised(command: Sequence[str]) -> list[str]:
 
 @cache
 def show_commands() -> None:
-    """Print each command that this process runs from now on, while verbosity asks for it.
-
-    The interpreter reports every command, whichever library starts it.
-    """
+    """Print each command that this process runs from now on, while verbosity asks for it."""
     sys.addaudithook(_show_command)
 
 

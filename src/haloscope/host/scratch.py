@@ -23,7 +23,6 @@ from haloscope.paths import cache_folder
 MEMORY = Path("/dev/shm")
 """MEMORY is where Linux has files that lie in memory, and MPI libraries the memory they share."""
 PREFIX = "haloscope-scratch-"
-"""PREFIX begins the name of every such folder; nothing of another name is swept."""
 SEGMENTS = ("mpich_shm_", "mpich_vci_")
 """SEGMENTS begin the names of what MPICH leaves in MEMORY when ranks are killed, because it can't
 be told to put it into a folder. Open MPI can, and Intel MPI leaves nothing there."""
@@ -116,12 +115,10 @@ def sweep() -> None:
 
 
 _HELD = ".held"
-"""_HELD is the file in each folder that is locked while it is in use, and as old as the folder."""
 
 
 @contextmanager
 def _held(root: Path) -> Iterator[Path]:
-    """A new folder, which is ours until the end, and then gone."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
         try:
@@ -186,7 +183,6 @@ def _taken(held: Path) -> Iterator[float]:
 
 
 def _left() -> Iterator[Path]:
-    """The folders of such a name that are this user's."""
     for root in {Path(tempfile.gettempdir()), MEMORY}:
         with suppress(OSError):
             for path in root.iterdir():
@@ -210,7 +206,6 @@ def _remove_segments(since: float) -> None:
 
 
 def _names_held() -> set[str]:
-    """The names in MEMORY of what a process has mapped, or open."""
     names: set[str] = set()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

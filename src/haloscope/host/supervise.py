@@ -121,10 +121,7 @@ def end_descendants() -> None:
 
 
 def any_left() -> bool:
-    """Whether anything is left below this process: what lost its parent is a child of ours.
-
-    A node has thousands of processes at times, which `descendants` would all have to read of.
-    """
+    """Whether anything is left below this process: what lost its parent is a child of ours."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

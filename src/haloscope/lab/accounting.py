@@ -44,10 +44,7 @@ def slurmdbd_conf(folder: Path) -> str:
 
 
 def begin(head: Cage, folder: Path, where: Callable[[str], str], name: str) -> None:
-    """Start both, and make the cluster of that name known. UserError where they don't.
-
-    where: the path of a program. The controller is started after that.
-    """
+    """Start both, and make the cluster of that name known. UserError where they don't."""
     conf = folder / "slurmdbd.conf"
     conf.touch(mode=0o600)  # slurmdbd takes no other
     conf.write_text(slurmdbd_conf(folder), encoding="utf-8")
@@ -68,7 +65,6 @@ def begin(head: Cage, folder: Path, where: Callable[[str], str], name: str) -> N
 
 
 def _database(head: Cage, folder: Path, where: Callable[[str], str]) -> Path:
-    """Make a database and start its server; the socket that it answers by, to root alone."""
     data, socket, log = folder / "database", folder / "database.socket", folder / "database.log"
     common = ["--no-defaults", "--user=root", f"--datadir={data}", *_SMALL]
     by_socket = ("--auth-root-authentication-method=socket", "--auth-root-socket-user=root")

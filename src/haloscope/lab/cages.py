@@ -21,7 +21,6 @@ from pathlib import Path
 from haloscope.errors import Problem, UserError
 
 MARK = "haloscope-lab:"
-"""MARK begins the last argument of each cage's first process."""
 _UNSHARED = (
     "--mount",
     "--ipc",

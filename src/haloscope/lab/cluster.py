@@ -154,7 +154,6 @@ def _brought_up(lab: Lab, in_use: int, say: Callable[[str], None]) -> RunningLab
 
 
 def _wire(running: RunningLab) -> None:
-    """Join the hosts."""
     lab, made = running.lab, running.cages
     pids = {name: one.pid for name, one in made.items()}
     output_of(["ip", "-batch", "-"], wiring.this_machine(pids))
@@ -205,7 +204,6 @@ def _where(program: str) -> str:
 
 
 def _daemon(program: str) -> list[str]:
-    """A command that starts a daemon of Slurm, and ends when it runs."""
     words = ["-f", str(FOLDER / "slurm.conf")]
     quiet = f'exec "$@" </dev/null >{FOLDER}/{program}.start 2>&1'
     return ["sh", "-c", quiet, program, _where(program), *words]
@@ -262,7 +260,6 @@ def running() -> RunningLab | None:
 
 
 def _require_root() -> None:
-    """UserError for others, who see nothing of a lab."""
     if os.geteuid() != 0:
         what = "only root can see and change a lab"
         raise UserError(Problem("haloscope lab", what, "run this command as root"))
@@ -290,7 +287,6 @@ def _take_down() -> int:
 
 
 def _clear() -> None:
-    """Remove what a lab wrote; what is locked meanwhile stays."""
     if FOLDER.exists():
         for path in FOLDER.iterdir():
             if path.name in (_LOCK, _IN_USE):
@@ -302,14 +298,11 @@ def _clear() -> None:
 
 
 _LOCK = ".lock"
-"""_LOCK is held while a lab comes or goes."""
 _IN_USE = ".in-use"
-"""_IN_USE is held by the hosts of a lab while they live."""
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """While a lab comes or goes. UserError where another command is at that."""
     FOLDER.mkdir(mode=0o755, exist_ok=True)
     lock = FileLock(FOLDER / _LOCK)
     try:

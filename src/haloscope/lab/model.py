@@ -26,11 +26,9 @@ CORES_LIMIT = 256
 """CORES_LIMIT and NODES_LIMIT are the largest numbers that are taken for what was meant: a node
 takes 20 MB of memory, and four of them start in some seconds."""
 _RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
-"""_RATES are tc's units of a rate, in bits a second."""
 _RATES_KEPT = (1e3, 1e11)
 """_RATES_KEPT are the least and the largest rate that are taken: tc's buckets do some more."""
 _DELAYS = {"us": 1e-6, "ms": 1e-3}
-"""_DELAYS are tc's units of a time, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,6 @@ def address(host: str) -> str:
 
 
 GATE = f"{NETWORK}.253"
-"""GATE is this machine's own address in the lab."""
 
 
 def rate_of(text: str) -> float:

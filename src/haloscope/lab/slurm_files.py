@@ -11,12 +11,10 @@ from haloscope.lab.wiring import TRUNK
 
 PARTITION = "lab"
 CLUSTER = "lab"
-"""CLUSTER is what the batch system calls the whole."""
 URGENT = "urgent"
 """URGENT is the partition of the same nodes whose jobs come first: those of PARTITION that are in
 their way are put back into the queue."""
 MAX_MINUTES = 240
-"""MAX_MINUTES is the time limit of both partitions: a lab is for tests, which are shorter."""
 REQUEUED_S = 20
 """REQUEUED_S is how long a job that was put back into the queue waits at least, which is how long
 the batch system's credentials hold: a launch that a busy machine begins later fails. Slurm's own
@@ -94,7 +92,6 @@ def _first_job() -> int:
 
 
 def _partition(lab: Lab, name: str, own: str) -> str:
-    """A partition of all nodes. own: what is said of it besides."""
     nodes = ",".join(lab.names)
     return f"PartitionName={name} Nodes={nodes} {own} MaxTime={MAX_MINUTES} DefaultTime=10 State=UP"
 

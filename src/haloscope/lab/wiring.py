@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from haloscope.lab.model import GATE, HEAD, LINK, Lab, address
 
 TRUNK = "trunk"
-"""TRUNK is the switch that joins the switches of nodes, where there are several."""
 _QUEUE_S = 0.05
 """_QUEUE_S is how long a packet may wait in a link before it is dropped: tc has no default."""
 _LEAST_QUEUE_BYTES = 2**17
@@ -73,7 +72,6 @@ def host_rates(lab: Lab, name: str) -> list[str]:
 
 
 def _limited(lab: Lab, end: str) -> list[str]:
-    """The discipline of one end: a rate by a token bucket, a latency by netem below it."""
     lines, parent = [], "root"
     if lab.rate_bits_per_s is not None:
         rate = round(lab.rate_bits_per_s)

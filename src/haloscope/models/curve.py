@@ -120,7 +120,6 @@ def describe(data: Sweep, intervals: Intervals | None = None) -> BandwidthCurve:
 
 
 def _tail(sizes: Array) -> slice:
-    """The largest sizes, two of them at least."""
     return slice(min(int(np.searchsorted(sizes, sizes[-1] / TAIL)), sizes.size - 2), None)
 
 

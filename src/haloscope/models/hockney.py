@@ -189,14 +189,12 @@ def _extrapolation(ends: Ends, sizes: Array, times_s: Array) -> _Solved:
 
 
 def _taken(sizes: Array, ends: Ends) -> Ends:
-    """Of the sizes that extrapolation may take, the first and the last that are there."""
     small = sizes[_between(sizes, ends.latency_bytes)]
     large = sizes[_between(sizes, ends.bandwidth_bytes)]
     return Ends((float(small[0]), float(small[-1])), (float(large[0]), float(large[-1])))
 
 
 def _elsewhere(taken: Ends) -> Sequence[str]:
-    """Said where the sizes are not those of the report."""
     return [
         f"The {what} is the mean over {_words(own)}: this sweep does not contain all of the "
         f"report's sizes, {_words(theirs)}."
@@ -237,7 +235,6 @@ def _between(sizes: Array, ends: tuple[float, float]) -> npt.NDArray[np.bool_]:
 def _estimates(
     data: Sweep, method: Method, solve: _Solver, how: Intervals
 ) -> tuple[Estimate, Estimate]:
-    """alpha and slope with their intervals."""
     solved = solve(data.x, data.centres_s[None])
     alpha, slope = float(solved.alpha[0]), float(solved.slope[0])
     if how.method == "none":
@@ -260,7 +257,6 @@ def _estimates(
 
 
 def _line_normal(data: Sweep, confidence: float) -> tuple[Estimate, Estimate]:
-    """Normal theory of the straight line."""
     line = fit_lines(data.x, data.centres_s[None])
     freedom, n = data.x.size - 2, data.launches
     return (
@@ -302,7 +298,6 @@ def _bare(value: float, data: Sweep) -> Estimate:
 
 
 def _sense(data: Sweep, method: Method, alpha: Estimate, bandwidth: Estimate) -> Sequence[str]:
-    """What is unphysical about a fit, and why it came about."""
     said = []
     if alpha.value < 0:
         said.append(
@@ -341,6 +336,5 @@ def _why_negative(data: Sweep, bandwidth: float) -> str:
 
 
 def _flat_or_steep(data: Sweep, half_bandwidth: float) -> bool:
-    """Whether the log fit's n_1/2 went to an end of its search."""
     positive = data.x[data.x > 0]
     return bool(half_bandwidth > 0.9e3 * positive[-1] or half_bandwidth < 1.1e-3 * positive[0])

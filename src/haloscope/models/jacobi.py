@@ -34,10 +34,7 @@ class Exchanged:
 
 
 def exchanged(box: Extents, grid: Extents, value_bytes: int = 8) -> Exchanged:
-    """Equation (16), for a box of any shape: L^2 k x 2 x 8 bytes for a cube of L^3 doubles.
-
-    k counts the two faces of every axis along which there is more than one rank.
-    """
+    """Equation (16), for a box of any shape: L^2 k x 2 x 8 bytes for a cube of L^3 doubles."""
     faces = [_face(box, axis) for axis in range(3) if grid[axis] > 1]
     return Exchanged(2 * len(faces), 2.0 * 2 * value_bytes * sum(faces))
 

@@ -236,7 +236,6 @@ def _lines(sizes: Array, times_s: Array) -> Line:
 
 
 def _piece(data: Sweep, own: slice, draws: Array | None, how: Intervals) -> Piece:
-    """One piece of known ends."""
     sizes = data.x[own]
     line = _lines(sizes, data.centres_s[None, own])
     alpha, slope = float(line.intercept[0]), float(line.slope[0])
@@ -284,7 +283,6 @@ def _boundaries(
 
 
 def _sense(pieces: Sequence[Piece]) -> list[str]:
-    """Pieces whose parameters are no latency or bandwidth of anything."""
     said = []
     for piece in pieces:
         if piece.alpha_s.value < 0:

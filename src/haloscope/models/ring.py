@@ -125,7 +125,6 @@ _LACKING = "{}: measured with one number of ranks, which determines no line."
 
 
 def _held(data: Sweep, level: RingLevel) -> list[int]:
-    """Indices of the points within a level."""
     return [i for i, x in enumerate(data.x) if level.first_ranks <= x <= level.last_ranks]
 
 
@@ -158,7 +157,6 @@ def _piece(data: Sweep, level: RingLevel, how: Intervals) -> RingPiece:
 
 
 def _doubts(pieces: Sequence[RingPiece]) -> Iterator[str]:
-    """What lines say that can't be."""
     for index, piece in enumerate(pieces):
         latency_s, name = piece.latency_s.value, piece.level.name
         if latency_s < 0:

@@ -45,9 +45,7 @@ WORST = 0.3
 of other numbers of processes."""
 _RISING = ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")
 POWERS = tuple(Fraction(text) for text in (*(f"-{one}" for one in _RISING[1:7]), *_RISING))
-"""POWERS are the exponents i that are searched."""
 LOGARITHMS = (0, 1, 2)
-"""LOGARITHMS are the exponents j that are searched."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,6 @@ def _terms(powers: Sequence[Fraction]) -> tuple[Term, ...]:
 
 
 TERMS = _terms(POWERS)
-"""TERMS are those that are tried of processes."""
 TERMS_OF_SIZE = _terms([Fraction(text) for text in (*_RISING, "9/4", "7/3", "5/2", "8/3", "3")])
 """TERMS_OF_SIZE are those tried of sizes, as a solve's work grows with the cube of an edge."""
 
@@ -158,7 +155,6 @@ def fit(
 
 
 def _best(x: Array, times: Array, tried: Sequence[Term]) -> tuple[tuple[Term, ...], float]:
-    """The terms of the hypothesis that predicts best, and how well it does."""
     hypotheses: list[list[tuple[Term, ...]]] = [[()], [(term,) for term in tried]]
     falling = [term for term in tried if term.power < 0]
     if falling and x.size >= FEWEST_FOR_TWO:

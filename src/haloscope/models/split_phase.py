@@ -178,20 +178,14 @@ class SplitPhase:
         return float(np.median(np.abs(logs)))
 
     def longest(self, point: int) -> str:
-        """The part that takes longest at a point, over both operations.
-
-        Of moves on a device it is what the device does; launches of all of them are one part.
-        """
+        """The part that takes longest at a point, over both operations."""
         times = {part: done(self.parts_s, part)[point] for part in (MESSAGES, *MOVES)}
         times[STARTING] = starting(self.parts_s)[point]
         return max(times, key=lambda part: times[part])
 
     @property
     def crossings_bytes(self) -> list[float]:
-        """Bytes sent where scatter and messages change places as the one that takes longer.
-
-        Between two measured sizes the ratio of the two is taken as a power of the size.
-        """
+        """Bytes sent where scatter and messages change places as the one that takes longer."""
         ratio = done(self.parts_s, "scatter") / both(self.parts_s, MESSAGES)
         places = list(zip(self.data.remote_bytes, ratio, strict=True))
         found = []
@@ -214,10 +208,7 @@ class SplitPhase:
 
 
 def compose(parts_s: Mapping[str, Array], *, overlap: bool, one_sided: bool = False) -> Array:
-    """Seconds of a step from its parts, by replaying steps one after another.
-
-    overlap: messages travel while ranks copy or launch; otherwise from when their receiver waits.
-    """
+    """Seconds of a step from its parts, by replaying steps one after another."""
     message = ONE_WAY * parts_s[MESSAGES]
     ranks = [_Rank(parts_s) for _ in range(2 if one_sided else 1)]
     ends = []
@@ -299,10 +290,7 @@ def done(parts_s: Mapping[str, Array], part: str) -> Array:
 
 
 def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
-    """Fit a line in pieces to every part by itself; nothing is fitted to the whole.
-
-    Raises ValueError where a part has too few sizes for a line.
-    """
+    """Fit a line in pieces to every part by itself; nothing is fitted to the whole."""
     lines = {part: _line(data, part, intervals) for part in PARTS}
     whole = np.median(data.whole_s, axis=0)
     parts = {part: np.median(times, axis=0) for part, times in data.parts_s.items()}
@@ -326,7 +314,6 @@ def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
 def _line(
     data: PartTimes, part: str, intervals: Intervals | None
 ) -> piecewise_hockney.PiecewiseHockney | None:
-    """The part's line; None where it moves nothing or takes no time."""
     times, at = data.parts_s[part], data.bytes_of(part)
     if np.all(times == 0) or np.all(at == at[0]):
         return None

@@ -32,7 +32,6 @@ _HEADS = {
     "Msg/sec": ("messages_per_s", 1.0),
     "defects": ("defects", 1.0),
 }
-"""The heads of columns: the name of the value, and its factor to SI units."""
 _DECIMAL_SINCE = 2018
 """_DECIMAL_SINCE is the version from which on a Mbyte has 10^6 bytes; it had 2^20 before."""
 _NOT_MEASURED = re.compile(r"\s*\d+\s+(\d+\s+)?(int-overflow|out-of-mem)")
@@ -75,7 +74,6 @@ def read(output: Output) -> list[PrintedRun]:
 
 
 def _read(output: Output, number: int, line: str, table: _Table, version: str | None) -> None:
-    """Read a line below a heading: what it says of its table, heads of columns, or numbers."""
     if found := _RANKS.match(line):
         table.ranks = int(found["ranks"])
     elif found := _GROUPS.match(line):
@@ -99,7 +97,6 @@ def _heads(output: Output, number: int, line: str) -> list[str]:
 
 
 def _add(output: Output, number: int, line: str, table: _Table, version: str | None) -> None:
-    """Add a line of numbers to its table."""
     if table.heads is None:
         what = f"the line {shown(line.strip())} has no column headings above it"
         raise output.error(number, what, "a line such as '#bytes #repetitions t[usec] Mbytes/sec'")

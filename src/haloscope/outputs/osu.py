@@ -100,7 +100,6 @@ def _tables(output: Output) -> Iterator[_Table]:
 
 
 def _head(output: Output, number: int, line: str) -> list[_Column] | None:
-    """The columns of a line of heads; None where it is no such line."""
     words = columns(line.strip().removeprefix("#"))
     if not any(re.search(r"\((us|MB/s)\)|^MB/s$", word) for word in words):
         return None
@@ -129,7 +128,6 @@ def _column(head: str) -> _Column | None:
 
 
 def _add(output: Output, number: int, line: str, table: _Table | None) -> None:
-    """Add a line of numbers to its table."""
     if table is None or table.head is None:
         what = f"the line {shown(line.strip())} has no column headings above it"
         raise output.error(number, what, "a line such as '# Size          Latency (us)'")
@@ -184,7 +182,6 @@ def _run(output: Output, table: _Table) -> PrintedRun:
 
 
 def _ranks(table: _Table) -> int | None:
-    """Processes, where the benchmark's name or its heading says how many."""
     if isinstance(pairs := table.facts.get("pairs"), int):
         return 2 * pairs
     pair = re.fullmatch(r"(MPI(-\w+)? )?(Latency|(Bi-Directional )?Bandwidth)", table.name)

@@ -9,7 +9,6 @@ from haloscope import __version__
 from haloscope.records.record import Record
 
 KERNEL = "pingpong"
-"""KERNEL is the kernel whose records can be printed so."""
 
 
 def osu(record: Record) -> Iterator[str]:
@@ -56,4 +55,3 @@ def _comments(record: Record) -> Iterator[str]:
 
 
 PRINTERS: Mapping[str, Callable[[Record], Iterator[str]]] = {"osu": osu, "imb": imb}
-"""PRINTERS are the benchmarks that a record can be printed as."""

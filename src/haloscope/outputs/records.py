@@ -29,7 +29,6 @@ _MODES = {
     ("osu", "MPI Bi-Directional Bandwidth"): "bistream",
     ("osu", "MPI Multiple Bandwidth / Message Rate"): "stream",
 }
-"""_MODES are the modes of `pingpong` that time what a benchmark times."""
 _OPERATIONS = {
     "allreduce": "allreduce",
     "bcast": "bcast",
@@ -42,7 +41,6 @@ _OPERATIONS = {
     "scatter": "scatter",
     "barrier": "barrier",
 }
-"""_OPERATIONS are those of `collectives`, by the names that OSU and IMB have for them."""
 _WINDOW = 64
 """_WINDOW is how many messages OSU's bandwidth tests send before they wait, unless told else."""
 _IN_FLIGHT_BYTES = 64 * 2**20
@@ -90,7 +88,6 @@ def records(
 
 
 def _operation(run: PrintedRun) -> str | None:
-    """The operation of `collectives` that a run has timed; None where it is none."""
     name = re.sub(r"^MPI (.*) Latency$", r"\1", run.benchmark)
     return _OPERATIONS.get(slug(name)) if run.tool in ("osu", "imb") and run.rows else None
 
@@ -170,7 +167,6 @@ _RATES = ("bandwidth_bytes_per_s", "messages_per_s")
 
 
 def _table(source: _Source, told: Told) -> dict[str, Any]:
-    """A table of a benchmark that no kernel of halobench is like."""
     run = source.run
     points = [_point(row, None, _time(row), row.results) for row in run.rows]
     raw = _record(_kernel(run), run.params, [source], told)
@@ -181,7 +177,6 @@ def _table(source: _Source, told: Told) -> dict[str, Any]:
 
 
 def _summary(source: _Source, told: Told) -> dict[str, Any]:
-    """A run that is one time, with its results."""
     run = source.run
     raw = _record(_kernel(run), run.params, [source], told)
     phases = [
@@ -200,7 +195,6 @@ def _swept(
     sources: Sequence[_Source],
     told: Told,
 ) -> dict[str, Any]:
-    """A record of a kernel of halobench, whose other parameters have their defaults."""
     params = {**kernels.defaults(kernel), **given, "repetitions": 1}
     raw = _record(kernel, params, sources, told)
     total = sum(point["times_s"][0] for point in points)
@@ -259,7 +253,6 @@ def _size(size: int) -> str:
 
 
 def _layout(source: _Source, told: Told) -> Layout:
-    """Where ranks were. UserError where neither the output nor the user says how many."""
     run = source.run
     ranks = run.ranks or told.ranks
     if ranks is None:
@@ -280,7 +273,6 @@ def _layout(source: _Source, told: Told) -> Layout:
 def _record(
     kernel: str, params: Mapping[str, Any], sources: Sequence[_Source], told: Told
 ) -> dict[str, Any]:
-    """What records of all kinds have; of sources, the first one says where and by what."""
     first = sources[0]
     layout = _layout(first, told)
     toolchain = told.toolchain or first.run.toolchain or "unknown"
@@ -313,7 +305,6 @@ def _record(
 
 
 def _imported(sources: Sequence[_Source]) -> dict[str, Any]:
-    """From what a record was made."""
     outputs = {one.output.name: one.output for one in sources}
     content = hashlib.sha256("\0".join(one.text for one in outputs.values()).encode())
     first = sources[0].run
@@ -330,7 +321,6 @@ def _imported(sources: Sequence[_Source]) -> dict[str, Any]:
 
 
 def _program(source: _Source, units: Mapping[str, str]) -> dict[str, Any]:
-    """The benchmark as the external program that it is."""
     run = source.run
     return {
         "program": {

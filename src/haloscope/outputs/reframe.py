@@ -24,7 +24,6 @@ _UNITS = {
         for k, f in (("", 1.0), ("m", 1e6), ("g", 1e9), ("t", 1e12))
     },
 }
-"""Units that haloscope has a scale for, with their factors; others stay as they are."""
 
 
 def read(output: Output) -> list[PrintedRun]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from haloscope.papers.tables import Paper, PaperTable, PublishedValue, load
 
 _SPEEDUP_STEP = 1e-4
-"""_SPEEDUP_STEP is the unit of the last printed digit of a speedup."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ def exact_times(table: PaperTable) -> dict[tuple[PublishedValue, ...], ExactTime
 
 
 def _serial(paper: Paper, name: str) -> dict[PublishedValue, tuple[float, float]]:
-    """Time and unit of its last digit of one process, by mesh."""
     table = paper.table(name)
     return {
         row["n"]: (float(time), table.resolution_s or 0.0)

@@ -155,7 +155,6 @@ def read_rows(
 
 
 def _lines(path: Path) -> list[list[str]]:
-    """The cells of a CSV file, line by line; at least one. UserError where it is no such file."""
     try:
         with opened(path) as binary:
             require_utf8(path, binary.peek(4))

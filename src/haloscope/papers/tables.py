@@ -170,7 +170,6 @@ class PaperTable:
         return PublishedCell(value, text, max(0.0, value - half) if half else value, value + half)
 
     def _distinct(self, column: str) -> list[str]:
-        """The values of a column as text, in the order of the file."""
         return list(dict.fromkeys(text[column] for text in self.texts))
 
     def _list(self) -> Grid:

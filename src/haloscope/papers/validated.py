@@ -73,10 +73,7 @@ class ValidatedCell:
 
 
 def program_of(settings: Mapping[str, object]) -> str:
-    """What is validated apart: a kernel's variant, and the memory that it works in.
-
-    The host's memory is only named for a kernel without variants.
-    """
+    """What is validated apart: a kernel's variant, and the memory that it works in."""
     variant, memory = settings.get("variant"), f"memory={settings.get('memory') or 'host'}"
     if variant is None:
         return memory

@@ -21,7 +21,6 @@ from haloscope.programs.schema import BUILT_IN, ProgramFile, ProgramParameter, R
 from haloscope.programs.trust import Trusted
 
 NamedValues = Mapping[str, object]
-"""By the name that stands in braces, what stands for it."""
 _BRACED = re.compile(r"\{\{|\}\}|\{(\w*)\}")
 
 
@@ -128,7 +127,6 @@ def of_a_launch(ranks: int, nodes: int, threads: int) -> dict[str, object]:
 
 
 def _typed(kind: str, value: object) -> object:
-    """A value of a parameter's type, where it is a text that says one."""
     as_text = isinstance(value, str) and kind in ("integer", "real")
     as_whole = isinstance(value, int) and not isinstance(value, bool) and kind == "real"
     if not as_text and not as_whole:
@@ -140,7 +138,6 @@ def _typed(kind: str, value: object) -> object:
 
 
 def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
-    """What does not fit together in a file whose every key is as it may be."""
     known = {*BUILT_IN, *said.parameters, *said.needs}
     for kind, names in (("parameters", said.parameters), ("needs", said.needs)):
         for name in sorted({*names} & {*BUILT_IN}):
@@ -168,7 +165,6 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
 
 
 def _filled_texts(said: ProgramFile) -> Iterator[tuple[str, str]]:
-    """Every text in which names in braces stand for something, and where it stands."""
     yield from ((dotted(("command", i)), word) for i, word in enumerate(said.command))
     yield from ((f"environment.{key}", text) for key, text in said.environment.items())
     for name, need in said.needs.items():
@@ -181,7 +177,6 @@ def _filled_texts(said: ProgramFile) -> Iterator[tuple[str, str]]:
 
 
 def _of_results(file: Path, said: ProgramFile) -> Iterator[Problem]:
-    """Results that are named and not there, or are not of a kind that could be meant."""
     scalars = {*_numbers(said.parameters), *_numbers(said.results)}
     for name, one in said.results.items():
         if one.per is not None and (one.per not in scalars or one.per == name):
@@ -193,12 +188,10 @@ def _of_results(file: Path, said: ProgramFile) -> Iterator[Problem]:
 
 
 def _numbers(declared: Mapping[str, ProgramParameter] | Mapping[str, ResultRead]) -> list[str]:
-    """Those that are one number each."""
     return [name for name, one in declared.items() if one.type in ("integer", "real")]
 
 
 def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
-    """Checks of what is not there, or of what can't be checked so."""
     results, given = said.results, _numbers(said.parameters)
     for index, check in enumerate(said.verify):
         where = f"{file}: {dotted(('verify', index))}"
@@ -221,7 +214,6 @@ def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
 
 
 def _problem(file: Path, detail: ErrorDetails) -> Problem:
-    """One thing that is wrong: where, what, and what the key may be."""
     model, place, description = _described(detail["loc"])
     where = f"{file}: {dotted(place)}".rstrip(": ")
     key = str(place[-1]) if place else ""
@@ -269,7 +261,6 @@ def _described(
 
 
 def _table_in(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
-    """The table that a key has inside, if any; and whether it has several, by name or number."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation, False
     many = get_origin(annotation) in (list, dict)

@@ -19,7 +19,6 @@ from haloscope.toolchains.library import Toolchain, prefix_of
 from haloscope.toolchains.transport import Family
 
 ASK_LIMIT_S = 60.0
-"""ASK_LIMIT_S is how long an executable may take to tell of itself, in seconds."""
 _OUTPUT = 1 << 20
 _ABI: Mapping[str, tuple[str, tuple[Family, ...]]] = {
     "40": ("Open MPI's", ("openmpi",)),
@@ -141,7 +140,6 @@ def hash_of(executable: Path) -> str:
 
 
 def _looked_for(need: Need) -> tuple[Path | None, str]:
-    """Where a need is; or why it is not there, as the beginning of a sentence that says more."""
     for where, path in _candidates(need):
         if why := _unfit(need, path):
             return None, f"{where}: {path} {why}; "
@@ -150,7 +148,6 @@ def _looked_for(need: Need) -> tuple[Path | None, str]:
 
 
 def _candidates(need: Need) -> Iterator[tuple[str, Path]]:
-    """Paths that a need may have, and what names each."""
     if need.variable and (given := os.environ.get(need.variable)):
         yield need.variable, Path(given).absolute()
     if need.added and need.below:
@@ -165,7 +162,6 @@ def _below(added: str, pattern: str) -> list[Path]:
 
 
 def _unfit(need: Need, path: Path) -> str | None:
-    """What is wrong with what lies at a path; None where nothing is."""
     if need.kind == "folder":
         if not path.is_dir():
             return "is not a folder"
@@ -189,7 +185,6 @@ def _executable(word: str, folder: Path) -> Path | None:
 
 
 def _no_executable(word: str, program: ExternalProgram) -> str:
-    """Why what a command begins with can't be run, and what to do."""
     if "/" in word and (program.folder / word).is_file():
         return f"{program.folder / word} is not executable; run chmod +x on it"
     return f"command not found: {word}; build it, or correct {program.trusted.file}"
@@ -198,7 +193,6 @@ def _no_executable(word: str, program: ExternalProgram) -> str:
 def _version(
     program: ExternalProgram, needs: Mapping[str, Path], toolchain: Toolchain
 ) -> tuple[str | None, str | None]:
-    """What its executables say of themselves: a version, and what is wrong with one."""
     version = None
     for name, need in program.said.needs.items():
         if not need.ask:
@@ -221,6 +215,5 @@ def _version(
 
 @cache
 def _asked(words: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> tuple[int, str]:
-    """The exit code of a command, and what it printed."""
     ended = process.run(words, {**os.environ, **dict(variables)}, ASK_LIMIT_S, tail=_OUTPUT)
     return ended.code, ended.output

@@ -23,9 +23,7 @@ from haloscope.programs.schema import (
 from haloscope.quantities import count
 
 LARGEST_BYTES = 2**62
-"""LARGEST_BYTES is the largest size of a point that is taken: records have integers of 64 bits."""
 SHOWN = 80
-"""SHOWN is the largest number of characters of a program's line that a reason has."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,6 @@ def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
 
 
 def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) -> str | None:
-    """Why it did not run on the ranks and threads that were asked for; None if it did."""
     for what, pattern, requested in (
         ("rank", said.output.ranks, asked.ranks),
         ("thread", said.output.threads, asked.threads),
@@ -115,7 +112,6 @@ def _measured(
 
 
 def _timed(time: TimeRead, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The times of a step."""
     steps = _steps(time.per, params)
     found = [one[1] for one in re.finditer(time.pattern, text, re.MULTILINE)]
     if not found:
@@ -125,7 +121,6 @@ def _timed(time: TimeRead, text: str, params: Mapping[str, Any]) -> dict[str, An
 
 
 def _time(time_s: float, printed: str) -> float:
-    """A time that some step can have taken. UnreadableError for any other."""
     if not 0 < time_s < inf:
         raise UnreadableError(f"invalid time in the output: {printed}")
     return time_s
@@ -172,7 +167,6 @@ def _swept(
 
 
 def _size(printed: str, unit: str) -> int:
-    """A size in bytes; in another unit, as it is printed. UnreadableError for none."""
     factor = SIZES.get(unit, 1)
     size = _number(printed, whole=factor == 1) * factor
     if not 0 <= size <= LARGEST_BYTES or size != int(size):
@@ -195,7 +189,6 @@ def _lines(asked: PointsRead, text: str) -> Iterator[tuple[re.Match[str], str | 
 
 
 def _time_of(line: re.Match[str], asked: PointsRead, moved: float, steps: int) -> float:
-    """Seconds of a step at one size, from the time or the bandwidth that is printed."""
     if "time" in line.groupdict():
         return _time(_number(line["time"]) * UNITS[asked.unit] / steps, line["time"])
     if not moved:
@@ -208,7 +201,6 @@ def _time_of(line: re.Match[str], asked: PointsRead, moved: float, steps: int) -
 
 
 def _steps(per: int | str, params: Mapping[str, Any]) -> int:
-    """How many steps a printed time is of."""
     steps = int(params[per]) if isinstance(per, str) else per
     if steps < 1:
         raise UnreadableError(f"{per} is {steps}, but a time needs at least 1 step")
@@ -253,7 +245,6 @@ def results(
 def _divided(
     name: str, one: ResultRead, found: Mapping[str, Any], params: Mapping[str, Any]
 ) -> Any:
-    """A result over what it is divided by."""
     if one.per is None or found[name] is None:
         return found[name]
     if not (by := params[one.per] if one.per in params else found[one.per]):
@@ -306,7 +297,6 @@ def _wrong(
 
 
 def _of_reference(said: ProgramFile, index: int, asked: Asked) -> dict[str, Any]:
-    """What a check needs of its reference. UnreadableError where it is not in there."""
     check = said.verify[index]
     needed = [one for one in (check.result, check.by) if one is not None]
     theirs = results(said, asked.references[index], asked.params, needed)
@@ -330,7 +320,6 @@ def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
 def _together(
     check: Check, found: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> tuple[list[Any], list[Any], str]:
-    """The values of an output and of a reference that belong together, and how many these are."""
     mine, wanted = found[str(check.result)], theirs[str(check.result)]
     if not isinstance(mine, list) or not isinstance(wanted, list):
         return [mine], [wanted], ""
@@ -348,7 +337,6 @@ def _together(
 
 
 def _beyond(check: Check, values: Sequence[float], known: Mapping[str, Any]) -> str | None:
-    """Which value is beyond a check's bounds, and which one; None where none is."""
     least = known[check.least] if isinstance(check.least, str) else check.least
     most = known[check.most] if isinstance(check.most, str) else check.most
     for value in values:
@@ -364,7 +352,6 @@ def _found(pattern: str, text: str) -> re.Match[str] | None:
 
 
 def _nothing(pattern: str, text: str) -> str:
-    """That a pattern is not in a text, and how that text ends."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     ends = f"its last line is {lines[-1][:SHOWN]!r}" if lines else "it is empty"
     return f"nothing matches '{pattern}'; {ends}"

@@ -22,9 +22,7 @@ from haloscope.paths import share
 from haloscope.programs.schema import NAME
 
 FILE = "program.toml"
-"""FILE is what the file is called that says what a program is, in a folder of its name."""
 VARIABLE = "HALOSCOPE_PROGRAMS"
-"""VARIABLE is the variable that names a user's folder of programs."""
 
 
 @dataclass(frozen=True)

@@ -34,17 +34,12 @@ from haloscope.study.case import Layout, identity
 ROUNDED = 1 + 1e-9
 """ROUNDED is by how much a mean of equal numbers may be off."""
 SHOWN = 60
-"""SHOWN is the largest number of characters of a wrong value that a message has."""
 
 
 def wrong(
     raw: Mapping[str, Any], declared: type, right: Mapping[str, Any] | None = None
 ) -> str | None:
-    """What is wrong with a record, in words; None where nothing is. declared: `Record`.
-
-    right: another of its case that nothing is wrong with. What is the very same object in both
-    is not looked at again.
-    """
+    """What is wrong with a record, in words; None where nothing is. declared: `Record`."""
     try:
         if right is None or right.keys() - raw.keys():
             _checks(declared).validate_python(raw)
@@ -67,7 +62,6 @@ def wrong(
 
 
 def _untimed(raw: Mapping[str, Any]) -> str | None:
-    """What a good launch has no time of, or no size."""
     if kernels.sweeps(raw["kernel"]) and not raw.get("points"):
         return "points"
     for kind in ("points", "parts"):
@@ -86,7 +80,6 @@ def _has_settings_of(raw: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
 
 
 def _no_settings(raw: Mapping[str, Any]) -> str | None:
-    """What can't be a case's settings, or is not that of its id."""
     if problem := _no_setting(raw):
         return problem
     layout = raw["layout"]
@@ -114,10 +107,7 @@ def _too_short(raw: Mapping[str, Any]) -> str | None:
 
 
 def _beyond(raw: Mapping[str, Any]) -> str | None:
-    """What of an answer that is said to be good is not within the kernel's own bound.
-
-    There is none for a fixed count of iterations, and for what was not looked at.
-    """
+    """What of an answer that is said to be good is not within the kernel's own bound."""
     found = raw.get("result") or {}
     named = [name for name in found if name.endswith(kernels.BOUND)]
     for name in dict.fromkeys([*named, *kernels.bounds(raw["kernel"])]):
@@ -131,7 +121,6 @@ def _beyond(raw: Mapping[str, Any]) -> str | None:
 
 
 def _too_many(params: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
-    """Which numbers of a solve are not those of its mesh, or beyond its limits."""
     n = params["n"]
     if found["points"] != n * n:
         return f"result.points: invalid value {found['points']} with n = {n}"
@@ -152,7 +141,6 @@ def _no_setting(raw: Mapping[str, Any]) -> str | None:
 
 
 def _no_point(raw: Mapping[str, Any]) -> str | None:
-    """Which part is of a point that is not there; a timeline that is not of all of them."""
     points = max(1, len(raw.get("points") or ()))
     for index, part in enumerate(raw.get("parts") or ()):
         if part["point"] >= points:
@@ -163,7 +151,6 @@ def _no_point(raw: Mapping[str, Any]) -> str | None:
 
 
 def _no_phase(raw: Mapping[str, Any]) -> str | None:
-    """Which phase's time is none over ranks: the fastest's, their mean, the slowest's."""
     for index, phase in enumerate(raw.get("phases") or ()):
         for key in ("time_s", "median_s"):
             time = phase.get(key) or {}
@@ -211,7 +198,6 @@ def _shortest(
 
 
 def _id(raw: Mapping[str, Any]) -> str:
-    """The id of the case with a record's settings."""
     asked, name = _asked(raw["layout"]), raw["toolchain"]["name"]
     return identity(raw["kernel"], raw["params"], asked, name, raw.get("transport"))
 
@@ -269,7 +255,6 @@ def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema
 
 
 def _values(hint: Any, key: Key) -> CoreSchema:
-    """What a key may be: its type, narrowed to what its description says."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         (one,) = (each for each in inside if each is not types.NoneType)

@@ -10,9 +10,7 @@ from pathlib import Path
 from haloscope.errors import Problem, UserError
 
 JOBS = ("jobs/jobs.json", "jobs/check.json", "jobs/driver.json")
-"""What a batch system's jobs of a folder leave there."""
 FILES = ("study.toml", "plan.json", "plan.json.new", "records.jsonl", ".lock", "heartbeat.json")
-"""What is read of a result folder, and written in place."""
 REPORTS = ("report.html", "report.md", "report.tex")
 FOLDERS = ("figures", "tables", "jobs")
 
@@ -41,7 +39,6 @@ def enclosed(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _foreign(path: Path) -> str | None:
-    """What is wrong with what has the name of a result folder's part; None for nothing."""
     try:
         status = path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -258,10 +258,7 @@ class ResultFolder:
             raise UserError(Problem(str(self.plan), f"damaged: {error}", remedy)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:
-        """The launches without a good record yet, and how many of them were tried before.
-
-        What can't run here (absent) is not tried again.
-        """
+        """The launches without a good record yet, and how many of them were tried before."""
         outcomes = {one.key: one.outcome for one in attempts(self.records)}  # the last ones
         done = ("ok", "absent")
         left = [

@@ -30,14 +30,10 @@ FASTEST = 1e21
 """FASTEST is the largest rate: a thousand times what the fastest machine of all computes."""
 
 Declaration = Mapping[str, Any]
-"""One parameter or result: name, type, minimum, maximum, choices (of a parameter), absent."""
 
 
 def check_parameters(kernel: str, params: Mapping[str, Any]) -> None:
-    """ValidationError where they are not as a kernel's parameters can be, or one is missing.
-
-    But for those in LATER.
-    """
+    """ValidationError where they are not as a kernel's parameters can be, or one is missing."""
     if (checks := _checks().get((kernel, "parameters"))) is not None:
         checks.validate_python({"params": params})
 
@@ -76,12 +72,10 @@ LATER = ("memory", *OF_A_DEVICE)
 """LATER are parameters that kernels have got since, so that older records do not have them: these
 are of the host's memory."""
 BOUND = "_bound"
-"""BOUND ends the name of a result that says how large another one may be."""
 
 
 @cache
 def _checks() -> dict[tuple[str, str], SchemaValidator]:
-    """Made when the first record is read."""
     found = {}
     for kernel, said in declared().items():
         own = _object(said["results"], _result)
@@ -96,7 +90,6 @@ def _checks() -> dict[tuple[str, str], SchemaValidator]:
 
 
 def _whole(inside: Mapping[str, CoreSchema]) -> CoreSchema:
-    """An object with all of these keys."""
     fields = {key: core_schema.typed_dict_field(one) for key, one in inside.items()}
     return core_schema.typed_dict_schema(fields)
 
@@ -175,7 +168,6 @@ def _filled(surface: dict[str, Any]) -> dict[str, Any]:
 
 
 EXTENTS = r"^[1-9][0-9]{0,14}(x[1-9][0-9]{0,14}){0,2}$"
-"""EXTENTS is what lengths along one to three axes look like: 12x10x9."""
 
 
 def _number(one: Declaration) -> CoreSchema:

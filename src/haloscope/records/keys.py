@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 WrittenBy = Literal["halobench", "runner", "campaign"]
-"""Writer of a key: the measured program, its runner, or the campaign."""
 
 SHORTEST_S = 1e-12
 """SHORTEST_S is the smallest time of a step that a record may have, because light itself gets no
 further than a third of a millimetre in it."""
 MOST_RANKS = 10**9
-"""MOST_RANKS is the largest count of processes, nodes or threads that a record may have."""
 LONGEST_S = 1e10
 """LONGEST_S is the largest time that a record may have, because 300 years are no launch."""
 STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter", "sf_grid")

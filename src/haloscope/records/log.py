@@ -72,7 +72,6 @@ def _start_of_last_line(file: int, size: int) -> int:
 
 
 _AT_ONCE = 2**20
-"""_AT_ONCE is how many bytes are looked through at once, because most records have fewer."""
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
@@ -98,7 +97,6 @@ def no_records(path: Path) -> tuple[str, ...]:
 
 
 _Reading = tuple[tuple[Record, ...], tuple[str, ...]]
-"""The records of a file, and what is no record, a sentence a line."""
 
 
 def _kept(path: Path) -> _Reading:
@@ -121,7 +119,6 @@ def _read(path: Path) -> _Reading:
 
 
 WARNED = 5
-"""WARNED is how many invalid lines are reported one by one: many mostly have the same reason."""
 
 
 def whole(

@@ -9,7 +9,6 @@ from typing import Any
 from haloscope.quantities import size
 
 PointKey = tuple[str | None, int]
-"""What a point is of: an operation, where there are several, and a size."""
 
 
 def point_key(point: Mapping[str, Any]) -> PointKey:

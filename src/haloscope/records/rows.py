@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Per = Literal["launches", "repetitions"]
 PER: tuple[Per, ...] = get_args(Per)
 Type = Literal["string", "integer", "number", "boolean", "datetime"]
-"""A type of the values of a column, as Table Schema names it."""
 _Row = Mapping[str, Setting]
 
 
@@ -53,7 +52,6 @@ class Rows:
     per: Per
     columns: tuple[RowColumn, ...]
     left_out: tuple[str, ...] = ()
-    """What no row or column has, and why."""
 
     def __iter__(self) -> Iterator[list[Setting]]:
         """A row after the other, with a value or None for each column."""
@@ -101,7 +99,6 @@ def rows(folder: Path, per: Per) -> Rows:
 
 
 def _place(name: str) -> int:
-    """Settings first, then what is of a launch, of its times, of its results."""
     return 3 if name.startswith("result_") else 2 if name in _OF_EACH else name in _OF_A_LAUNCH
 
 
@@ -126,7 +123,6 @@ def frame(table: Rows) -> polars.DataFrame:
 
 
 def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[_Row]:
-    """The rows of a record."""
     settings = {
         f"param_{name}" if name in _OURS else name: value
         for name, value in settings_of(raw).items()
@@ -175,7 +171,6 @@ def _untimed(raw: Mapping[str, Any], per: Per) -> Iterator[Mapping[str, Any]]:
 
 
 def _lists(raw: Mapping[str, Any]) -> Iterator[str]:
-    """The results that are lists or surfaces."""
     for one in (raw, *(raw.get("points") or ())):
         found = one.get("result") or {}
         yield from (
@@ -205,7 +200,6 @@ _OF_EACH: Mapping[str, tuple[str, str]] = {
     "time_min_s": ("s", "time of one step in the fastest repetition"),
     "time_max_s": ("s", "time of one step in the slowest repetition"),
 }
-"""Columns that stand last, with their units and meanings: of a point, and of its times."""
 _OF_A_LAUNCH: Mapping[str, tuple[str, str]] = {
     "launch": ("", "number of the launch, from 0"),
     "outcome": ("", "ok, wrong, failed, timeout, misplaced, or absent"),
@@ -238,7 +232,6 @@ def _described(name: str, raw: Mapping[str, Any]) -> tuple[str, str]:
 
 @cache
 def _settings() -> dict[str, str]:
-    """What the settings of every case say, as keys of a record."""
     record, layout, toolchain = (
         get_type_hints(one, include_extras=True) for one in (Record, RecordedLayout, ToolchainUsed)
     )
@@ -249,7 +242,6 @@ def _settings() -> dict[str, str]:
 
 
 def _type(name: str, value: Setting) -> Type | None:
-    """The type of a value; None where there is none."""
     if name in _DATES:
         return "datetime"
     if value is None:
@@ -259,14 +251,12 @@ def _type(name: str, value: Setting) -> Type | None:
 
 
 def _common(one: Type | None, other: Type | None) -> Type | None:
-    """The type that values of both types have."""
     if one == other or other is None:
         return one
     return "number" if {one, other} == {"integer", "number"} else other if one is None else "string"
 
 
 def _as(kind: Type, value: Setting) -> Setting:
-    """A value as its column's type."""
     if value is None:
         return None
     if kind == "string" and not isinstance(value, str):

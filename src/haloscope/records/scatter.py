@@ -12,14 +12,10 @@ if TYPE_CHECKING:
     from haloscope.records.record import Record
 
 TIMES = 10
-"""TIMES is how many times its shortest repetition the longest of a launch may take."""
 
 
 def most_apart(record: Record) -> tuple[float, str]:
-    """The longest over the shortest repetition, and where: the most of a sweep's points.
-
-    (1, "") without a time.
-    """
+    """The longest over the shortest repetition, and where: the most of a sweep's points."""
     return max(_ratios(record), default=(1.0, ""))
 
 

@@ -53,7 +53,6 @@ def _skip_line(file: BinaryIO) -> None:
 
 
 _AT_ONCE = 2**21
-"""_AT_ONCE is how many bytes are looked through at once, because many small reads are slow."""
 
 
 def opened(path: Path) -> BinaryIO:

@@ -152,7 +152,6 @@ def compare_cases(
 
 
 def _more_allocations(tests: int) -> str:
-    """Why allocations are too few, and how many decide so many comparisons."""
     needed = launches_needed(tests)
     return (
         "The allocation is the unit: results of one job may not hold on other nodes. "
@@ -177,12 +176,10 @@ def _untouched(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> tuple[tupl
 
 
 def _one_is_emulated(first: MeasuredCase, second: MeasuredCase) -> bool:
-    """Whether one of two that were measured worked on an emulated device, and not the other."""
     return bool(first.launches and second.launches) and first.emulated != second.emulated
 
 
 def _toolchain_differs(first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]) -> bool:
-    """Whether each set has one toolchain, and not the same one."""
     names = [{case.settings.get("toolchain") for case in cases} for cases in (first, second)]
     return all(len(one) == 1 for one in names) and names[0] != names[1]
 
@@ -201,10 +198,7 @@ def _by_settings(
 def _measures(
     first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]
 ) -> list[tuple[Measure, Measure]]:
-    """Their steps, or every point of their sweeps; without a good launch on one side, the step.
-
-    A point that one side lacks has no time there.
-    """
+    """Their steps, or every point of their sweeps; without a good launch on one side, the step."""
     mine, theirs = ([one for case in side for one in measures(case)] for side in (first, second))
     if not all(any(one.sample for one in side) for side in (mine, theirs)):
         return [(step(first[0]), step(second[0]))]
@@ -233,7 +227,6 @@ def _at(
 def _lacking(
     found: Sequence[Contrast], among: Sequence[MeasuredCase], names: tuple[str, str]
 ) -> list[str]:
-    """The points that one side alone has, by case and side."""
     lacking: dict[tuple[str, str], list[str]] = {}
     for one in found:
         sides = one.first, one.second
@@ -248,7 +241,6 @@ def _lacking(
 
 
 _NAMED = 12
-"""_NAMED is the largest number of points that a note names."""
 
 
 def is_lacking(one: Contrast) -> bool:
@@ -258,7 +250,6 @@ def is_lacking(one: Contrast) -> bool:
 
 
 def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contrast]]:
-    """The comparisons of every sweep together, and those that are alone."""
     groups: dict[tuple[str, str], list[Contrast]] = {}
     for one in found:
         groups.setdefault((one.first.case.id, one.first.group), []).append(one)
@@ -327,7 +318,6 @@ def _ratio(one: Contrast) -> float:
 
 
 def _where(one: Contrast, notebook: Notebook) -> tuple[Cell, Cell]:
-    """A ratio, and the point that it is at: a size, or the sign of a parameter."""
     ratio = notebook.estimate(one.ratio, one.second.case)
     if one.first.group == "parameters":
         return ratio, plain(one.first.what.split()[-1])
@@ -354,7 +344,6 @@ def _details(
 
 
 def _is_whole(table: Table) -> bool:
-    """Whether a table has a row for each comparison that it is of."""
     return table.id in (_EVERY, RESULTS)
 
 

@@ -68,8 +68,6 @@ def _values(one: ResultContrast, notebook: Notebook) -> Iterator[Cell]:
 
 
 _DIGITS = 17
-"""_DIGITS tell any two numbers apart."""
 
 
 _SHORT = 40
-"""_SHORT is the largest number of characters of a text in a table."""

@@ -70,10 +70,7 @@ def document(
 
 
 def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Finding]:
-    """In how many comparisons the second is faster or slower, and where most.
-
-    warnings: of what else is not the same in the two folders.
-    """
+    """In how many comparisons the second is faster or slower, and where most."""
     among = [one.first.case for one in compared.contrasts]
     by_verdict: dict[str, list[Contrast]] = {}
     for one in compared.contrasts:
@@ -187,10 +184,7 @@ def larger(one: Contrast, share: float) -> bool:
 
 
 def told(one: Contrast, second: str) -> str:
-    """A comparison in a line: verdict, ratio, and how much longer the second takes.
-
-    second: the name of the second folder.
-    """
+    """A comparison in a line: verdict, ratio, and how much longer the second takes."""
     verdict = f"{second} is {one.verdict}" if one.verdict in _SIGNS else one.verdict
     if one.ratio is None:
         return verdict

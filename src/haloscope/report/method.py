@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from haloscope.records.record import Record
 
 Facts = tuple[tuple[str, str], ...]
-"""Pairs of a name and a text."""
 
 
 def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
@@ -110,7 +109,6 @@ def method(
 
 
 def _simulation(record: Record) -> Mapping[str, Any]:
-    """What a record says of its simulation; nothing for one that was measured."""
     return record.raw.get("simulation") or {}
 
 
@@ -141,7 +139,6 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
 
 
 def _replicates(cases: Sequence[MeasuredCase]) -> str:
-    """Whether times are the same in every launch, or what chance there is in them."""
     if not any(case.replicated for case in cases):
         return (
             "One launch per case: simulated times are deterministic, so neither confidence "
@@ -156,7 +153,6 @@ def _replicates(cases: Sequence[MeasuredCase]) -> str:
 
 
 def _others(records: Sequence[Record]) -> str:
-    """What was assumed of other jobs on the cluster."""
     drawn = [one for record in records if (one := _simulation(record).get("others"))]
     found = sorted({(one["occupancy"], one["traffic"]) for one in drawn})
     return " ".join(
@@ -168,7 +164,6 @@ def _others(records: Sequence[Record]) -> str:
 
 
 def _cut_short(records: Sequence[Record]) -> str:
-    """Which solves were not simulated to their end, and where their number of steps is from."""
     short = [one for record in records if (one := _simulation(record)).get("of_iterations")]
     if not short:
         return ""
@@ -200,7 +195,6 @@ def _messages(records: Sequence[Record]) -> str:
 
 
 def _stopped(plan: Mapping[str, Any]) -> str:
-    """Why cases were launched as often as they were, where the study asked for a precision."""
     rule = plan.get("rule")
     if not rule:
         return ""
@@ -237,7 +231,6 @@ def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
 
 
 def _warmups(case: MeasuredCase) -> list[Warmup]:
-    """Of every size of a case, or of the case."""
     points = sweep(case)
     whole = warmup_if_any([record.times_s for record in case.launches])
     found = [point.warmup for point in points] if points else [whole]
@@ -245,7 +238,6 @@ def _warmups(case: MeasuredCase) -> list[Warmup]:
 
 
 _STARTS = {"barrier": "after a barrier", "round_time": "together by round time"}
-"""How processes start together, in words."""
 
 
 def _timer(records: Sequence[Record]) -> str:
@@ -295,7 +287,6 @@ def _bindings(records: Sequence[Record]) -> list[str]:
 
 
 def _programs(records: Sequence[Record]) -> str:
-    """What is known of external programs' times, places and answers."""
     names = sorted({record.kernel for record in records if record.program})
     if not names:
         return ""
@@ -307,7 +298,6 @@ def _programs(records: Sequence[Record]) -> str:
 
 
 def _program_builds(records: Sequence[Record]) -> str:
-    """Each external program with its version and the hash of its program.toml."""
     builds = {
         f"{record.kernel}{', ' if told['version'] else ''}{told['version'] or ''} "
         f"(program.toml {told['hash']})"

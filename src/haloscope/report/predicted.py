@@ -40,7 +40,6 @@ def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) 
 
 
 def _times(cells: Sequence[PredictedCell]) -> Iterator[Table]:
-    """For each mesh a grid of wall times, by processes and threads down and by nodes across."""
     for n in sorted({int(cell.keys["n"]) for cell in cells}):
         mesh = {
             (int(cell.keys["ppn"]), int(cell.keys["threads"]), int(cell.keys["nodes"])): cell
@@ -71,7 +70,6 @@ def _times(cells: Sequence[PredictedCell]) -> Iterator[Table]:
 
 
 _DOWN = ("n", "size_bytes")
-"""Settings that rows of latencies are told apart by; those across are all others but the first."""
 
 
 def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
@@ -174,7 +172,6 @@ def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) ->
 
 
 def _failures(cells: Sequence[PredictedCell]) -> tuple[str, ...]:
-    """Why there are cells without a prediction; the same reason counts once."""
     reasons = [cell.problem or "no reason recorded" for cell in cells if cell.predicted is None]
     numbers = [cell.drawn.n for cell in cells if cell.drawn]
     drawn = [f"predicted: medians of {max(numbers)}: {REPLICATES}"] if numbers else []

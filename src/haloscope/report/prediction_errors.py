@@ -15,7 +15,6 @@ from haloscope.quantities import count, error
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 FITTED, ONLY_PREDICTED = "set parameters", "only predicted"
-"""What cells are called that set numbers of the cluster file, and all others."""
 NOT_SIMULATED = "not simulated"
 
 
@@ -40,11 +39,9 @@ SKILL = (
     "guessed: cells with a naive estimate (no simulation). skill: 1 - error / error of the "
     "naive estimate. 1 is perfect, 0 is as good as the naive estimate, below 0 is worse."
 )
-"""SKILL is what the columns beside a naive guess mean."""
 
 
 TENTH = "90th percentile: a tenth of the cells have a larger error."
-"""TENTH is what one column of errors means."""
 
 
 def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) -> list[Table]:

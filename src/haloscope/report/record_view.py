@@ -108,7 +108,6 @@ def _headline(record: Record, given: Collection[str]) -> Text:
 
 
 def _badge(record: Record) -> Text | None:
-    """Of a simulated time: whether published ones validate it, and its error."""
     if not record.raw.get("simulation") or record.outcome != "ok":
         return None
     from haloscope.analysis.grouping import group  # only simulations wait for what these load
@@ -120,7 +119,6 @@ def _badge(record: Record) -> Text | None:
 
 
 _SIMGRID_SETTINGS = re.compile(r"^\[[^\]]*\] \[\w+/(INFO|VERBOSE|DEBUG)\] ")
-"""_SIMGRID_SETTINGS are lines in which SimGrid prints its settings."""
 
 
 def _output(record: Record, *, whole: bool) -> Text | None:
@@ -137,7 +135,6 @@ def _output(record: Record, *, whole: bool) -> Text | None:
 
 
 def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]:
-    """What was simulated: the answer too, or a part of the time alone."""
     if not told:
         return []
     answer = (
@@ -163,7 +160,6 @@ def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]
 
 
 def _work(work: Mapping[str, float]) -> list[tuple[str, str]]:
-    """What the algorithm moves, computes and sends, outside collective operations."""
     return [(key, f"{work[key]:,.0f}") for key in ("bytes", "flops", "messages") if key in work]
 
 
@@ -211,7 +207,6 @@ def _in_unit(value: Any, unit: str) -> str:
 
 
 _VALUES = 5
-"""_VALUES is the largest number of values of one result that are shown."""
 
 
 def _parameters(record: Record) -> list[tuple[str, str]]:
@@ -220,7 +215,6 @@ def _parameters(record: Record) -> list[tuple[str, str]]:
 
 
 def _untimed(record: Record) -> RenderableType | None:
-    """The lines of an external program's output that have no valid time."""
     return _section("left out", [(one["line"], one["why"]) for one in _lost(record)])
 
 
@@ -288,7 +282,6 @@ def _points(points: Sequence[Mapping[str, Any]], unit: str) -> RenderableType | 
 
 
 def _parts(record: Record, *, whole: bool) -> RenderableType | None:
-    """Each part of a step, timed by itself: at the smallest and largest sizes, or at all."""
     if not record.parts:
         return None
     timed = {(part["name"], part["point"]): median(part["times_s"]) for part in record.parts}
@@ -316,7 +309,6 @@ def _parts(record: Record, *, whole: bool) -> RenderableType | None:
 
 
 def _scattered(record: Record) -> RenderableType | None:
-    """The warning of times that are of several things, as a report has it."""
     if not is_of_several(record):
         return None
     factor, where = most_apart(record)
@@ -355,7 +347,6 @@ def _provenance(record: Record) -> list[tuple[str, str]]:
 
 
 def _program(told: Mapping[str, Any]) -> dict[str, str | None]:
-    """Which external program ran, and what was looked at of its answer."""
     if not told:
         return {}
     checked = "; ".join(told["checked"]) or "nothing"

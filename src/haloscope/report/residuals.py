@@ -22,7 +22,6 @@ MEANING = (
     "per iteration or message, median. Cells that set numbers of the cluster file are not "
     "included."
 )
-"""MEANING is what the columns of residuals are."""
 
 
 def residual_tables(residuals: Sequence[Residual], of: str) -> list[Table]:

@@ -14,7 +14,6 @@ VERDICTS = (
     "hold; mixed: between these; no cells: none were published. Comparisons within the "
     "rounding of printed digits do not count."
 )
-"""VERDICTS is what is said of a statement's comparisons."""
 
 
 def own_cells(checked: Sequence[tuple[Statement, Assessment]], paper: str) -> list[Table]:
@@ -95,7 +94,6 @@ def simulated(scored: Sequence[Scored]) -> list[Table]:
 
 
 def _undecided(scored: Sequence[Scored]) -> Iterator[str]:
-    """Statements that the simulation does not decide, by their reasons."""
     own = [one for one in scored if one.undecided and one.by_table is None]
     for why in dict.fromkeys(one.undecided for one in own):
         ids = [one.statement.id for one in own if one.undecided == why]

@@ -22,7 +22,6 @@ from haloscope.topics.common.notebook import REPLICATES
 from haloscope.topics.common.table import Table
 
 BAND = 0.1
-"""BAND is the error that the band of a figure ends at, on either side."""
 
 
 def of_paper(
@@ -33,10 +32,7 @@ def of_paper(
     clusters: Mapping[str, Sequence[str]],
     left_out: Sequence[str] = (),
 ) -> Document:
-    """Predictions of published cells: a figure for each unit and reading of the paper.
-
-    clusters: by table, what it was simulated on. left_out: what else its tables have.
-    """
+    """Predictions of published cells: a figure for each unit and reading of the paper."""
     pairs: dict[str, dict[str, list[PredictedCell]]] = {}
     for one in cells:
         name = FITTED if one.fitted else ONLY_PREDICTED
@@ -127,7 +123,6 @@ def marked(made: Document, disturbed: Sequence[str]) -> Document:
 def _of_tables(
     cells: Sequence[PredictedCell], clusters: Mapping[str, Sequence[str]]
 ) -> Iterator[Finding]:
-    """Of each table, how far its cells are off that set no number of the cluster file."""
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table and not cell.fitted]
         where = f", simulated on {listed(clusters[table])}" if table in clusters else ""
@@ -140,7 +135,6 @@ def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
 
 
 def _by_reading(question: str, cells: Sequence[PredictedCell]) -> Iterator[Finding]:
-    """How far they are off, in each way that the paper can be read."""
     readings = [reading for reading in dict.fromkeys(map(_read, cells))]
     relative = any(cell.kind == RELATIVE for cell in cells)
     for reading in readings:
@@ -151,19 +145,16 @@ def _by_reading(question: str, cells: Sequence[PredictedCell]) -> Iterator[Findi
 
 
 def _read(cell: PredictedCell) -> str:
-    """How the paper was read, and of a ratio of times what it is over."""
     if cell.kind != RELATIVE:
         return cell.reading
     return f"{cell.reading}, the time over that on {count(int(str(cell.keys['over'])), 'node')}"
 
 
 def _known(own: Sequence[PredictedCell | PredictedTime]) -> bool:
-    """Whether any has an error."""
     return Errors.of(own).median is not None
 
 
 def _off(question: str, own: Sequence[PredictedCell | PredictedTime]) -> Finding:
-    """The median error and the largest, and how many err to one side."""
     found = Errors.of(own)
     several = count(found.number, "prediction")
     parts = [Claim({"name": f"median of {several}"}, share=found.median)]
@@ -180,7 +171,6 @@ that lie on both sides say something else of a prediction than such of one side.
 
 
 def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> list[Claim]:
-    """The share that is predicted lower, or higher, where most err to one side; of no fit."""
     if any(isinstance(one, PredictedCell) and one.fitted for one in own):
         return []
     errors = [one.error for one in own if one.error is not None]
@@ -194,7 +184,6 @@ def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> list[Claim]:
 
 
 def _not_simulated(cells: Sequence[PredictedCell]) -> Iterator[str]:
-    """Why cells have no prediction."""
     why = Counter(cell.problem or "no reason recorded" for cell in cells if cell.predicted is None)
     for reason, number_of in why.items():
         yield f"Not simulated: {count(number_of, 'cell')}: {reason}"
@@ -214,7 +203,6 @@ def _short(cells: Sequence[PredictedCell]) -> Iterator[str]:
 def _figures(
     pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]], known: str, reading: str = ""
 ) -> Iterator[Figure]:
-    """A figure for each unit. known: what predictions are set against."""
     units: dict[str, dict[str, list[Mark]]] = {}
     for name, own in pairs.items():
         for one in own:
@@ -295,7 +283,6 @@ def _over_known(mark: Mark) -> Mark:
 
 
 def _bands(low: float, high: float, equal: Callable[[float], float]) -> Iterator[Curve]:
-    """What is predicted as known, and the ends of the band around it."""
     for name, factor in (
         ("equal", 1.0),
         (f"± {percent(BAND)}", 1 + BAND),

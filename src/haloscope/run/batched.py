@@ -165,7 +165,6 @@ class BatchPlace:
     def _cant(
         self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]
     ) -> str | None:
-        """Why a case can't run on these nodes; None where it can."""
         placement = case.layout.placement
         if placement and placement != "other-node" and not there[placement]:
             return f"placement '{placement}' does not exist on {self.allocation.nodes[0]}"
@@ -217,7 +216,6 @@ class BatchPlace:
         return ("srun", *where, "--input=none", "--mpi=none")
 
     def _launched_with(self, bench: Workbench) -> dict[str, Build]:
-        """halobench's builds, each with what starts its ranks in this job."""
         return {name: self._started(name, bench) for name in bench.built}
 
     def _started(self, name: str, bench: Workbench) -> Build:

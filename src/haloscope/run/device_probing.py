@@ -21,7 +21,6 @@ from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import parted
 
 TIMEOUT_S = 60
-"""TIMEOUT_S is how long a probe may take, in seconds: the first use of a GPU takes some."""
 _ONCE = ("repetitions=1", "steps=1", "warmup=0")
 _ALONE = ("launches", "kernels=2", "size=16", "first=1", *_ONCE)
 _AWARE = ("memory=device", "mpi=gpu_aware", "sizes=8,1M", *_ONCE)
@@ -33,7 +32,6 @@ _SHARED = "gpus_shared="
 _SAID = re.compile(r"^halobench: (.+)$", re.MULTILINE)
 
 Trial = tuple[tuple[str, ...], int]
-"""The words of what is tried, and on how many ranks."""
 GpuTried = tuple[str, str | None, Trial]
 """An MPI library's name, the transport that is asked of it, and what it is tried with: a library
 may take a GPU's memory by one transport, and end its ranks by another."""

@@ -16,18 +16,15 @@ _OF_A_LIBRARY = {
     "compiler": "compiler changed",
     "flags": "compiler flags changed",
 }
-"""The messages for changes of an MPI library, by key in the plan."""
 _OF_A_PROGRAM = {
     "hash": "program.toml changed",
     "version": "program version changed",
     "executable": "program executable changed",
 }
-"""The messages for changes of an external program."""
 _OF_A_MACHINE = {
     "cluster": "cluster file of the node model changed:",
     "platform": "cluster file changed:",
 }
-"""The messages for changes of a place, besides "machine changed"."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,6 @@ def _known(
     before: Mapping[str, Mapping[str, Any]],
     unknown: dict[str, None],
 ) -> Iterator[tuple[str, str, Any]]:
-    """Name, key and value before of all that is known of both; `unknown` gets what is not."""
     for name, facts in now.items():
         for key in facts:
             if key in before.get(name, {}):

@@ -30,7 +30,6 @@ and at most; half as long again each time that nothing has changed."""
 LOOK_S = 5.0
 """LOOK_S is how often the folder is checked in between, without a query to the batch system."""
 PROGRESS_S = 30.0
-"""PROGRESS_S is the shortest time between two lines of progress."""
 
 
 def follow(
@@ -145,7 +144,6 @@ class Watch:
             self.tell.warn(f"job {job} {ended}: {words}")
 
     def _require_nodes(self) -> None:
-        """UserError where nodes lack something, by what is in the folder."""
         if problems := lacking(self.submission.directory):
             raise UserError(problems)
 
@@ -163,12 +161,10 @@ class Watch:
 
 
 def _failed(state: JobState) -> bool:
-    """Whether a job is known to have ended, and not well; it was not cancelled."""
     return state.over and state.state not in ("COMPLETED", CANCELLED, GONE)
 
 
 def _cancel(submission: Submission) -> None:
-    """Cancel the jobs that wait for what has failed; a batch system may be away."""
     with suppress(NoAnswerError, RefusedError, UserError):
         submission.cancel()
 
@@ -195,7 +191,6 @@ def in_words(states: Mapping[str, JobState]) -> str:
 
 
 def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
-    """No record came of jobs: why, by their states and the ends of what they printed."""
     try:
         states = submission.batch.states(jobs)
     except (NoAnswerError, RefusedError):  # away again: nobody knows them now

@@ -147,7 +147,6 @@ class Planner:
         return Forecast(answer["params"], memory_bytes, tuple(problems), absent, device_bytes)
 
     def _answer(self, *words: str) -> dict[str, Any]:
-        """One question to the program, and its answer."""
         process = self._running()
         if process.stdin is None or process.stdout is None:
             raise ValueError("halobench was started without pipes")
@@ -182,7 +181,6 @@ class Planner:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Let a planning halobench end, as it does when nothing more can be asked."""
     for pipe in (process.stdin, process.stdout, process.stderr):
         with suppress(OSError):
             if pipe is not None:

@@ -149,7 +149,6 @@ def _machine() -> dict[str, Any]:
 
 
 def _calibrated(here: Mapping[str, Any]) -> Cluster | None:
-    """This machine's own cluster file: of its host's name, with its processor and cores."""
     path = cluster_file.ready().get(here["host"])
     if path is None:
         return None

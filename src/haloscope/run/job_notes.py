@@ -22,7 +22,6 @@ from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.study.case import Launch
 
 HEARTBEAT = "heartbeat.json"
-"""HEARTBEAT is the file of a result folder that says what a job was doing last."""
 _END_OF_LOG = 4096
 _LINES_OF_LOG = 3
 

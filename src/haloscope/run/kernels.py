@@ -84,10 +84,7 @@ class Kernels:
 
 
 def names(named: Sequence[Path]) -> list[str]:
-    """The names of all kernels: halobench's, and those of programs that may be run.
-
-    named: program.toml files, or their folders, that the user named.
-    """
+    """The names of all kernels: halobench's, and those of programs that may be run."""
     ours = halobench.names()
     return [*ours, *trust.trusted(named, ours)]
 

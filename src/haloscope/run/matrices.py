@@ -37,16 +37,13 @@ ENDINGS = (".mtx", ".mtx.gz", *matrix_archive.ENDINGS)
 PACKED = {".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip", ".z": "uncompress"}
 """PACKED are endings of files that are packed in a way that is not read, and what unpacks them."""
 GENERATED_ONLY = ("n", "row_length", "bandwidth")
-"""GENERATED_ONLY are the parameters that describe a generated matrix; a file has its own values."""
 GENERATED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("2d5", "2d9", "3d7", "3d27"), ("n",)),
     "random": GENERATED_ONLY,
     "power_law": ("n", "row_length"),
 }
-"""GENERATED has the generated matrices, with those of these parameters that they depend on."""
 GRAPH = "graph"
 _MADE = re.compile(r"-[0-9a-f]{12}$")
-"""_MADE is the end of the names that files in the cache have."""
 _MAGIC = int.from_bytes(b"HALOCSR2", "little")
 _HEADER_WORDS = 6
 _CHECKSUM = 5  #: its place in the header
@@ -109,7 +106,6 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
 
 
 def _refuse_others(value: str) -> None:
-    """Raise UserError for a path of something that is no file with a matrix."""
     path, others = Path(value), f"{', '.join(GENERATED)}, or a Matrix Market file ({_NAMES})"
     if not value:
         raise UserError(Problem("matrix =", "no value", f"give {others}"))
@@ -145,7 +141,6 @@ def refuse_unused(given: Mapping[str, Value], key: str, default: Value) -> None:
 
 
 def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterator[Problem]:
-    """Yield a problem for every parameter of generated matrices that is given with a file."""
     for name in GENERATED_ONLY:
         if name in given:
             what = (
@@ -156,7 +151,6 @@ def _contradictions(given: Mapping[str, Value], key: str, path: Path) -> Iterato
 
 
 def _packed(path: Path) -> Iterator[Problem]:
-    """Yield a problem for a file with an unsupported compression."""
     if tool := PACKED.get(path.suffix.lower()):
         what = f"compressed files of type {path.suffix} are not supported, only gzip and tar"
         yield Problem(str(path), what, f"unpack it: {tool} {in_a_shell(path)}")
@@ -238,7 +232,6 @@ def write(path: Path, matrix: csr_matrix, begins: Numbers | None) -> None:
 
 
 def _is_symmetric(matrix: csr_matrix) -> bool:
-    """Whether a matrix, columns ascending, and its transpose have the same entries."""
     import numpy as np
 
     transpose = matrix.T.tocsr()
@@ -294,7 +287,6 @@ def _whole(path: Path) -> bool:
 
 
 def _nonzeros(path: Path) -> int:
-    """The entries of a matrix that write() wrote, each place once."""
     with path.open("rb") as file:
         return int.from_bytes(file.read(24)[16:], "little")
 
@@ -305,7 +297,6 @@ def _stem(path: Path) -> str:
 
 
 def _hash(path: Path) -> str:
-    """12 hexadecimal digits for what is in a file."""
     try:
         with opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:12]

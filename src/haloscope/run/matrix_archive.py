@@ -65,7 +65,6 @@ def matrix(path: Path, file: BinaryIO) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def _members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
-    """The ordinary files whose names end in .mtx."""
     members = []
     for number, member in enumerate(archive):
         if number == MEMBERS_LIMIT:

@@ -48,7 +48,6 @@ WHOLE = "give a complete, valid Matrix Market file"
 READABLE = "give a readable Matrix Market file; paths are relative to the current folder"
 
 _BANNER = ("%%MatrixMarket", "matrix", "LAYOUT", "FIELD", "SYMMETRY")
-"""_BANNER are the words of the first line of a file."""
 _BLANK = rb"[ \t]"
 _INDEX = rb"[0-9]++"
 _VALUES = {
@@ -262,7 +261,6 @@ def _sizes(text: _Text, layout: str, field: str, symmetry: str) -> Header:
 
 
 def _most_bytes(text: _Text, said: Header) -> int:
-    """How long a file may be whose first lines were read."""
     return text.bytes + COMMENT_BYTES + LINE_BYTES * said.entries
 
 
@@ -363,7 +361,6 @@ def _matrix(text: _Text, said: Header) -> csr_matrix:
 
 
 def _refuse_infinite_sums(text: _Text, matrix: csr_matrix) -> None:
-    """Refuse entries that are given several times and whose sum has no finite value."""
     import numpy as np
 
     finite = np.isfinite(matrix.data)
@@ -377,7 +374,6 @@ def _refuse_infinite_sums(text: _Text, matrix: csr_matrix) -> None:
 
 
 def _from_lines(piece: _Piece, said: Header) -> coo_matrix:
-    """The entries of a piece of a coordinate file; UserError for those out of place."""
     import numpy as np
     from scipy.io import mmread
 

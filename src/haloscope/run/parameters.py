@@ -21,7 +21,6 @@ _LARGEST = 9.0e18
 """What a whole number may be at most: halobench's have 64 bits."""
 
 Wrong = tuple[str, str, str]
-"""A parameter's name, what was given, and what is allowed."""
 
 
 def resolved(kernel: Kernel, given: Mapping[str, str]) -> tuple[dict[str, Any], list[Wrong]]:
@@ -109,7 +108,6 @@ def _number(value: float) -> str:
 
 
 def _refused_sizes(parameter: KernelParameter, text: str) -> Iterator[str]:
-    """Yield for each invalid item of a list what is wrong and what is expected."""
     unit = " bytes" if parameter.unit == "B" else ""
     like = "such as 8,64,1K or 8:4M (doubling; K, M, G for 2^10, 2^20, 2^30)"
     for item in text.split(","):

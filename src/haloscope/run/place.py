@@ -32,10 +32,7 @@ class Place(Protocol):
 
     @classmethod
     def named(cls, name: str, keep: Path | None) -> Self:
-        """The place of this kind with that name. UserError where something is wrong with it.
-
-        keep: where simulated cases' files are to be kept.
-        """
+        """The place of this kind with that name. UserError where something is wrong with it."""
 
     @property
     def name(self) -> str:

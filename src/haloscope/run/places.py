@@ -18,14 +18,10 @@ from haloscope.sites.file import LAB, LAB_UP
 from haloscope.study.capacity import PlaceFacts
 
 KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
-"""Every kind of place; the first that has a name is meant by it."""
 
 
 def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
-    """The place that --on names. UserError where there is none.
-
-    via: the site whose jobs simulate its cases, if it is a simulated cluster.
-    """
+    """The place that --on names. UserError where there is none."""
     for kind in KINDS:
         if kind.has(name):
             found = kind.named(name, keep)

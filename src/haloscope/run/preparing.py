@@ -37,10 +37,7 @@ def prepared(
     planned: Callable[[Workbench], Plan],
     tell: Teller | None,
 ) -> Prepared:
-    """Plan with what is there, then fetch and build what the plan needs, and plan again.
-
-    planned: raises UserError with all that is wrong. tell: None fetches and builds nothing.
-    """
+    """Plan with what is there, then fetch and build what the plan needs, and plan again."""
     there, first = place.preview(wanted)
     if {*there.names} & {*library.PYPI}:  # of runs that name none
         library.refuse_unusable()
@@ -58,7 +55,6 @@ def prepared(
 
 
 def _lacking(place: Place, bench: Workbench, plan: Plan) -> Programs:
-    """What is to be built for a plan: of its cases, and to know what is in it."""
     needed = bench.needed(plan.cases)
     every = {program for name in bench.built for program in needed.get(name, ())}
     alone = [program for program in plan.unchecked if program not in every]

@@ -73,14 +73,10 @@ class NodesAsked:
 
 
 HERE = NodesAsked()
-"""HERE is this machine."""
 
 
 def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Probe:
-    """Let two ranks exchange a few messages while the library says what it does.
-
-    where: the node that they are to run on, or one for each.
-    """
+    """Let two ranks exchange a few messages while the library says what it does."""
     two = Job(
         ranks=2,
         oversubscribe=True,
@@ -108,7 +104,6 @@ def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Prob
 
 
 def _signal(ended: process.Ended) -> int | None:
-    """The signal that killed the launcher or a rank; None where none did."""
     if match := _SIGNAL.search(ended.output):
         return int(match[1] or match[2])
     return ended.code - 128 if ended.code > 128 and not _ABORTED.search(ended.output) else None

@@ -100,7 +100,6 @@ class TimeLeft:
         return len(self._going)
 
     def _done(self, launch: Launch) -> float:
-        """How much of what a launch is expected to take is over."""
         began = self._going.get((launch.case.id, launch.number))
         if began is None:
             return 0.0
@@ -295,7 +294,6 @@ class RunView:
         self._console.print(f"{count} {line}{left}", markup=False, highlight=False, soft_wrap=True)
 
     def _state(self) -> str:
-        """How many launches run, where several do, and the time left."""
         running, seconds = self._left.running, self._left.seconds()
         left = "" if seconds is None else f"about {duration(seconds)} left"
         several = f"{running} running" if running > 1 else ""

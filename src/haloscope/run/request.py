@@ -152,7 +152,6 @@ def _planned(
     folder: ResultFolder,
     every: Sequence[str],
 ) -> Plan:
-    """The cases of a study. UserError with all that is wrong."""
     plan = expand(_with_launches(study, request, site), site, bench.program, draft.where)
     unknown = [
         replace(problem, where=f"{draft.path}: {problem.where}")
@@ -174,14 +173,12 @@ def _planned(
 
 
 def _unsuited(study: Study, draft: Draft, every: Sequence[str]) -> list[Problem]:
-    """Tables and figures that show no kernel of the study, where all of its kernels are known."""
     if any(run.kernel not in every for run in study.runs):
         return []
     return list(suited.unsuited(study, str(draft.path), {*every} - {*halobench.names()}))
 
 
 def _unknown_settings(study: Study, program: Program) -> list[Problem]:
-    """Settings that a [[tables]] or [[figures]] table chooses by and that no case will have."""
     ours = [run.kernel for run in study.runs if run.kernel in program.kernels()]
     known = {*SETTINGS, *(name for kernel in ours for name in program.parameters(kernel))}
     elements = [
@@ -206,7 +203,6 @@ def _time_taken(study: Study, request: Request, site: Site) -> Iterator[str]:
 
 
 def _in_allocations(request: Request, study: Study, site: Site) -> Iterator[Problem]:
-    """Why cases are not measured in so many allocations."""
     if request.allocations is None:
         return
     where = f"--allocations {request.allocations}"
@@ -280,6 +276,5 @@ def _with_launches(study: Study, request: Request, site: Site) -> Study:
 
 
 def _without_replicates(study: Study, site: Site) -> Iterator[str]:
-    """Yield a note if a study requests replicates, and the cluster file has no variability."""
     if study.replicates and site.facts.deterministic and not site.nodes_differ:
         yield f"no replicates: the cluster file of {site.name} has no node.spread.nodes"

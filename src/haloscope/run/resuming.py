@@ -105,7 +105,6 @@ def _with_other_parameters(cases: Iterable[Case], program: Program) -> Iterator[
 
 
 def _replicated(plan: SavedPlan) -> bool:
-    """Whether its launches are simulated replicates."""
     return any(case.launches > 1 for case in plan.cases)
 
 
@@ -150,7 +149,6 @@ def _unfit(
 def _unfit_allocations(
     plan: SavedPlan, launches: int | None, allocations: int | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield why a folder cannot be resumed with this number of allocations, with remedies."""
     if plan.allocations is not None and launches is not None:
         what = f"its launches are divided among {count(plan.allocations, 'allocation')}"
         yield what, "for more launches use --allocations N instead of --launches"

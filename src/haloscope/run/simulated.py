@@ -31,7 +31,6 @@ from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.simgrid import SIMGRID, absent, programs, smpi
 
 _CACHE = {"level", "size_bytes", "shared_by"}
-"""What a record says of a cache."""
 
 
 def _split_paths() -> list[Problem]:

@@ -27,11 +27,8 @@ from haloscope.study.known_iterations import executes
 _log = logging.getLogger(__name__)
 
 FILE = "costs.jsonl"
-"""FILE is the name of the file, beside the kept results, with a line for each simulation."""
 START_S = 0.1
-"""START_S is the time of a simulation of few ranks."""
 START_BYTES = 2**25
-"""START_BYTES is the memory of a simulation of few ranks."""
 PER_RANK_S = {
     "fe_heat": 0.018,
     "fft_pencil": 0.012,
@@ -52,9 +49,7 @@ SPREAD = 2.0
 95th times SPREAD, the range has 92 % of 1,742 simulations that were forecast from other cases
 before them; 90 % of these medians are within a factor of 5.6."""
 PER_RANK_BYTES = 2**18
-"""PER_RANK_BYTES is the same of memory."""
 NEAR = 4
-"""NEAR is the factor between numbers of ranks of simulations that say most about each other."""
 SURE = 2
 """SURE divides the cheapest earlier simulation: no other is taken to cost less than that."""
 
@@ -190,7 +185,6 @@ class SimulationCosts:
 
 
 def _range(times: Sequence[float]) -> tuple[float, float]:
-    """From which time to which one more simulation probably takes."""
     ordered, last = sorted(times), len(times) - 1
     return ordered[floor(0.05 * last)] / SPREAD, ordered[ceil(0.95 * last)] * SPREAD
 

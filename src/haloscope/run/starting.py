@@ -31,10 +31,7 @@ SPEAKS: Mapping[Family, tuple[str, ...]] = {
 
 
 def started(built: Build, site: BatchSite, where: NodesAsked) -> Build:
-    """A build with the first launcher by which its ranks reach each other on a node.
-
-    Where none does, it is the site file's, whose failure is then told as any.
-    """
+    """A build with the first launcher by which its ranks reach each other on a node."""
     ways = [*_ways(built, site)]
     failed = list[str]()
     for way in ways:

@@ -24,10 +24,7 @@ class Stopping:
     """
 
     def __init__(self, rule: Rule, attempts: Iterable[Attempt]) -> None:
-        """`attempts`: those that are there already, of a campaign that goes on.
-
-        Those among them that did not end well are tried again, so their time counts no more.
-        """
+        """`attempts`: those that are there already, of a campaign that goes on."""
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}
         self._allocations: dict[str, list[str]] = {}
@@ -81,7 +78,6 @@ class Stopping:
         return nested
 
     def _enough_here(self, case: str) -> bool:
-        """Whether a case needs another allocation more than another launch in this one."""
         if self._here is None or case not in self._samples:
             return False
         nested = self._nested(case)

@@ -129,7 +129,6 @@ class Submission(FolderJobs):
     def _length(
         self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
     ) -> tuple[int, int]:
-        """How many jobs these launches take, and how long each."""
         limit = self.minutes or self._most_minutes
         seconds = TimeLeft(launches, walls).seconds()
         longest = max(launch.case.timeout_s for launch in launches)
@@ -183,7 +182,6 @@ class Submission(FolderJobs):
 
     @property
     def _most_minutes(self) -> int | None:
-        """The longest job that the partition allows; None where it does not limit them."""
         return self.site.described.used.max_minutes
 
     def tested(self, job: JobAsked) -> str:

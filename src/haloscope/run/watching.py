@@ -113,7 +113,6 @@ def _needed(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _good(launches: _Launches) -> list[Mapping[str, Any]]:
-    """The launches that ended well, in the order of their numbers."""
     return [launches[number] for number in sorted(launches) if launches[number]["outcome"] == "ok"]
 
 

@@ -172,7 +172,6 @@ def _to_fetch(name: str) -> str:
 
 
 def _missing(names: list[str]) -> Iterator[tuple[str, str]]:
-    """Why libraries that no one can fetch are not there."""
     for name in names:
         try:
             library.find(name)
@@ -276,7 +275,6 @@ class Halobench:
         return Forecast(resolved, 0, (), unchecked=program)
 
     def _planner(self, program: KernelProgram) -> halobench.Planner | None:
-        """A program that is asked; None where it is not built."""
         if program not in self._planners:
             paths = (one.path(program) for one in self.to_ask())
             there = next((path for path in paths if path.exists()), None)

@@ -17,15 +17,10 @@ from haloscope.paths import write_whole
 from haloscope.sites.schema import ASKED, BatchSite, Partition
 
 OWN = Path("sites")
-"""OWN is the folder of the user's files, in the current folder."""
 ELSEWHERE = "a site file of your own: NAME for ./sites/NAME.toml"
-"""ELSEWHERE names the places of site files."""
 LAB = "lab"
-"""LAB is the name of the test cluster."""
 LAB_UP = "start the test cluster first: haloscope lab up"
-"""LAB_UP is the remedy if the test cluster is not running."""
 OF_THE_LAB = Path("/run/haloscope-lab/sites")
-"""OF_THE_LAB is the folder of the test cluster's site file, while it is running."""
 
 
 def ready() -> dict[str, Path]:

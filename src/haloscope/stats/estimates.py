@@ -209,7 +209,6 @@ def _rank_of(uniform: Array, n: int) -> npt.NDArray[np.intp]:
 
 
 def _percentiles(values: Array, confidence: float) -> tuple[float, float]:
-    """The central share `confidence` of some values."""
     tail = 100 * (1 - confidence) / 2
     low, high = np.percentile(values, [tail, 100 - tail])
     return float(low), float(high)

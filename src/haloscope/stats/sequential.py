@@ -84,7 +84,6 @@ def warmup(launches: Sequence[Sequence[float]]) -> Warmup:
 
 
 def _agreed(table: Array) -> Warmup:
-    """The warm-up of short series, by what their launches have in common."""
     last = table.shape[1] // 2
     cut = next((d for d in range(last) if not _differs(table, d)), last)
     return Warmup(cut, _drift(table[:, cut:]), cut < last or not _differs(table, last))

@@ -35,7 +35,6 @@ class PlaceFacts:
 
 
 HERE = PlaceFacts()
-"""HERE is the facts of this machine."""
 
 
 MANY_SENDS = 1000

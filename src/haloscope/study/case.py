@@ -29,7 +29,6 @@ def is_list(mapping: str) -> bool:
 
 
 LIST = r"[0-9]{1,7}(,[0-9]{1,7})+"
-"""LIST is what the nodes of ranks look like, from 0."""
 _LIST = re.compile(LIST)
 
 
@@ -134,7 +133,6 @@ class Layout:
 
     @property
     def _threads_apart(self) -> bool:
-        """Whether threads are bound in another way than ranks."""
         return thread_bind_of(vars(self)) not in (None, self.bind)
 
     @property

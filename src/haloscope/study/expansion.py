@@ -212,7 +212,6 @@ class _RunExpansion:
             return []
 
     def _report_nodes(self) -> None:
-        """Note the numbers of nodes that are not available, or refuse them if asked to."""
         if self.run.skip_too_large is False:
             self._refuse_nodes()
         elif more := self._too_many_nodes():
@@ -220,7 +219,6 @@ class _RunExpansion:
             self.plan.leave_out(self.site.extent, what)
 
     def _refuse_nodes(self) -> None:
-        """Refuse numbers of nodes above those of the place."""
         if more := self._too_many_nodes():
             elsewhere = "--on SITE (see haloscope site detect) or --on CLUSTER (simulated)"
             remedy = f"use at most {self.site.nodes:,}, or a larger place: {elsewhere}"
@@ -248,7 +246,6 @@ class _RunExpansion:
 
     @property
     def _or_leave_out(self) -> str:
-        """The remedy of skipping what is too large, unless the study excludes it."""
         no = self.run.skip_too_large is False
         return "" if no else "; or set skip_too_large = true in the study to skip such cases"
 
@@ -275,7 +272,6 @@ class _RunExpansion:
         self._problem("layout", what, f"{fewer}{self._or_leave_out}")
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> Sequence[Problem]:
-        """Add the case, or return the problems that its kernel reports."""
         try:
             ready, files = self.program.prepared(self.run.kernel, given, layout.ranks)
         except UserError as error:
@@ -318,7 +314,6 @@ class _RunExpansion:
         return ()
 
     def _report_files(self, error: UserError) -> None:
-        """Report what is wrong with files that parameters name."""
         for problem in error.problems:
             self._problem("params", f"{problem.where}: {problem.what}", problem.remedy)
 
@@ -328,7 +323,6 @@ class _RunExpansion:
         return self.run.launches or (rule.most if rule else self.study.launches)
 
     def _check_transports(self) -> None:
-        """Refuse transports that none of the available MPI libraries has."""
         names, there = self._names(), self.site.transports
         for transport in self.run.transports:
             named = transport not in (ALL, DEFAULT)
@@ -353,7 +347,6 @@ class _RunExpansion:
         ]
 
     def _unable(self, toolchain: str) -> str | None:
-        """Why the kernel cannot run with an MPI library, or be simulated."""
         simulated = self.site.facts.simulated
         return self.program.unable(self.run.kernel, toolchain, simulated=simulated)
 
@@ -379,5 +372,4 @@ class _RunExpansion:
         return False
 
     def _forecast(self, given: Mapping[str, Value], layout: Layout) -> Forecast:
-        """Return the forecast of a case with all its ranks."""
         return self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)

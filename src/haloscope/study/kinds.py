@@ -142,7 +142,6 @@ TOPICS = {
     "programs": "Results",
     "summary": "All cases",
 }
-"""The sections of a report and their titles."""
 
 
 _TIMED = ("empty", "parallel_region")

@@ -16,10 +16,7 @@ T = TypeVar("T")
 
 
 def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
-    """Return every layout of the axes except `placement`, for nodes with this number of cores.
-
-    Raise ValueError, with a text for each problem, if axes contradict each other or do not divide.
-    """
+    """Return every layout of the axes except `placement`, for nodes with this number of cores."""
     problems: list[str] = []
 
     def valid(parts: Iterable[T]) -> list[T]:
@@ -56,7 +53,6 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
 
 
 def _refuse(problems: Iterable[str]) -> None:
-    """Raise ValueError with each distinct problem, if there are any."""
     if each := dict.fromkeys(problems):
         raise ValueError(*each)
 
@@ -72,7 +68,6 @@ def placed(placement: str) -> Layout:
 def _shapes(
     axes: LayoutAxes, nodes: Sequence[int], cores: int
 ) -> Iterator[tuple[int, int, int, int | None]]:
-    """Yield nodes, processes per node, threads per process, and tasks if they are given."""
     few = [
         f"{count(tasks, 'task')} cannot occupy {count(n, 'node')}; give at least one task per node"
         for n, tasks in product(nodes, axes.tasks or ())
@@ -128,7 +123,6 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
 
 
 def _divisors(cores: int) -> str:
-    """List the divisors of a number."""
     return ", ".join(str(one) for one in range(1, cores + 1) if cores % one == 0)
 
 
@@ -221,4 +215,3 @@ _OPTIONS = {
     **{key: key for key in ("ranks", "nodes", "ppn", "threads", "placement")},
     "tasks": "ranks",
 }
-"""_OPTIONS has the keys of a layout that are options of one case on a command line."""

@@ -53,7 +53,6 @@ SEED_LIMIT = 2**63 - 1
 """SEED_LIMIT is the largest seed, because generators and files take 64 bits with a sign."""
 
 WORDS = ("cores", "powers", "every", "divisors")
-"""WORDS are allowed in place of a number of processes or threads."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,7 @@ class _OneOf:
 
 
 ALL = "all"
-"""ALL requests every available toolchain, transport, or placement."""
 DEFAULT = "default"
-"""DEFAULT lets the MPI library choose the transport."""
 
 
 def _placements() -> list[str]:
@@ -304,7 +301,6 @@ class Run(_Model):
 
     @model_validator(mode="after")
     def _cases_can_be_counted(self) -> Run:
-        """Refuse a run whose axes expand to too many cases."""
         axes = [*self.params.values(), self.toolchains or [], self.transports]
         axes += [value for _, value in self.layout if isinstance(value, list)]
         if (cases := prod(max(1, len(axis)) for axis in axes)) > CASES_LIMIT:
@@ -390,7 +386,6 @@ class Study(_Model):
 
     @model_validator(mode="after")
     def _caps_have_a_rule(self) -> Study:
-        """Refuse caps without a precision, and caps below the requested launches."""
         caps = ("most_launches", "most_time_s")
         given = [key for key in caps if getattr(self, key) is not None]
         if given and self.precision is None:

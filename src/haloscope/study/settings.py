@@ -20,9 +20,7 @@ SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface", "timeline", "parts")
-"""Parameters that request more output outside the timed part; they do not distinguish cases."""
 SIZES = "sizes"
-"""The points of a kernel that sweeps them inside one launch."""
 MODE = "mode"
 """MODE is the name of the parameter that selects a kernel's operation; the meaning of its other
 parameters depends on it."""
@@ -38,8 +36,6 @@ _ONLY_WITH = {
 """Parameters that mean something only where another parameter of their kernel has a certain value:
 (kernel, parameter): (the other one, its value)."""
 OF_BYTES = (("launches", "size"),)
-"""OF_BYTES are the whole numbers of bytes among parameters of our own kernels: (kernel,
-parameter)."""
 UNSAID = (
     "thread_bind",
     "placement",
@@ -80,7 +76,6 @@ def _in_bytes(name: str, raw: Mapping[str, Any]) -> bool:
 
 
 def _scalar(value: Any) -> Setting:
-    """A parameter's value; a list of sizes as one text."""
     return ",".join(str(item) for item in value) if isinstance(value, list) else value
 
 
@@ -114,13 +109,11 @@ def ranks_of(settings: Settings) -> int:
 
 
 def _shared_out(settings: Settings) -> str:
-    """How many of the tasks a node has, or the fullest nodes have."""
     each = _in_words("ppn", settings["ppn"])
     return each if ranks_of(settings) % int(settings["nodes"] or 1) == 0 else f"at most {each}"
 
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
-    """Whether another parameter leaves it without a meaning."""
     if name == "gpus_shared" and params[name] == 1:  # each rank has one to itself
         return True
     return lacking(name, kernel, params) is not None
@@ -166,17 +159,12 @@ def varying(settings: Sequence[Settings]) -> list[str]:
 
 
 def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> int:
-    """The number of different values of some settings, taken together."""
     order = sorted(names)
     return len({tuple(one.get(name) for name in order) for one in settings})
 
 
 def describe(settings: Settings, names: Sequence[str]) -> str:
-    """Some settings in words: "N = 1024, nonblocking, 2 processes".
-
-    Processes are those of all nodes where the number of nodes is not named; one thread each goes
-    without saying where processes are named.
-    """
+    """Some settings in words: "N = 1024, nonblocking, 2 processes"."""
     nodes = settings.get("nodes")
     if "placement" in names:  # it says where both ranks are; without one, two ranks are meant
         names = [name for name in names if name not in ("nodes", "ppn", "places")]
@@ -235,7 +223,6 @@ _COUNTED = {
 }
 _PER = {"ppn": " per node", "gpus_shared": " per GPU"}
 _BOUND = {"bind": "processes", "thread_bind": "threads"}
-"""What these settings place close to each other, spread, or not at all."""
 
 
 def _rank(name: str) -> tuple[int, str]:

@@ -14,14 +14,10 @@ from haloscope.study.schema import Element, Study
 from haloscope.study.settings import Settings, settings_of
 
 _OF_THE_PLACE = ("clock", "runner")
-"""Settings that a case gets when it is run."""
 
 
 def unsuited(study: Study, path: str, programs: Container[str] = ()) -> Iterator[Problem]:
-    """Yield a problem for every table and figure whose kind shows no kernel of the study.
-
-    path: the study's file, for the location. programs: the kernels that are external programs.
-    """
+    """Yield a problem for every table and figure whose kind shows no kernel of the study."""
     ours = {run.kernel for run in study.runs}
     for what, place, element in _elements(study):
         kind = kinds.named(element.kind)
@@ -41,7 +37,6 @@ def empty(study: Study, cases: Sequence[Case], programs: Container[str] = ()) ->
 
 
 def _elements(study: Study) -> Iterator[tuple[str, str, Element]]:
-    """Yield "table" or "figure", the location, and the element."""
     for what, those in (("table", study.tables), ("figure", study.figures)):
         for index, element in enumerate(those):
             yield what, dotted((f"{what}s", index, "kind")), element
@@ -66,7 +61,6 @@ def _why_empty(
 
 
 def _differ(cases: Sequence[Settings], names: Sequence[str]) -> bool:
-    """Whether cases of one kernel have several values of one of the settings."""
     return any(
         len({case.get(name) for case in cases if case["kernel"] == kernel}) > 1
         for kernel in {case["kernel"] for case in cases}

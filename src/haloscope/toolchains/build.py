@@ -34,18 +34,15 @@ from haloscope.toolchains import gpu_compilers, in_path
 from haloscope.toolchains.library import Say, Toolchain
 
 Progress = Callable[[int, int], None]
-"""Told how many steps of a build are done, and how many there are."""
 
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 """What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
 
 _FLAGS = ("CXXFLAGS", "LDFLAGS", "CUDAFLAGS", "CUDAHOSTCXX", "HIPFLAGS")
-"""Variables from which CMake takes further flags, and nvcc's host compiler."""
 
 _SOURCES = {".cpp", ".hpp", ".def", ".txt", ".cmake"}
 
 _KEPT_S = 30 * 86400
-"""How long a build that is not asked for is kept, in seconds."""
 
 _SMPI_OWN = "platform.so"
 """The simulated cluster, which a build for SMPI has beside its programs."""
@@ -143,7 +140,6 @@ def build(
 
 
 _UNBUILDABLE = re.compile(r'[";\\\n\r]')
-"""_UNBUILDABLE is what no path of a build may have."""
 
 
 def _build_lacking(
@@ -204,7 +200,6 @@ def source_hash(source: Path | None = None) -> str:
 
 
 def _source_files(source: Path) -> list[Path]:
-    """The files that halobench consists of, by their names in the folder of its sources."""
     names = (path.relative_to(source) for path in sorted(source.rglob("*")))
     return [name for name in names if name.suffix in _SOURCES and name.parts[0] != "tests"]
 
@@ -337,7 +332,6 @@ def compiler() -> str | None:
 def _configure(
     cmake: str, ninja: str, toolchain: Toolchain, sources: Path, tree: Path
 ) -> list[str]:
-    """How CMake configures halobench."""
     return [
         *(cmake, "-S", str(sources), "-B", str(tree), "-G", "Ninja", *OPTIONS),
         f"-DCMAKE_MAKE_PROGRAM={ninja}",
@@ -393,12 +387,9 @@ def _runs(command: list[str], environment: dict[str, str], log: Path, progress: 
 
 _PROGRESS = re.compile(r"\[\d+/\d+\] ")
 _FAILED = re.compile(r"^FAILED: .*?\bhalobench_(\w+?)(?:_device|_asked)?(?:\.dir/|$)", re.MULTILINE)
-"""_FAILED is how ninja names what it could not make."""
 _ERROR = re.compile(r"\b(fatal )?error:|^CMake Error|undefined reference to|^ninja: error")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
-"""_FULL is how the system says that nothing more can be written, whichever program reports it."""
 _ERROR_LINES = 4
-"""_ERROR_LINES is how many lines of an error are shown: what, where, and the line of the source."""
 
 
 def full_disk(output: str) -> Problem | None:
@@ -415,7 +406,6 @@ def full_disk(output: str) -> Problem | None:
 
 
 def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path | None) -> Problem:
-    """The first error of a build that failed, of the kernel that it is in, in the user's files."""
     output = log.read_text(encoding="utf-8", errors="replace")
     own = [one for one in _FAILED.findall(output) if one in {each.kernel for each in programs}]
     name = own[0] if own else listed([str(one) for one in programs])

@@ -13,7 +13,6 @@ from haloscope.toolchains import pypi
 from haloscope.toolchains.library import Say, prefix_of
 
 NAME = "cuda"
-"""What it is called when it is added or removed."""
 _COMPILER = "lib/python*/site-packages/nvidia/cu*/bin/nvcc"
 _NCCL = "lib/python*/site-packages/nvidia/nccl/include/nccl.h"
 """_NCCL is where halobench's CMakeLists.txt looks for it, seen from the compiler."""
@@ -31,10 +30,7 @@ def _compiler(prefix: Path) -> Path | None:
 
 
 def fill(part: Path, final: Path, say: Say) -> Path:
-    """Add it from PyPI, at the version that was tried, to the folder `part`, where it then is.
-
-    UserError where the wheels can't be fetched, or have no compiler or no NCCL.
-    """
+    """Add it from PyPI, at the version that was tried, to the folder `part`, where it then is."""
     pypi.install(NAME, part, alone=True)
     if _compiler(part) is None:
         what = f"the wheels do not contain {_COMPILER} or {_NCCL}"

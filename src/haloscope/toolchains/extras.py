@@ -37,7 +37,6 @@ EXTRAS: Mapping[str, Extra] = {
     lammps.NAME: Extra("program for kernel lammps_rhodo", lammps.executable, lammps.fill),
     cuda.NAME: Extra("CUDA compiler for --device cuda", cuda.added, cuda.fill),
 }
-"""By the name that each is added and removed by."""
 
 
 def install(name: str, *, say: Say = note) -> Path:

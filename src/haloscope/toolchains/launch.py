@@ -28,7 +28,6 @@ _OUTER_JOB = re.compile(
 )
 
 _OF_LSF = re.compile(r"LSB_(AFFINITY_HOSTFILE|BIND_CPU_LIST|TASK_GEOMETRY|PJL_TASK_GEOMETRY)")
-"""_OF_LSF are LSF's files of processors, to which launchers would bind ranks."""
 
 
 _MCA = ("PRTE_MCA_", "PMIX_MCA_")

@@ -170,7 +170,6 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "mpich": Hydra(),
     "impi": IntelHydra(),
 }
-"""LAUNCHERS are those of MPI libraries, by their family."""
 
 
 def named(name: str) -> Launcher:

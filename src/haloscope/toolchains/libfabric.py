@@ -91,7 +91,6 @@ _Info._fields_ = (
 
 
 def _registered(library: str) -> Iterator[str]:
-    """Every provider's name; OSError where the library can't be loaded."""
     ask = ctypes.CDLL(library).fi_getinfo
     ask.argtypes = (
         ctypes.c_uint32,

@@ -87,7 +87,6 @@ class Toolchain:
 
 
 def _first(folder: Path, others: str | None) -> str:
-    """A list of folders that begins with this one."""
     return os.pathsep.join(filter(None, (str(folder), others)))
 
 
@@ -238,7 +237,6 @@ def _look(name: str) -> Toolchain | None:
 
 
 def _system() -> Toolchain | None:
-    """The MPI library in PATH."""
     pair = in_path.found()
     if pair is None:
         return None
@@ -312,7 +310,6 @@ def compiler_family(toolchain: Toolchain) -> Family | None:
 
 
 def _version_text(launcher: Path, environment: Mapping[str, str] | None = None) -> str:
-    """What a launcher prints of itself, or why it prints nothing."""
     asked = [str(launcher), "--version"]
     ended = process.run(asked, {**os.environ, **(environment or {})}, in_path.ANSWER_S)
     if ended.timed_out:

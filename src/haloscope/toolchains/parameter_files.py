@@ -131,7 +131,6 @@ def sysconfdir(toolchain: Toolchain, environment: Mapping[str, str]) -> Path | N
 
 
 _ANSWER_S = 30.0
-"""_ANSWER_S is how long one of _TELL may take, in seconds."""
 _TELL = ("orte-info", "ompi_info")
 """_TELL say where an installation has its files. Open MPI 4's first takes 0.01 s, and its second,
 which opens all components, 0.3 s; Open MPI 5 has the second alone."""
@@ -171,7 +170,6 @@ def _of_ucx(
 
 
 _LARGEST_BYTES = 1 << 20
-"""_LARGEST_BYTES is how much of a file is read."""
 
 
 def _parameters(file: _File) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,6 @@ def install(package: str, prefix: Path, version: str | None = None, *, alone: bo
 
 
 def _wanted(package: str, version: str | None) -> list[str]:
-    """What an installer is asked for."""
     if version is not None:
         return [f"{package}=={version}"]
     lock = files("haloscope.toolchains") / "locks" / f"{package}.txt"

@@ -15,13 +15,11 @@ from haloscope.toolchains import build, in_path, simgrid_packages, simgrid_sourc
 from haloscope.toolchains.library import Say, Toolchain, prefix_of
 
 SIMGRID = "simgrid"
-"""What it is called, in records and when it is added or removed."""
 
 INSTALL = (
     "run haloscope toolchain add simgrid (without root; takes 30 s on Debian and Ubuntu, and "
     "about 10 min to build elsewhere), or apt install simgrid libsimgrid-dev (Debian, Ubuntu)"
 )
-"""INSTALL is the remedy if it is not installed."""
 
 
 def folder() -> str | None:
@@ -45,11 +43,7 @@ def added() -> Path | None:
 
 
 def fill(part: Path, final: Path, say: Say) -> Path:
-    """Add it to the folder `part`, to lie in `final`: by the system's packages, or else built.
-
-    Where it is in `part`. UserError where there is no C++ compiler, which it needs either way, or
-    it can be had by neither.
-    """
+    """Add it to the folder `part`, to lie in `final`: by the system's packages, or else built."""
     if build.compiler() is None:
         remedy = "install one (Debian, Ubuntu: apt install g++), or set CXX"
         raise UserError(Problem(f"installing {SIMGRID}", "no C++ compiler found", remedy))
@@ -71,7 +65,6 @@ def _programs(path: str | None) -> tuple[Path, Path] | None:
 
 
 OLDEST = (3, 32)
-"""The first SimGrid whose interface halobench/platform/ is written for."""
 
 
 def make(
@@ -105,7 +98,6 @@ def other_version(toolchain: Toolchain) -> Problem | None:
 
 
 def _too_old(version: str) -> str | None:
-    """What is wrong with a version, as smpirun tells it; None for one that may do."""
     found = re.search(r"(\d+)\.(\d+)", version)
     if found is None or (int(found[1]), int(found[2])) >= OLDEST:
         return None
@@ -114,7 +106,6 @@ def _too_old(version: str) -> str | None:
 
 
 def _instead() -> str:
-    """Return what must be done before another installation is used."""
     return "unset SIMGRID_ROOT; then " if os.environ.get("SIMGRID_ROOT") else ""
 
 

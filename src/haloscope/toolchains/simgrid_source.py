@@ -44,10 +44,7 @@ LIMIT_S = 3 * 3600.0
 
 
 def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
-    """Build it in the folder `part`, for the folder `final`; where it lies in `part`.
-
-    UserError, with the last words of the step that failed, where it can't be fetched or built.
-    """
+    """Build it in the folder `part`, for the folder `final`; where it lies in `part`."""
     say("downloading the sources of SimGrid from PyPI")
     tools = part / "tools"
     pypi.install(_TOOLS, tools)
@@ -71,7 +68,6 @@ def _sources(part: Path, tools: Path) -> Path:
 
 
 def _commands(tree: Path, part: Path, tools: Path, final: Path) -> list[list[str]]:
-    """How CMake configures, builds and installs it."""
     program, ninja = cmake_and_ninja()
     built = str(part / "build")
     configure = [
@@ -90,7 +86,6 @@ def _commands(tree: Path, part: Path, tools: Path, final: Path) -> list[list[str
 
 
 def _boost(part: Path, tools: Path) -> Path:
-    """Write the files that tell CMake of Boost's headers; the folder they are in."""
     header = next(tools.glob("lib/python*/site-packages/boost_headers/include/boost/version.hpp"))
     text = header.read_text(encoding="utf-8")
     version = text.partition('#define BOOST_LIB_VERSION "')[2].partition('"')[0].replace("_", ".")

@@ -24,7 +24,6 @@ KEPT: Mapping[str, str] = {
     "SLURM_GPUS_PER_NODE": f"{_OF_JOB}: ranks get all GPUs of their node",
     "SLURM_JOB_NAME": "is ignored inside a job",
 }
-"""KEPT are the variables that an inner launch keeps, and why."""
 
 _WHY_REMOVED: Mapping[str, str] = {
     "sets the share, the number per node, or the placement of tasks": """
@@ -73,7 +72,6 @@ _WHY_REMOVED: Mapping[str, str] = {
 REMOVED: Mapping[str, str] = {
     name: why for why, names in _WHY_REMOVED.items() for name in names.split()
 }
-"""REMOVED are the variables that an inner launch does not get, and why."""
 
 _FAMILIES = re.compile(r"SLURM_\w*(CPU|MEM|GPU|TRES)_BIND\w*|SLURM_DIST\w*")
 """_FAMILIES are what an outer step says of the place of its tasks, in parts."""

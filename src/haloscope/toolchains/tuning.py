@@ -104,7 +104,6 @@ def of_launch(
 
 
 def _placed(variable: str, command: Sequence[str]) -> str | None:
-    """What the command says in place of a parameter of placement; None where it says nothing."""
     return next(
         (
             f"{word} {value}"

@@ -34,7 +34,6 @@ from haloscope.topics.scaling import layouts as scaling_layouts
 from haloscope.topics.star_forests import findings as star_forests
 
 KEY_FIGURES = 4
-"""KEY_FIGURES is the largest number of them at the top of a report."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +102,7 @@ TOPICS = (
 def findings(
     cases: Sequence[MeasuredCase], context: Context, warnings: Sequence[Finding] = ()
 ) -> list[Finding]:
-    """All there is to say: warnings, the answer to the study's question, key figures, the rest.
-
-    warnings: others, that no topic computes.
-    """
+    """All there is to say: warnings, the answer to the study's question, key figures, the rest."""
     if not context.all_cases:
         context = replace(context, all_cases=tuple(cases))
     found = [(topic, one) for topic in TOPICS for one in topic.find(cases, context)]
@@ -149,7 +145,6 @@ def _answer(found: Sequence[Finding]) -> Finding | None:
 
 
 def _decides(finding: Finding) -> bool:
-    """Whether it says more than that nothing can be said."""
     verdicts = {part.verdict for part in finding.parts}
     return verdicts - {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE} != set() or not verdicts
 
@@ -158,11 +153,9 @@ _OF_NUMBERS = (
     *(FindingShape.VALUE, FindingShape.BEST, FindingShape.TREND),
     *(FindingShape.BREAKDOWN, FindingShape.BOUND),
 )
-"""_OF_NUMBERS are the shapes whose first number can stand alone."""
 
 
 def _is_a_figure(finding: Finding) -> bool:
-    """Whether it is worth a number at the top of a report."""
     if not finding.topic or finding.shape not in _OF_NUMBERS:
         return False
     first = finding.parts[0]
@@ -173,7 +166,6 @@ def _is_a_figure(finding: Finding) -> bool:
 
 
 def _identified(found: Sequence[Finding]) -> list[Finding]:
-    """Findings with unique ids, of their topic, question and subject."""
     named = [_name(one) for one in found]
     total, seen = Counter(named), Counter[str]()
     made = []

@@ -34,7 +34,6 @@ from haloscope.topics.common.table import Cell, Column, Table, label, lettered, 
 from haloscope.topics.phases.analysis import REST, shares
 
 _SPLITS = {"balanced": "even", "topology": "topology"}
-"""Our distributions by the report's: a = 0 and a != 0."""
 
 
 def published_sum(case: MeasuredCase, library: Library) -> Reference | None:
@@ -65,10 +64,7 @@ _FFT_COLUMNS = (
 
 
 def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Three-dimensional Fourier transforms: rate, and share of the step spent in transposes.
-
-    One row a case of fft_pencil.
-    """
+    """Three-dimensional Fourier transforms: rate, and share of the step spent in transposes."""
     own = [case for case in cases if case.kernel == "fft_pencil"]
     if not own:
         return []
@@ -124,10 +120,7 @@ _HEAT_COLUMNS = (
 
 
 def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Heat conduction by finite elements: parts of a solve, memory traffic, and error.
-
-    One row a case of fe_heat.
-    """
+    """Heat conduction by finite elements: parts of a solve, memory traffic, and error."""
     own = [case for case in cases if case.kernel == "fe_heat"]
     if not own:
         return []
@@ -176,10 +169,7 @@ def _heat_row(
 
 
 def sum3d_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Sums of 3-D arrays by topology and distribution (tables I to III of the ORFEO report).
-
-    One table for each size of the arrays, the longest first; a row for each other setting.
-    """
+    """Sums of 3-D arrays by topology and distribution (tables I to III of the ORFEO report)."""
     own = [case for case in cases if case.kernel == "sum3d"]
     parts = facets(own, ("topology", "distribution"))
     longest_first = sorted(parts, key=lambda part: [-extent for extent in _extents(part)])
@@ -250,10 +240,7 @@ FAR = 2
 
 
 def transforms(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of settings with several grids: the fastest, and how far behind others are.
-
-    A grid whose pencils are few has fewer chunks than were asked for, and is among the others.
-    """
+    """Of settings with several grids: the fastest, and how far behind others are."""
     own = [case for case in cases if case.kernel == "fft_pencil" and case.launches]
     yield from _fastest(
         own, ("topology", "chunks"), "topology", _grid_of, ("Fastest grid of a transform", "fft"),
@@ -262,7 +249,6 @@ def transforms(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
 
 
 def _grid_of(case: MeasuredCase, part: Facet) -> str:
-    """A grid's name, with its chunks where these differ, too."""
     several = len({one.settings.get("chunks") for one in part.cases}) > 1
     chunks = f" in {count(case.number('chunks'), 'chunk')}" if several else ""
     return f"{case.settings['topology']}{chunks}"
@@ -279,7 +265,6 @@ def sums(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def _shared_out(case: MeasuredCase, _: Facet | None = None) -> str:
-    """The grid of processes, and how elements are shared out."""
     return f"{case.settings['topology']} (distribution = {case.settings['distribution']})"
 
 
@@ -292,10 +277,7 @@ def _fastest(
     metric: Metric,
     context: Context,
 ) -> Iterator[Finding]:
-    """A race of each setting. differing: the axis that must differ in it; "" for any.
-
-    asked: the question, and its section.
-    """
+    """A race of each setting. differing: the axis that must differ in it; "" for any."""
     parts = facets(own, axes)
     if differing:
         parts = [p for p in parts if len({c.settings.get(differing) for c in p.cases}) > 1]
@@ -324,7 +306,6 @@ def _grid(name: str) -> Settings:
 
 
 def _far_off(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Simulated sums whose published times are far off."""
     pairs = [(case, known) for case in cases if (known := published_sum(case, context.library))]
     far = [(case, known) for case, known in pairs if not 1 / FAR < known.value / case.time_s < FAR]
     if far:

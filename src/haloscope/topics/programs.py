@@ -50,7 +50,6 @@ _NAMES: Mapping[TestVerdict, ResultVerdict] = {
     UNDECIDED: UNDECIDED,
     FEW_ALLOCATIONS: FEW_ALLOCATIONS,
 }
-"""What verdicts on times are called for numbers of which it is not known what is better."""
 UNPAIRED = ("absent", "new")
 """UNPAIRED are the verdicts on a result that the second side, or the first, did not print."""
 
@@ -78,10 +77,7 @@ class ResultContrast:
 def results_compared(
     pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int = 0
 ) -> list[ResultContrast]:
-    """Every result of external programs: numbers by a test, corrected for as many as there are.
-
-    Texts and lists of numbers are the same where each side printed the same in all of its launches.
-    """
+    """Every result of external programs: numbers by a test, corrected for as many as there are."""
     own = [
         ResultContrast(name, one, other, _equality(one, other, name))
         for one, other in pairs
@@ -110,7 +106,6 @@ def results_compared(
 
 
 def _equality(first: MeasuredCase, second: MeasuredCase, name: str) -> ResultVerdict:
-    """Whether two sides printed the same: one number, or the same texts or lists."""
     mine, theirs = (
         [tuple(value) if isinstance(value, list) else value for value in printed(case, name)]
         for case in (first, second)
@@ -129,7 +124,6 @@ def _are_numbers(values: Sequence[object]) -> bool:
 
 
 def _measure(case: MeasuredCase, name: str) -> Measure:
-    """A result as what a test takes: a number of each launch that printed it."""
     of = tuple(
         place
         for place, record in enumerate(case.launches)
@@ -176,10 +170,7 @@ def scale(case: MeasuredCase, name: str) -> Scale:
 
 
 def results_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Results of external programs and of kernels without a table, in their declared units.
-
-    One table per program or kernel, one row per case.
-    """
+    """Results of external programs and of kernels without a table, in their declared units."""
     own = [case for case in cases if case.external or without_kind(case.kernel)]
     kernels = dict.fromkeys(case.kernel for case in own)
     parts = ([case for case in own if case.kernel == kernel] for kernel in kernels)
@@ -210,7 +201,6 @@ def _result_table(cases: Sequence[MeasuredCase], context: Context) -> Table:
 
 
 def _cell(case: MeasuredCase, name: str, notebook: Notebook) -> Cell:
-    """The median over launches of a number; a text, or each of several that launches printed."""
     if not case.launches:
         return notebook.absent(case)
     if sample := number_of(case, name):
@@ -219,10 +209,7 @@ def _cell(case: MeasuredCase, name: str, notebook: Notebook) -> Cell:
 
 
 def points_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Sweeps of external programs: time and bandwidth by size, as printed.
-
-    One table a case, three columns an operation.
-    """
+    """Sweeps of external programs: time and bandwidth by size, as printed."""
     own = [case for case in cases if case.external and sweep(case)]
     return [_point_table(part, context) for part in facets_of_kernels(own, ())]
 
@@ -293,7 +280,6 @@ def points_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
 
 
 def _sizes(sizes: Sequence[float], unit: str) -> Axis:
-    """The axis of sizes: in bytes, or in the unit of a program's file."""
     if unit == "B":
         return Axis("size", "log2", size_ticks(sizes))
     ticks = tuple((at, f"{at:,.0f}") for at, _ in size_ticks(sizes))
@@ -354,7 +340,6 @@ def _panel(
 
 
 def _longest(own: dict[str, list[Swept]], operation: str | None, unit: str) -> str:
-    """The longest time, with its size and its case."""
     name, most = max(
         ((name, point) for name, points in own.items() for point in points),
         key=lambda one: one[1].time.value,

@@ -51,7 +51,6 @@ SLOWEST = 10e6
 FASTEST = 400e9
 """Bytes per second and process: a core stores 64 bytes a clock at most, at 6 GHz."""
 NAMED = 3
-"""NAMED is how many cases a warning names."""
 OUTCOMES = {
     "wrong": "wrong answers",
     "failed": "failed",
@@ -59,7 +58,6 @@ OUTCOMES = {
     "misplaced": "misplaced",
     "absent": "unavailable here",
 }
-"""What became of launches by their outcomes, where these are not good."""
 
 
 def incomplete(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
@@ -85,7 +83,6 @@ def _counted(
     noun: str = "cases",
     parts: Sequence[Claim] = (),
 ) -> Finding:
-    """A warning of some of several cases, or launches."""
     return warning(caveat, cases, parts, question=f"{some:,} of {every:,} {noun}")
 
 
@@ -137,7 +134,6 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
 
 
 def _by_paper(cluster: str | None, kernel: str) -> list[list[Validated]]:
-    """The tables of a kernel that were predicted there: those of one paper and variant together."""
     found: dict[tuple[str, str, str], list[Validated]] = {}
     for one in validated():
         if (one.cluster, one.kernel) == (cluster, kernel):
@@ -146,7 +142,6 @@ def _by_paper(cluster: str | None, kernel: str) -> list[list[Validated]]:
 
 
 def _validated(own: Sequence[Validated]) -> Claim:
-    """The errors of a paper's tables: the largest median of one, and the largest of all."""
     one = own[0]
     median, worst = max(each.median for each in own), max(each.worst for each in own)
     over = f", relative to {one.over}" if one.over else ""
@@ -168,7 +163,6 @@ def core_kinds(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Fin
 
 
 def _kinds(record: Record) -> int:
-    """On how many kinds of cores a launch's ranks were bound; 0 where that is not known."""
     machine = record.machine or {}
     kinds = [{*parse_cpu_list(text)} for text in machine.get("topology", {}).get("kind", ())]
     used = {cpu for rank in record.layout.get("seen", ()) for cpu in rank["cpus"]}
@@ -214,7 +208,6 @@ _Implausible = tuple[Swept, str, Metric]
 
 
 def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[_Implausible]:
-    """Of the smallest message, where it is small."""
     if not points or points[0].size_bytes > SMALL_BYTES or not exchanges(case):
         return
     time = points[0].one_way.value
@@ -232,7 +225,6 @@ def _bandwidth(
     memory: float | None,
     machine: Mapping[str, Any] | None,
 ) -> Iterator[_Implausible]:
-    """Of the fastest message, and of the largest where no cache can hold it."""
     if not points:
         return
     best, last = max(points, key=lambda point: point.rate.value), points[-1]

@@ -40,14 +40,10 @@ _PLACEMENTS = {
     "other-socket": "inter_socket",
     "other-node": "inter_node",
 }
-"""Our levels by the report's."""
 
 
 def published_latency(cluster: str | None, level: RingLevel, library: Library) -> Reference | None:
-    """What was published of a level of the cluster that is simulated; None where nothing was.
-
-    Of as many processes, as the report's level goes on to hardware threads where ours does not.
-    """
+    """What was published of a level of the cluster that is simulated; None where nothing was."""
     nodes = {
         table.facts.get("node")
         for paper in library.papers
@@ -67,10 +63,7 @@ def published_latency(cluster: str | None, level: RingLevel, library: Library) -
 
 
 def ring_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Ring: time per cycle by number of processes, and message latency at each level.
-
-    For every combination of the other settings: cycles by ranks, and the fitted latencies.
-    """
+    """Ring: time per cycle by number of processes, and message latency at each level."""
     own = [case for case in cases if case.kernel == "ring"]
     found = []
     for part in facets(own, ("nodes", "ppn")):
@@ -219,7 +212,6 @@ _LEVELS = {
     "same-node": "within a node",
     "other-node": "between nodes",
 }
-"""How two processes are to each other, by `analysis.distance.widest`."""
 
 
 def ring(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -257,7 +249,6 @@ def level_name(name: str) -> str:
 
 
 def _levels(model: Ring, cases: Sequence[MeasuredCase], context: Context) -> Finding:
-    """The fitted latency of each level, beside what was published of the simulated cluster."""
     cluster = next((case.cluster for case in cases if case.launches), None)
     parts = []
     for piece in model.pieces:

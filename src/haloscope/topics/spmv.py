@@ -103,10 +103,7 @@ _CORES = ("nodes", "ppn", "threads")
 
 
 def spmv_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Rate of the sparse matrix-vector product by cores, with perfect scaling.
-
-    A figure for each matrix run on several numbers of cores, a curve for each way to run it.
-    """
+    """Rate of the sparse matrix-vector product by cores, with perfect scaling."""
     own = [case for case in cases if case.kernel == "spmv" and case.launches]
     found = (_figure(part, context) for part in facets(own, ("overlap", "partition", *_CORES)))
     return [figure for figure in found if figure is not None]
@@ -148,7 +145,6 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
 
 
 def _marks(cases: Sequence[MeasuredCase]) -> tuple[Mark, ...]:
-    """By cores; of several layouts with as many, the fastest."""
     best: dict[int, Mark] = {}
     for case in cases:
         if case.time is not None:
@@ -160,7 +156,6 @@ def _marks(cases: Sequence[MeasuredCase]) -> tuple[Mark, ...]:
 
 
 SHOWN = 6
-"""SHOWN is the largest number of settings that have a finding each; of more, the ends."""
 
 
 def products(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

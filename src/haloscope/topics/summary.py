@@ -19,12 +19,7 @@ from haloscope.topics.poisson.analysis import converged
 
 
 def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """All cases: settings, launches, time, node-hours on several nodes, and results.
-
-    One table of all cases, good or not. Its CSV file has a row for each size of a sweep.
-
-    What was left out, and why, is a section of the report by itself.
-    """
+    """All cases: settings, launches, time, node-hours on several nodes, and results."""
     if not cases:
         return []
     notebook = Notebook(cases, context.all_cases)
@@ -80,14 +75,12 @@ _OF_POINTS = (
 
 
 def _points(case: MeasuredCase) -> tuple[Swept, ...]:
-    """The points of a sweep; none of a case with one, whose time is that of its step."""
     return sweep(case) if any(len(record.points) > 1 for record in case.launches) else ()
 
 
 def _of_points(
     case: MeasuredCase, row: Sequence[Cell], notebook: Notebook
 ) -> list[tuple[Cell, ...]]:
-    """The row of a case once for each of its points, with the time of a step of that size."""
     return [
         (
             row[0],
@@ -140,7 +133,6 @@ def _found(case: MeasuredCase) -> list[str]:
 
 
 def _messages(case: MeasuredCase) -> Iterator[str]:
-    """The time of its smallest message, where it has one, and its best bandwidth."""
     points = [point for point in sweep(case) if point.size_bytes]
     if points and exchanges(case):
         yield f"{size(points[0].size_bytes)} in {seconds(points[0].one_way.value)}"

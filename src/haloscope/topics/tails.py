@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from haloscope.records.record import Record
 
 SHARES = (0.95, 0.99)
-"""SHARES are the tails that are told: P95 and P99."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,7 @@ class Tail:
 
 
 def most_repetitions(case: MeasuredCase) -> int:
-    """The repetitions of all launches of a case's step, or of the point that has most.
-
-    Without the warm-up that was found, as in `tails`.
-    """
+    """The repetitions of all launches of a case's step, or of the point that has most."""
     return max((sum(map(len, own)) for _, own in _steady(case)), default=0)
 
 
@@ -60,7 +56,6 @@ def tails(case: MeasuredCase) -> list[Tail]:
 
 
 def _repetitions(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
-    """Every point with its repetitions, launch by launch."""
     points = sweep(case)
     if not points:
         yield "", [list(record.times_s) for record in case.launches if record.times_s]
@@ -149,10 +144,7 @@ def _computed(record: Record) -> list[float]:
 
 
 def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Tails of repetitions: median, P95, and P99, each with an interval.
-
-    One table of all cases, and points of their sweeps, with repetitions enough for a P95.
-    """
+    """Tails of repetitions: median, P95, and P99, each with an interval."""
     found = [tail for case in cases for tail in tails(case)]
     if not found:
         return []

@@ -82,10 +82,7 @@ _COLUMNS = (
 
 
 def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Variability between launches of each case: extremes, standard deviation, and convergence.
-
-    One table of all cases with launches enough.
-    """
+    """Variability between launches of each case: extremes, standard deviation, and convergence."""
     found = variabilities(cases)
     if not found:
         return []
@@ -136,7 +133,6 @@ def _deviation(ratio: float) -> str:
 
 
 def _published(kernel: str, context: Context) -> Iterator[str]:
-    """What a paper says of how runs of programs that are like the kernel differ."""
     for table in context.library.tables(("variability",)):
         if not stands_for(kernel, table.facts["kernel"]):
             continue
@@ -150,14 +146,10 @@ def _published(kernel: str, context: Context) -> Iterator[str]:
 
 
 MOST_CURVES = 8
-"""MOST_CURVES is how many cases one figure shows: those that scatter most."""
 
 
 def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Convergence of the mean with launches, relative to the mean of all, one curve per case.
-
-    One figure of the cases that scatter most.
-    """
+    """Convergence of the mean with launches, relative to the mean of all, one curve per case."""
     every = variabilities(cases)
     found = sorted(every, key=lambda one: one.spread, reverse=True)[:MOST_CURVES]
     if not found:

@@ -13,15 +13,10 @@ from dataclasses import replace
 from haloscope.topics.common.table import Cell, Column, Table, label
 
 PUBLISHED, OVER = "published", "ratio"
-"""What rows and columns of published values are called, and those of ours over them."""
 
 
 def apart(table: Table) -> Table:
-    """A table whose cells have a value and a spread alone, without columns for CSV files.
-
-    Where one column has published values in most rows they are columns after it, else rows below
-    their own, named as these are.
-    """
+    """A table whose cells have a value and a spread alone, without columns for CSV files."""
     table = _for_people(table)
     columns = [
         index
@@ -35,7 +30,6 @@ def apart(table: Table) -> Table:
 
 
 def _for_people(table: Table) -> Table:
-    """Without the columns that CSV files have alone."""
     kept = [index for index, column in enumerate(table.columns) if not column.only_csv]
     if len(kept) == len(table.columns):
         return table
@@ -45,7 +39,6 @@ def _for_people(table: Table) -> Table:
 
 
 def _beside(table: Table, at: int) -> Table:
-    """Further columns after the one that has published values."""
     own = table.columns[at]
     own_cells = [row[at] for row in table.rows]
     kinds = [PUBLISHED, *([OVER] if any(cell.ratio for cell in own_cells) else [])]
@@ -64,10 +57,7 @@ def _beside(table: Table, at: int) -> Table:
 
 
 def _below(table: Table) -> Table:
-    """Further rows below each that has published values.
-
-    Where rows are named by what differs from the row above, these are, too.
-    """
+    """Further rows below each that has published values."""
     stub = table.stub
     brief = any(not cell.text for row in table.rows for cell in row[: stub - 1])
     return replace(table, rows=tuple(one for row in table.rows for one in _rows(row, stub, brief)))

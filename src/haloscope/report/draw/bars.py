@@ -21,7 +21,6 @@ _FITTING, _SMALL = 66, 8.0
 _PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
 """From one bar to the next where names have one line; a bar's height; a further line of a name."""
 _COLUMNS = 3
-"""_COLUMNS are those of the names below bars."""
 
 
 _NO_BREAK = "\xa0"
@@ -54,7 +53,6 @@ def bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
 
 
 def _wrapped(name: str, total: str) -> list[str]:
-    """A bar's name and its time in lines, a value beside its unit and its setting."""
     kept = name.replace(" = ", f"{_NO_BREAK}={_NO_BREAK}")
     return wrap(f"{kept}: {total.replace(' ', _NO_BREAK)}", _FITTING)
 

@@ -11,14 +11,10 @@ PRINTED = 128
 """PRINTED is the number of characters of a printed page's small type that stand side by side,
 as tables of known width fill it."""
 NAME = 36
-"""NAME is the number of characters of a name after which pages go on in the next line."""
 
 
 def width(table: Table, index: int, most: float = inf) -> float:
-    """About how many characters a column takes, with the space beside it.
-
-    most: of a name, which then goes on in the next line.
-    """
+    """About how many characters a column takes, with the space beside it."""
     column = table.columns[index]
     cells = [row[index] for row in table.rows]
     text = max((len(cell.text) + len(cell.marks) / 2 for cell in cells), default=0)

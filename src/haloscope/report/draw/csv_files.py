@@ -45,10 +45,7 @@ def print_rows(rows: Iterable[Sequence[Setting]], out: TextIO) -> None:
 
 
 def write_table(table: Table, path: Path, settings: Mapping[str, Settings] | None = None) -> None:
-    """Write one table, to what a user names. UserError where the file can't be written.
-
-    settings: those of each case, by its id.
-    """
+    """Write one table, to what a user names. UserError where the file can't be written."""
     try:
         path.write_text(_written(table, settings), encoding="utf-8", newline="")
     except OSError as error:
@@ -65,10 +62,7 @@ def _written(table: Table, settings: Mapping[str, Settings] | None = None) -> st
 def lines(
     table: Table, settings: Mapping[str, Settings] = MappingProxyType({})
 ) -> Iterator[list[str]]:
-    """A header, then a line a row. Missing values are empty, with a word in the column _note.
-
-    settings: those of each case, by its id.
-    """
+    """A header, then a line a row. Missing values are empty, with a word in the column _note."""
     rows = table.every or table.rows
     cases = [cases_of(row) for row in rows]
     several = any(len({*(cell.case for cell in row if cell.case)}) > 1 for row in rows)

@@ -94,10 +94,7 @@ class Drawing:
 
 
 def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
-    """All panels of all figures of a report, by figure.
-
-    A name has one colour in all of them, whether it is a phase's or a curve's.
-    """
+    """All panels of all figures of a report, by figure."""
     styles = series_styles(figures)
     curves = {name: SERIES[style % len(SERIES)] for name, style in styles.items()}
     colours = phase_colours(figures, curves)
@@ -118,7 +115,6 @@ def _panels(
 
 
 def _share_a_legend(panels: Sequence[Panel]) -> bool:
-    """Whether several panels have the same curves."""
     each = {(*panel.names, _has_band(panel)) for panel in panels if isinstance(panel, Lines)}
     return len(panels) > 1 and len(each) == 1 and all(isinstance(one, Lines) for one in panels)
 
@@ -241,7 +237,6 @@ def _name(axes: Axes, before: Set[Artist], name: str, number: Iterator[int]) -> 
 
 
 def _has_band(panel: Lines) -> bool:
-    """Whether a point of it has the error of a simulation."""
     own = (curve for curve in panel.curves if not (curve.bound or curve.model))
     return any(mark.band for curve in own for mark in curve.marks)
 
@@ -276,7 +271,6 @@ def _to_ticks(axes: Axes, axis: Axis) -> None:
 
 
 def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int, of: LegendOf) -> None:
-    """Below the panel, in the order of its curves."""
     handles, labels = axes.get_legend_handles_labels()
     drawn = dict(zip(labels, handles, strict=True))
     first = {curve.label: curve for curve in reversed(panel.curves)}
@@ -288,7 +282,6 @@ def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int, of: LegendOf
 
 
 def _model(axes: Axes, curve: Curve, style: int) -> None:
-    """A line without points, over the points it explains."""
     axes.plot(
         [m.x for m in curve.marks],
         [m.y for m in curve.marks],
@@ -306,10 +299,8 @@ def _sign(style: int) -> int:
 
 
 BAND = "error of the simulation"
-"""BAND is what the shade around simulated values is called, in one entry of a legend."""
 _SHADE: Any = {"alpha": 0.16, "linewidth": 0}
 _WIDE = 7.0
-"""_WIDE is the width of the shade of one point, in points."""
 
 
 _SHADED = 1.5
@@ -317,7 +308,6 @@ _SHADED = 1.5
 
 
 def _band(axes: Axes, curve: Curve, colour: str) -> None:
-    """The shade from value / band to value x band."""
     ends = [(m.x, m.y / m.band, m.y * m.band) for m in curve.marks if m.band]
     if curve.joined and len(ends) > 1:
         edge = [(x, low) for x, low, _ in ends] + [(x, high) for x, _, high in reversed(ends)]
@@ -329,11 +319,7 @@ def _band(axes: Axes, curve: Curve, colour: str) -> None:
 
 
 def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
-    """Points with the ends of their intervals, where their values are.
-
-    before: how many curves of points there are already: over those that share a place with it, a
-    later one is smaller, so that both are seen.
-    """
+    """Points with the ends of their intervals, where their values are."""
     ends = [
         (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
         for m in curve.marks

@@ -14,7 +14,6 @@ from haloscope.topics.common.figure import Gantt
 
 ROW_IN = 0.36
 MOST_COLUMNS = 3
-"""MOST_COLUMNS are those of the names below a timeline."""
 SHORT = 0.003
 """SHORT is the part of a panel below which a bar can't be seen, and is a line."""
 THINNEST_PT = 0.8
@@ -25,10 +24,7 @@ CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Canvas:
-    """The panel, as wide as said; the first row on top. colours: of each phase, by its name.
-
-    Phases of one colour are told apart by hatches.
-    """
+    """The panel, as wide as said; the first row on top. colours: of each phase, by its name."""
     names = list(dict.fromkeys(bar.name for bar in panel.bars))
     hatches = hatches_of(names, colours)
     canvas = Canvas(figsize=(width_in, 1.0), layout="constrained")
@@ -74,7 +70,6 @@ def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Can
 
 
 def _patch(name: str, colour: str, hatch: str) -> Patch:
-    """What a phase looks like beside its name."""
     return Patch(facecolor=colour, edgecolor=ON_COLOUR, hatch=hatch, linewidth=0, label=name)
 
 

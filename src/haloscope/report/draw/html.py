@@ -106,6 +106,5 @@ def head(table: Table) -> list[list[Heading]]:
 
 
 def _span(columns: Sequence[Column]) -> int:
-    """How many columns from the first on share its group."""
     others = (k for k, column in enumerate(columns) if column.group != columns[0].group)
     return next(others, len(columns))

@@ -35,12 +35,9 @@ _WRAPPED = 36
 """_WRAPPED is the number of characters after which a name goes on in the next line of a table that
 would not fit otherwise."""
 _NAME_CM = 6.0
-"""_NAME_CM is how wide so many are, in centimetres."""
 
 _LONG = 30
-"""_LONG is the largest number of characters of a word that is not worth a break of its own."""
 _BREAKS = "/_=,:.;-"
-"""Signs after which a long word may be broken."""
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -142,7 +139,6 @@ _PREAMBLE = r"""% Before \begin{document}: \input this file, then \graphicspath{
 % Then \input table-ID.tex or figure-ID.tex, and refer to them: \ref{tab:ID}, \ref{fig:ID}.
 \RequirePackage{graphicx}
 """
-"""_PREAMBLE says how the files of tables and figures are used."""
 
 
 def escape(text: Any) -> str:
@@ -191,7 +187,6 @@ def pages(drawings: Sequence[Drawing]) -> list[list[Drawing]]:
 
 
 LINES_A_LIST = 20
-"""LINES_A_LIST is how many lines are kept together, of which each may be several on a page."""
 
 
 def lists(section: Section) -> list[list[str]]:
@@ -205,10 +200,7 @@ def lists(section: Section) -> list[list[str]]:
 
 
 def tabulars(table: Table, notes: Sequence[str] = ()) -> list[str]:
-    """A table as one tabular, or as several where it is too long or too wide for a page.
-
-    notes: that stand below the last of them.
-    """
+    """A table as one tabular, or as several where it is too long or too wide for a page."""
     table = apart(table)
     wraps = sum(width(table, index) for index in range(len(table.columns))) > FITTING
     below = _OF_A_LINE * sum(-(-len(note) // _NOTE_A_LINE) for note in notes)
@@ -243,7 +235,6 @@ def _pages(heights: Sequence[int], below: float) -> Iterator[range]:
 
 
 def _side_by_side(table: Table) -> Iterator[Table]:
-    """A table in parts that fit the width of a page, each with the names of its rows."""
     widths = [width(table, index, most=_WRAPPED) for index in range(len(table.columns))]
     names = list(range(table.stub))
     others = range(table.stub, len(widths))
@@ -285,7 +276,6 @@ def _tabular(table: Table, rows: Sequence[Sequence[Cell]], *, wraps: bool) -> It
 
 
 def _groups(columns: Sequence[Column]) -> str:
-    """The titles above several columns, each over all of its own."""
     parts: list[tuple[str, int]] = []
     for column in columns:
         if parts and column.group and parts[-1][0] == column.group:

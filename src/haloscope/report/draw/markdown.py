@@ -37,7 +37,6 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
 
 
 NOTHING = "No finding: see the tables."
-"""NOTHING is said where no launch could answer."""
 
 
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
@@ -108,7 +107,6 @@ def _cell(cell: Cell) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which Markdown finds nothing to set."""
     text = _inert(text)
     for sign in "*_":
         text = text.replace(sign, f"\\{sign}")

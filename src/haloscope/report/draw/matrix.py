@@ -14,10 +14,7 @@ from haloscope.quantities import size
 
 
 def write(cells: Mapping[tuple[int, int], float], ranks: int, path: Path) -> Path:
-    """A picture of bytes from sender (rows) to receiver (columns), dark where they are many.
-
-    White where there is nothing. Returns the path.
-    """
+    """A picture of bytes from sender (rows) to receiver (columns), dark where they are many."""
     values = np.zeros((ranks, ranks))
     for (sender, receiver), value in cells.items():
         if receiver >= 0:

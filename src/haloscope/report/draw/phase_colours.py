@@ -43,7 +43,6 @@ def hatches_of(names: Sequence[str], colours: Mapping[str, str]) -> dict[str, st
 
 
 _HATCHES = ("", "///", "...", "xxx")
-"""_HATCHES tell phases of one colour apart, where phases are more than colours."""
 
 
 def _free(colours: Mapping[str, str], beside: set[str]) -> str:
@@ -54,7 +53,6 @@ def _free(colours: Mapping[str, str], beside: set[str]) -> str:
 
 
 def _names(panel: object) -> list[str]:
-    """The phases that a panel shows, if it shows any."""
     if isinstance(panel, Gantt):
         return list(dict.fromkeys(bar.name for bar in panel.bars))
     return [name for name, _ in panel.parts] if isinstance(panel, Bars) else []

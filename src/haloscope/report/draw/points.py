@@ -22,10 +22,7 @@ _UNIT = re.compile(r" \(([^()]+)\)$")
 
 
 def with_values(svg: str, canvas: Canvas, panel: Lines) -> str:
-    """Add to the SVG of a panel, which has been laid out, a target with the value of each point.
-
-    Their group has the axes of the panel, as JSON.
-    """
+    """Add to the SVG of a panel, which has been laid out, a target with the value of each point."""
     targets = "\n".join(_targets(canvas, panel))
     (axes,) = canvas.axes
     own = {which: _axis(canvas, axes, panel, which) for which in ("x", "y")}

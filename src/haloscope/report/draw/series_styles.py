@@ -50,5 +50,4 @@ def _free(panel: Lines) -> list[Curve]:
 
 
 def _given(panel: Lines) -> set[int]:
-    """The styles that a panel's curves have by themselves."""
     return {curve.style % len(SERIES) for curve in panel.curves if curve.style is not None}

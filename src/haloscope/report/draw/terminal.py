@@ -20,7 +20,6 @@ from haloscope.topics.common.table import Cell, Table
 
 _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
 _WIDEST_NAME = 30
-"""Characters of a column that names rows; longer names are wrapped."""
 _WIDEST_TITLE = 20
 _WIDEST_GROUP = 13
 """Characters of the title of a column, and of several; longer ones, such as the names of folders,
@@ -175,7 +174,6 @@ class _Blocks:
             yield shown._grid(columns)
 
     def _fitting(self, width: int) -> Iterator[list[int]]:
-        """The columns of each block: all that name rows, and some others."""
         stub = list(range(self.table.stub))
         room = width + 1 - sum(self._width(index) for index in stub)  # no space after the last
         block: list[int] = []
@@ -187,7 +185,6 @@ class _Blocks:
         yield [*stub, *block]
 
     def _width(self, index: int) -> int:
-        """What a column takes, with the space beside it."""
         own = [row[index] for row in self.table.rows]
         cells = [line for cell in own for line in (cell.text + cell.marks, cell.spread)]
         widest = max(map(len, [*self._group(index), *self._title(index), *cells]), default=0)
@@ -229,7 +226,6 @@ class _Blocks:
 
 
 def _cell(cell: Cell) -> Text:
-    """The value, and below it, dim, its spread."""
     text = Text(cell.text + cell.marks, style=_TONES[cell.tone])
     if cell.spread:
         text.append(f"\n{cell.spread}", style="dim")

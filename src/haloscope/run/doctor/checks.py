@@ -41,7 +41,6 @@ CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (
     system.check_shared_memory,
     system.check_cache,
 )
-"""CHECKS are all checks, in the order in which they are printed."""
 
 
 def examine(patient: Patient | None = None) -> Iterator[CheckResult]:

@@ -120,9 +120,7 @@ _SLURM_CONF = "/etc/slurm/slurm.conf"
 
 
 _LAUNCHED_S = 60.0
-"""_LAUNCHED_S is how long two ranks may take, in seconds."""
 _STATUS_CHARACTERS = 1 << 16
-"""_STATUS_CHARACTERS is more than two ranks' /proc/self/status have."""
 
 
 def check_binding(patient: Patient) -> CheckResult:
@@ -216,6 +214,5 @@ def check_simulation(patient: Patient) -> CheckResult:
 
 
 def _failure(command: list[str], extra: dict[str, str]) -> str | None:
-    """Why a command failed, or None if it did not."""
     ended = process.run(command, {**os.environ, **extra}, in_path.COMPILED_S)
     return in_path.why_failed(ended, in_path.COMPILED_S) if ended.code or ended.timed_out else None

@@ -138,7 +138,6 @@ def growth(few: MeasuredCase, many: MeasuredCase, seed: int = 0) -> list[Growth]
 
 
 def _ends(few: MeasuredCase, many: MeasuredCase) -> Iterator[tuple[str, Swept, Swept]]:
-    """The smallest and the largest size of each operation that two cases have, in both."""
     least, most = ({**by_operation(case), **undisturbed(case)} for case in (few, many))
     for operation in [name for name in least if name in most]:
         there = {point.size_bytes: point for point in most[operation]}
@@ -186,10 +185,7 @@ def law_named(one: Growth) -> str:
 
 
 def leaps(case: MeasuredCase, seed: int = 0) -> list[Leap]:
-    """Where a longer message is faster, or slower than in proportion, by a test where measured.
-
-    Those that differ by less than LEAP are passed over; the others stand in the order of sizes.
-    """
+    """Where a longer message is faster, or slower than in proportion, by a test where measured."""
     pairs = [(*pair, *_measures(case, *pair)) for pair in _neighbours(case)]
     tests = contrasts([pair for *_, down, up in pairs for pair in (down, up)], seed)
     found = []
@@ -206,7 +202,6 @@ def leaps(case: MeasuredCase, seed: int = 0) -> list[Leap]:
 
 
 def _neighbours(case: MeasuredCase) -> Iterator[tuple[Swept, Swept]]:
-    """Neighbouring sizes of each operation."""
     for points in undisturbed(case).values():
         yield from pairwise(points)
 

@@ -15,10 +15,7 @@ from haloscope.topics.common.words import clock
 
 
 def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Collective operations: time by message size, one panel per operation, one curve per case.
-
-    One figure; operations without data (barrier) have no sizes and are in the table alone.
-    """
+    """Collective operations: time by message size, one panel per operation, one curve per case."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     parts = facets(own, ())
     points = {part.label: [p for p in sweep(part.cases[0]) if p.size_bytes] for part in parts}
@@ -60,7 +57,6 @@ def collectives_figures(cases: Sequence[MeasuredCase], context: Context) -> list
 
 
 def _longest(points: Mapping[str, Sequence[Swept]], operation: str | None) -> str:
-    """The longest time of an operation, with its message and case."""
     every = [(name, p) for name, own in points.items() for p in own if p.operation == operation]
     name, most = max(every, key=lambda pair: pair[1].time.value)
     of = f", {name}" if name else ""

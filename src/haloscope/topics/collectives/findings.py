@@ -33,7 +33,6 @@ from haloscope.topics.collectives.analysis import (
 from haloscope.topics.common.making import made, needed_of, ratio_of
 
 LEAPS = 6
-"""LEAPS is the largest number of leaps that are listed: of more, the greatest."""
 OPERATION = Metric("time of an operation")
 
 
@@ -50,7 +49,6 @@ def collectives(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
 
 
 def _tops(part: Facet) -> list[MeasuredCase]:
-    """The most processes on one node, and on several."""
     nodes = [[c for c in part.cases if (c.number("nodes") > 1) == several] for several in (0, 1)]
     return [max(own, key=lambda case: (case.ranks, case.number("nodes"))) for own in nodes if own]
 
@@ -133,7 +131,6 @@ def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterat
 
 
 def _leaping(found: Sequence[Leap], case: MeasuredCase, context: Context) -> Finding:
-    """The leaps, of many the greatest, the greatest first."""
     greatest = sorted(found, key=lambda one: -max(one.factor, 1 / one.factor))[:LEAPS]
     sizes = [points[0].size_bytes for points in undisturbed(case).values() if points]
     cold = any(one.factor < 1 and one.below_bytes == min(sizes) for one in greatest)
@@ -199,7 +196,6 @@ def pgmpi(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def _violated(own: Sequence[Followed], settings: Sequence[MeasuredCase]) -> Claim | None:
-    """Where a guideline is violated, by how much, and by what test; None for nowhere."""
     broken = [one for one in own if one.broken]
     if not broken:
         return None

@@ -31,10 +31,7 @@ from haloscope.topics.contrast.tables import COLUMNS, cells, explain
 
 
 def collectives_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Collective operations: growth with processes, and time by message size.
-
-    Growth with processes, then one table a case: calls, ranks and libraries apart.
-    """
+    """Collective operations: growth with processes, and time by message size."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     grown = [
         _growth(least, most, part.label, context)
@@ -45,7 +42,6 @@ def collectives_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
 
 
 def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context) -> Table:
-    """A row for each operation at its smallest and its largest message."""
     notebook = Notebook([few, many], context.all_cases)
     rows = tuple(
         (
@@ -120,19 +116,14 @@ def _table(part: Facet, context: Context) -> Table:
 
 
 FEW = 2
-"""FEW is the largest number of cases of which all guidelines are told."""
 
 
 def guidelines_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Performance guidelines of collective operations and halo exchanges, and their violations.
-
-    A table of collective operations, and one of halos; neither without its cases.
-    """
+    """Performance guidelines of collective operations and halo exchanges, and their violations."""
     return [*_collectives(cases, context), *_halos(cases, context)]
 
 
 def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A row for each setting in which jacobi3d exchanged both ways."""
     found = halo_guideline.halo_followed(cases, context.seed)
     if not found:
         return []
@@ -174,10 +165,7 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A row for each guideline on each case that has its operations.
-
-    Of more than FEW cases those that are broken alone, if any is.
-    """
+    """A row for each guideline on each case that has its operations."""
     found = followed(cases, context.seed)
     if not found:
         return []

@@ -16,7 +16,6 @@ AxisScale = Literal["linear", "log", "log2", "symlog"]
 
 
 OVER_PROCESSES = 3
-"""OVER_PROCESSES is the fewest numbers of processes whose figure shows how a program scales."""
 
 
 def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
@@ -220,10 +219,7 @@ def mark(x: float, estimate: Estimate) -> Mark:
 
 
 def counts(numbers: Sequence[int], scale: AxisScale = "log2") -> tuple[tuple[float, str], ...]:
-    """Ticks on whole numbers, each once: labels where an axis has room for them.
-
-    scale: of the axis, along which they are to stand far enough apart.
-    """
+    """Ticks on whole numbers, each once: labels where an axis has room for them."""
     found = sorted(set(numbers))
     at = {n: float(n) if scale == "linear" else log2(n) for n in found}
     length = at[found[-1]] - at[found[0]]
@@ -244,10 +240,7 @@ def _room(one: int, other: int) -> float:
 
 
 def around_one(label: str, ratios: Sequence[float], ends: Sequence[float] = ()) -> Axis:
-    """An axis along which small differences from one are seen, or large ones by their ratios.
-
-    ends: of the ratios' intervals, which alone make none of them far.
-    """
+    """An axis along which small differences from one are seen, or large ones by their ratios."""
     if all(1 / FAR < ratio < FAR for ratio in ratios):
         return Axis(label, from_zero=False)
     return Axis(label, "log2", powers_of_two([1.0, *ratios, *ends]))
@@ -265,10 +258,7 @@ def powers_of_two(values: Sequence[float]) -> tuple[tuple[float, str], ...]:
 
 
 def second_ticks(every: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Powers of ten around times in seconds, each with its unit, as they may be of any size.
-
-    Twice and five times these, too, where times lie near each other.
-    """
+    """Powers of ten around times in seconds, each with its unit, as they may be of any size."""
     low, high = min(every), max(every)
     steps, beyond = ((1, 2, 5), 2) if high < 100 * low else ((1,), 10)
     times = [k * 10.0**power for power in range(-9, 7) for k in steps]
@@ -278,7 +268,6 @@ def second_ticks(every: Sequence[float]) -> tuple[tuple[float, str], ...]:
 
 
 _TICKS = 8
-"""_TICKS is how many ticks with their units an axis has room for."""
 
 
 def ratio_ticks(ratios: Sequence[float]) -> tuple[tuple[float, str], ...]:

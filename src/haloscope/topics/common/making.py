@@ -36,7 +36,6 @@ VERDICTS: Mapping[str, Verdict] = {
     NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
     **dict.fromkeys(OPEN, Verdict.UNDECIDED),
 }
-"""Verdicts of comparisons; none of what was not measured."""
 _UNNAMED = ("clock", "runner", "threads", "places", "kernel")
 """Settings that a finding names only where cases differ in them; the first two have caveats."""
 
@@ -164,10 +163,7 @@ def ratio_of(contrasts: Sequence[Contrast], where: Settings | None = None) -> Ra
 
 
 def node_hours(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> Ratio | None:
-    """Of subjects and their references: the node-hours of the latter over those of the former.
-
-    None where no pair is on different numbers of nodes.
-    """
+    """Of subjects and their references: the node-hours of the latter over those of the former."""
     over = [
         other.node_time.value / one.node_time.value
         for one, other in pairs
@@ -224,10 +220,7 @@ def winners(
     name: Callable[[Name], Settings],
     at: Callable[[Race[Name]], Setting] | None = None,
 ) -> list[Claim]:
-    """Who is fastest in some races: a part for each set of winners, with who is next.
-
-    at: the point of the axis that a race is at.
-    """
+    """Who is fastest in some races: a part for each set of winners, with who is next."""
     groups: dict[tuple[frozenset[Name], Name | None], list[Race[Name]]] = {}
     for race in raced:
         next_one = race.lead[0] if race.lead and len(race.against) == 1 else None

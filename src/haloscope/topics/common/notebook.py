@@ -39,7 +39,6 @@ REPLICATES = (
     "launches are simulated replicates with random node speeds (--spread or the cluster "
     "file). Intervals cover these, not measurements."
 )
-"""REPLICATES is what intervals of simulated times are."""
 ONE_ALLOCATION = (
     "All launches ran in one batch job (allocation); results may not hold on other nodes."
 )
@@ -86,10 +85,7 @@ class Notebook:
     def time(
         self, case: MeasuredCase | None, published: Reference | None = None, mesh: str = ""
     ) -> Cell:
-        """A case's wall time, from a minute on as HH:MM:SS, too, and the published one.
-
-        mesh: of the published time, where its notes tell values apart by meshes.
-        """
+        """A case's wall time, from a minute on as HH:MM:SS, too, and the published one."""
         if case is None:
             return missing()
         cell = self.estimate(case.time, case, SECONDS)
@@ -143,7 +139,6 @@ class Notebook:
         return replace(told, case=case.id)
 
     def _published(self) -> str:
-        """Where published values are from; of several places, of which meshes if that was said."""
         meshes = [[mesh for mesh in own if mesh] for own in self._sources.values()]
         if len(meshes) == 1 or not all(meshes):
             return listed(list(self._sources))
@@ -197,7 +192,6 @@ class Notebook:
         return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
 
     def _simulated_note(self) -> str:
-        """Whether simulated times have intervals, and what these are of."""
         alike = "simulated time: deterministic, so without an interval."
         drawn = [case for case in self._cases if case.replicated]
         if not drawn:
@@ -325,7 +319,6 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
-    """What was left out, by outcome and the first reason that a case has for it."""
     alike: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
     for case in cases:
         for outcome in dict.fromkeys(record.outcome for record in case.excluded):
@@ -352,7 +345,6 @@ def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
 
 
 def _over(published: Reference, own: float) -> str:
-    """Own time over the published one to two digits."""
     return ratio_between(own / published.value, own / published.high, own / published.low)
 
 

@@ -41,7 +41,6 @@ BECAME = {
     "misplaced": "ran on other cores or ranks than requested",
     "absent": "cannot run here",
 }
-"""BECAME is what became of launches by their outcomes, where these are not good."""
 
 
 def clock(cases: Sequence[MeasuredCase]) -> str:

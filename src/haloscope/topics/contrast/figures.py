@@ -26,7 +26,6 @@ from haloscope.topics.common.figure import (
 from haloscope.topics.contrast.analysis import EXCHANGES, FACES, TRANSPOSES, Ways, groups
 
 _COLOURS = 8
-"""The largest number of curves that are told apart; of more settings, the last to vary are not."""
 _SIZE = ("nodes", "ppn", "threads", "places")
 
 
@@ -91,7 +90,6 @@ def _shaded(errors: Sequence[float]) -> list[str]:
 
 
 def _curves(found: Sequence[Contrast], ways: Ways) -> list[Curve]:
-    """Points by way and by what else varies, but for nodes, processes and threads."""
     every = [contrast.second.case.settings for contrast in found]
     names = [name for name in varying(every) if name not in (*_SIZE, *ways.follows)]
     names.sort(key=lambda name: name != ways.setting)

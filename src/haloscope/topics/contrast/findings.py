@@ -38,9 +38,7 @@ _TOPICS = {
     "bind": ("walltime", "Binding"),
     "variant": ("iterations", "Variant"),
 }
-"""The section and the question of each setting that has several ways."""
 _APART = (Verdict.FASTER, Verdict.SLOWER)
-"""_APART are the verdicts that say which is faster."""
 
 
 def ways(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -88,7 +86,6 @@ def published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
 
 
 def _over(ratios: Sequence[tuple[float, Settings]]) -> Ratio:
-    """Published ratios with the most extreme one."""
     values = [ratio for ratio, _ in ratios]
     most, where = max(ratios, key=lambda one: abs(log(one[0])))
     estimate = Estimate(most, None, None, 0, "none")
@@ -109,10 +106,7 @@ def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Ways against their reference over all settings that have both, a finding for each way.
-
-    First the one with most settings where it is faster or slower.
-    """
+    """Ways against their reference over all settings that have both, a finding for each way."""
     by_pair: dict[tuple[tuple[tuple[str, Setting], ...], ...], list[Contrast]] = {}
     for _, found in groups(cases, context.seed, own):
         for contrast in (one for one in found if one.verdict != "not measured"):
@@ -151,12 +145,10 @@ def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iter
 
 
 def _decided(alike: Sequence[Contrast]) -> int:
-    """In how many settings one way is faster."""
     return sum(verdict_of(one) in _APART for one in alike)
 
 
 def _where(one: Contrast, alike: Sequence[Contrast], own: Ways) -> Settings:
-    """What sets a setting apart from the others that have both ways."""
     names = varying([contrast.second.case.settings for contrast in alike])
     kept = [name for name in names if name not in own.parts]
     more = ["nodes"] if "ppn" in kept else []

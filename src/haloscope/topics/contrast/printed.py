@@ -43,7 +43,6 @@ def both(
 def _ratios(
     reference: PaperTable, other: PaperTable
 ) -> Iterator[tuple[float, Mapping[str, Setting]]]:
-    """Cells of several processes that both have, with as many digits as their paper determines."""
     first, second = _times(reference), _times(other)
     for key in (key for key in first if key in second):
         where: dict[str, Setting] = dict(zip(reference.keys, key, strict=True))

@@ -101,19 +101,13 @@ def _apart_alone(contrast: Contrast) -> bool:
 
 
 def exchange_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Halo exchanges compared: blocking and non-blocking.
-
-    Of the Poisson solver and of Jacobi: a table each over all settings, a row an exchange.
-    """
+    """Halo exchanges compared: blocking and non-blocking."""
     return [*contrasted(cases, context, EXCHANGES), *contrasted(cases, context, FACES)]
 
 
 def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
     """The ways of a kernel: one table over all settings, a row a way; [] without several, or where
-    none was measured.
-
-    What all settings have in common stands in the title.
-    """
+    none was measured."""
     compared = groups(cases, context.seed, ways)
     if not compared:
         return []
@@ -162,42 +156,27 @@ def _named(
 
 
 def bind_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Bindings of processes and threads compared: close, spread, or none.
-
-    The bindings of the Poisson solver, a row a binding, where a node has several cores busy.
-    """
+    """Bindings of processes and threads compared: close, spread, or none."""
     return contrasted(cases, context, BINDINGS)
 
 
 def layout_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Orders of processing the lines of a Fourier transform compared.
-
-    The layouts of the Fourier transform, a row a layout.
-    """
+    """Orders of processing the lines of a Fourier transform compared."""
     return contrasted(cases, context, LINES)
 
 
 def operator_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Assembled and matrix-free finite elements compared.
-
-    The operators of heat conduction, a row a way.
-    """
+    """Assembled and matrix-free finite elements compared."""
     return contrasted(cases, context, OPERATORS)
 
 
 def transpose_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Transposes of an array over processes compared.
-
-    The transposes of the Fourier transform, a row a way.
-    """
+    """Transposes of an array over processes compared."""
     return contrasted(cases, context, TRANSPOSES)
 
 
 def overlap_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Overlaps of messages with the sparse matrix-vector product compared.
-
-    The schemes of the sparse matrix-vector product, a row a scheme.
-    """
+    """Overlaps of messages with the sparse matrix-vector product compared."""
     emulated = any(case.emulated for case in cases)  # which is set beside no time of a GPU
     published = context.library.tables(("overlap",))
     notes = () if emulated else tuple(_published_overlap(table) for table in published)
@@ -206,7 +185,6 @@ def overlap_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
 
 
 def _published_overlap(table: PaperTable) -> str:
-    """What was published, in a note: of another matrix, and as ratios alone comparable."""
     base = table.rows[0]
     times = [
         f"{PRINTED_OVERLAPS[str(row['overlap'])]} ({row['overlap']}) "

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from haloscope.papers.tables import PaperTable, PublishedValue
 
 AXES = ("nodes", "ppn", "topology")
-"""Settings in which the cases of one table differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +188,6 @@ def _bytes_of_point(case: MeasuredCase) -> float:
 
 
 def _of_point(case: MeasuredCase, what: Literal["flops", "bytes"]) -> float:
-    """What the sweeps of all ranks declare, over the updates of points."""
     (phase,) = (each for each in case.launches[0].phases if each["name"] == "sweep")
     return float(phase[what]) / (points_of(case) * case.number("sweeps"))
 
@@ -275,7 +273,6 @@ def _seconds_of(link: Mapping[str, Model]) -> Callable[[float], float]:
 
 
 def _no_memory(among: Sequence[MeasuredCase]) -> str:
-    """Why the memory's bandwidth is not known."""
     if any(case.kernel == "stream" and case.launches for case in among):
         return "STREAM triad was measured only with arrays that fit in caches"
     return "memory bandwidth was not measured (stream)"
@@ -318,7 +315,6 @@ def published(one: JacobiCase, library: Library) -> Mapping[str, PublishedValue]
 
 
 def _is_of(table: PaperTable, one: JacobiCase, cluster: object) -> bool:
-    """Whether a table is of that cluster, and of as many nodes and the binding of a case."""
     facts = table.facts
     if (facts.get("cluster_file"), facts.get("nodes")) != (cluster, one.sweep.nodes):
         return False

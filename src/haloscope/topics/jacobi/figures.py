@@ -77,7 +77,6 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
 
 
 def _shared(scaling: JacobiScaling) -> str:
-    """What a model has in common with the simulation that it stands beside."""
     if not all(one.case.simulated for one in scaling.swept):
         return ""
     return ", from one rank's sweep, messages, and bandwidth of the same simulation"
@@ -122,7 +121,6 @@ def _sweep_rate(row: tuple[JacobiCase, Mapping[str, PublishedValue]]) -> float:
 
 
 def _ratios(scaling: JacobiScaling, context: Context) -> Iterator[Lines]:
-    """What scaling loses, a panel for each number of nodes: grids along one axis against others."""
     if scaling.alone is None:
         return
     several = sorted({one.sweep.nodes for one in scaling.swept})
@@ -139,7 +137,6 @@ def _ratios(scaling: JacobiScaling, context: Context) -> Iterator[Lines]:
 
 
 def _lost(curves: Sequence[Curve]) -> str:
-    """What a panel of ratios shows: the largest of its points, and where."""
     points = [(mark, curve) for curve in curves if not curve.model for mark in curve.marks]
     most, of = max(points, key=lambda point: point[0].y)
     return (
@@ -190,17 +187,13 @@ def _modelled(
 
 
 def _beside(label: str, style: int, points: Iterable[tuple[int, float]]) -> Iterator[Curve]:
-    """Published points, where there are any."""
     marks = tuple(Mark(ranks, y) for ranks, y in points)
     if marks:
         yield Curve(label, marks, joined=False, style=style, published=True)
 
 
 def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Roofline of the variants of jacobi3d: limits of memory and core, rates of variants.
-
-    One figure, where the memory's bandwidth was measured and a mesh larger than the caches.
-    """
+    """Roofline of the variants of jacobi3d: limits of memory and core, rates of variants."""
     swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     memory = memory_triads(context.all_cases, context.machine)
     best = _best(
@@ -247,7 +240,6 @@ _ABOVE = "A point above its line: caches served part of the traffic, or the tria
 
 
 def _above(curves: Sequence[Curve]) -> bool:
-    """Whether a variant did more than the memory allows by its triad."""
     slopes: dict[int | None, float] = {
         curve.style: curve.marks[0].y / curve.marks[0].x for curve in curves if curve.bound
     }
@@ -274,7 +266,6 @@ _TICKS = tuple((2.0**k, f"1/{2**-k}" if k < 0 else f"{2**k}") for k in range(-4,
 
 
 def _best(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
-    """The fastest case of each variant on each number of cores."""
     best: dict[tuple[str, int], MeasuredCase] = {}
     for case in cases:
         key = (_variant(case), case.cores)
@@ -305,7 +296,6 @@ def _bounds(
 def _reached(
     best: Sequence[MeasuredCase], cores: Sequence[int], operations: int
 ) -> Iterator[Curve]:
-    """A curve for each number of cores, with a mark for each variant."""
     for style, number_ in enumerate(cores):
         own = [case for case in best if case.cores == number_]
         marks = tuple(
@@ -319,14 +309,12 @@ def _variant(case: MeasuredCase) -> str:
 
 
 def _mlups(case: MeasuredCase) -> Estimate:
-    """Millions of updates a second, over all ranks."""
     mlups = case.estimate(case.sample(lambda record: record.result["mlups"]))
     assert mlups is not None
     return mlups
 
 
 def _roofline_rate(case: MeasuredCase, operations: int) -> Estimate:
-    """Operations a second, of so many an update."""
     return _mlups(case).times(1e6 * operations)
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def _columns(clock: str) -> tuple[Column, ...]:
-    """clock: whether these sweeps were measured or simulated."""
     return (
         Column("ranks", "N", align="left"),
         Column("grid", "grid", align="left"),
@@ -47,10 +46,7 @@ def _columns(clock: str) -> tuple[Column, ...]:
 
 
 def jacobi_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Jacobi sweeps by ranks and grid: k, c, models, measured and published values.
-
-    A table for every combination of the other settings, over ranks and grids.
-    """
+    """Jacobi sweeps by ranks and grid: k, c, models, measured and published values."""
     return [_table(one, context) for one in scalings(cases, context.all_cases)]
 
 

@@ -125,10 +125,7 @@ not divide evenly, and halos differ."""
 
 
 def loads(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, float | None]:
-    """The data of a task of each case in bytes, as predicted: of loads as much, the smallest.
-
-    None where nothing was predicted.
-    """
+    """The data of a task of each case in bytes, as predicted: of loads as much, the smallest."""
     known = sorted(((load, i) for i, case in enumerate(cases) if (load := _load(case))))
     found: dict[int, float] = {}
     least = 0.0
@@ -239,7 +236,6 @@ def same_name(one: object, other: object) -> bool:
 
 
 def _timed(one: Printed) -> Effect:
-    """Times on the fewest and on the most nodes, as an effect."""
     (few, first_s), *_, (many, last_s) = one.times_s.items()
     text = f"{first_s:g} s on {count(few, 'node')}, {last_s:g} s on {many}"
     ratio = one.over_fewest(many)
@@ -259,7 +255,6 @@ def _most_nodes(library: Library, row: Mapping[str, PublishedValue]) -> int | No
 
 
 def _told(row: Mapping[str, PublishedValue], source_: str, nodes: int | None) -> Effect:
-    """A statement of the text."""
     tasks_text, faster = str(row["ranks_text"]), str(row["faster"])
     told = re.search(r"\d+", tasks_text)
     text = f"{faster} faster by {row['difference_text']}"

@@ -98,10 +98,7 @@ def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
 
 
 def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Where packing tasks on few nodes is faster, and where spreading them, by data and tasks.
-
-    A table for each kernel: a row for the data of a task, a column for each number of tasks.
-    """
+    """Where packing tasks on few nodes is faster, and where spreading them, by data and tasks."""
     return [_table(one, context, index) for index, one in enumerate(maps(cases, context.seed), 1)]
 
 
@@ -207,7 +204,6 @@ def _panel(index: int, one: Map) -> Lines:
 
 
 def _in_words(panel: Lines) -> str:
-    """The last point of every curve."""
     last = [(curve.label, curve.marks[-1]) for curve in panel.curves]
     told = "; ".join(f"{name}: {number(mark.y)} with {mark.x:g} tasks" for name, mark in last)
     return f"{panel.title}: {told}."

@@ -35,10 +35,7 @@ from haloscope.topics.mapping.analysis import (
 
 
 def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Time of the same tasks by nodes, relative to the fewest nodes, one panel per kernel.
-
-    One figure of every comparison with tasks on several numbers of nodes.
-    """
+    """Time of the same tasks by nodes, relative to the fewest nodes, one panel per kernel."""
     panels = [
         panel
         for index, (part, found) in enumerate(spreads(cases))
@@ -59,7 +56,6 @@ def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
 
 
 def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
-    """What points, bars and published points are, where there are any."""
     curves = [curve for panel in panels for curve in panel.curves]
     marks = [mark for curve in curves for mark in curve.marks]
     told = ["Points: block mapping."]
@@ -75,7 +71,6 @@ def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
 
 
 def _mapping_panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -> Lines:
-    """A curve for each number of tasks, and what was published of programs that are like it."""
     curves = [
         Curve(count(tasks, "task"), marks)
         for tasks in dict.fromkeys(one.tasks for one in found)
@@ -127,17 +122,13 @@ def _mapping_marks(own: Sequence[Spread]) -> Iterator[Mark]:
 
 
 def _mapping_in_words(panel: Lines) -> str:
-    """The last point of every curve."""
     last = [(curve.label, curve.marks[-1]) for curve in panel.curves]
     told = "; ".join(f"{label}: {number(mark.y)} on {mark.x:g} nodes" for label, mark in last)
     return f"{panel.title}: {told}."
 
 
 def weak_scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Weak scaling: time relative to the fewest tasks on one node, one curve per pattern.
-
-    One figure, a panel for each comparison with a reference on one node.
-    """
+    """Weak scaling: time relative to the fewest tasks on one node, one curve per pattern."""
     found = weak_scalings(cases)
     panels = [_weak_panel(index, *one, context.seed) for index, one in enumerate(found)]
     if not panels:
@@ -186,7 +177,6 @@ def _weak_marks(pattern: str, scaling: WeakScaling, seed: int) -> Iterator[Mark]
 
 
 def _weak_in_words(panel: Lines) -> str:
-    """The last point of every curve."""
     last = [(curve.label, curve.marks[-1]) for curve in panel.curves if not curve.bound]
     told = ", ".join(f"{label} {number(point.y)} with {point.x:g} tasks" for label, point in last)
     return f"{panel.title}: {told}."

@@ -30,7 +30,6 @@ from haloscope.topics.mapping.analysis import (
 )
 
 ITSELF = "lammps_rhodo"
-"""ITSELF is the one program of the paper that is run, and stands for nothing."""
 _BUT = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "topology")
 STEP = Metric("time of a step")
 
@@ -93,10 +92,7 @@ def _by_nodes(cases: Sequence[MeasuredCase], context: Context) -> dict[int, _Rac
 
 
 def _patterns(by_tasks: Mapping[int, _Raced]) -> list[Claim]:
-    """Which pattern is fastest with how many tasks; nodes are named where they are one number.
-
-    Against the one on the fewest nodes; where that is the fastest, against the one on the most.
-    """
+    """Which pattern is fastest with how many tasks; nodes are named where they are one number."""
     groups: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for tasks, (race, tried) in by_tasks.items():
         first = tuple(sorted({pattern_of(c, tried) for c in race.first}, key=PATTERNS.index))
@@ -148,10 +144,7 @@ def _loser(race: Race[MeasuredCase]) -> MeasuredCase:
 def _published(
     by_tasks: Mapping[int, _Raced], timed: Sequence[MeasuredCase], context: Context
 ) -> Iterator[Finding]:
-    """What was published of this cluster, and whether it agrees with the race of as many tasks.
-
-    What agrees counts of as many tasks alone; what disagrees, of other numbers of tasks too.
-    """
+    """What was published of this cluster, and whether it agrees with the race of as many tasks."""
     best = next(iter(by_tasks.values()))[0].best
     cluster = best.cluster or str((context.machine or {}).get("host"))
     parts = []
@@ -183,7 +176,6 @@ def _published(
 
 
 def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Which mapping is fastest where the choice matters most."""
     places = sorted({(case.ranks, case.number("nodes")) for case in cases})
     fields = {
         float(index): {c: step(c) for c in cases if (c.ranks, c.number("nodes")) == place}

@@ -17,7 +17,6 @@ from haloscope.topics.mapping.analysis import PROGRAMS, same_name
 
 _CLUSTER = "cluster"
 _VARIABILITY = "variability"
-"""_VARIABILITY is the kind of tables of how far launches lie from their mean."""
 
 
 def plan_cells(paper: str, cases: Sequence[MeasuredCase], cluster: str) -> Iterator[KnownCell]:
@@ -38,7 +37,6 @@ def plan_cells(paper: str, cases: Sequence[MeasuredCase], cluster: str) -> Itera
 
 
 def _is(case: MeasuredCase, said: Mapping[str, PublishedValue], cluster: str) -> bool:
-    """Whether a case is of the program, tasks, and nodes of a row, on its cluster."""
     if not same_name(str(said.get(_CLUSTER, cluster)), cluster):
         return False
     nodes = said.get(f"nodes_{cluster.lower()}", said.get("nodes"))

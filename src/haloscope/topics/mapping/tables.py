@@ -51,7 +51,6 @@ def mapping_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
 
 
 def _absent(part: Facet) -> bool:
-    """Whether every launch of every case is known to be impossible here."""
     return all(
         not case.launches
         and case.excluded
@@ -103,7 +102,6 @@ def _mapping_table(part: Facet, found: Sequence[Spread], context: Context) -> Ta
 def _note_published(
     beside: Sequence[Printed], tables: Sequence[PaperTable], notebook: Notebook
 ) -> None:
-    """Of what program, on which nodes, and how percentages were read."""
     for named_in in dict.fromkeys([*(one.source for one in beside), *map(source, tables)]):
         notebook.note(f"Published run times of other programs on this cluster: {named_in}.")
     if beside:
@@ -120,7 +118,6 @@ def _note_published(
 def _mapping_ours(
     place: tuple[int, int], found: Sequence[Spread], mappings: Sequence[str], notebook: Notebook
 ) -> Iterator[Cell]:
-    """Some tasks on some nodes: how many each has, the time in each mapping, ratio, and cost."""
     tasks, nodes = place
     own = {one.name: one for one in found if one.tasks == tasks}
     each = shares(tasks, nodes)
@@ -137,7 +134,6 @@ def _mapping_ours(
 
 
 def _printed(place: tuple[int, int], beside: Sequence[Printed]) -> tuple[Cell, ...]:
-    """What was published of as many tasks on as many nodes."""
     tasks, nodes = place
     for one in beside:
         if one.tasks == tasks and nodes in one.times_s:
@@ -153,7 +149,6 @@ def _times(ratio: float) -> Cell:
 def _statements(
     kernel: str, here: str, context: Context
 ) -> Iterator[tuple[PaperTable, Mapping[str, PublishedValue]]]:
-    """What a paper says in words of this cluster, of programs that communicate as the kernel."""
     for table in context.library.tables(("mapping_effect",)):
         for row in table.rows:
             if same_name(row["cluster"], here) and stands_for(kernel, row["kernel"]):
@@ -172,12 +167,7 @@ def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
 
 
 def one_node_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Tasks on one node, compared with published times of the programs that they model.
-
-    A table for each published one of runs on one node, of the programs that cases stand for.
-
-    Without a paper, one of the cases alone.
-    """
+    """Tasks on one node, compared with published times of the programs that they model."""
     if context.paper is None:
         return _one_node_ours(cases, context)
     found = []
@@ -209,7 +199,6 @@ def why_no_one_node_table(cases: Sequence[MeasuredCase], context: Context) -> st
 
 
 def _of_tasks(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
-    """The cases of tasks on one node that have a time."""
     return [
         case
         for case in cases
@@ -218,7 +207,6 @@ def _of_tasks(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
 
 
 def _one_node_ours(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A row a case."""
     own = sorted(_of_tasks(cases), key=lambda case: (case.kernel, case.ranks))
     if not own:
         return []
@@ -258,7 +246,6 @@ def _one_node_table(
     cases: Sequence[MeasuredCase],
     context: Context,
 ) -> Table:
-    """A row for each program, each kernel that stands for it, and number of tasks."""
     notebook = Notebook(cases, context.all_cases)
     here = _here(cases, context)
     clusters = list(dict.fromkeys(str(row["cluster"]) for row in published.rows))
@@ -308,7 +295,6 @@ def _one_node_table(
 
 
 SOLVER = "fe_heat"
-"""SOLVER is the kernel of which a step is all of a published run's solve."""
 
 
 def _untimed(
@@ -320,13 +306,11 @@ def _untimed(
 
 
 def _here(cases: Sequence[MeasuredCase], context: Context) -> str:
-    """The cluster that cases were simulated on, or the machine that they ran on."""
     simulated = next((case.cluster for case in cases if case.cluster), None)
     return str(simulated or (context.machine or {}).get("host"))
 
 
 def _on_one_node(cases: Sequence[MeasuredCase], kernel: str, tasks: int) -> list[MeasuredCase]:
-    """A kernel's cases of so many tasks on one node; none without a time."""
     return [
         case
         for case in cases
@@ -339,7 +323,6 @@ def _run(seconds: PublishedValue | None) -> Cell:
 
 
 def _steps(run_s: PublishedValue | None, case: MeasuredCase | None) -> Cell:
-    """Our steps in a published run."""
     if run_s is None or case is None or case.time is None:
         return missing()
     ratio = float(str(run_s)) / case.time.value

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 
 def weak_scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Weak scaling by pattern: time relative to the fewest tasks on one node.
-
-    A table of every comparison with a reference on one node: a row for each number of tasks.
-    """
+    """Weak scaling by pattern: time relative to the fewest tasks on one node."""
     return [_weak_table(part, scaling, context) for part, scaling in weak_scalings(cases)]
 
 
@@ -48,7 +45,6 @@ def _weak_table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
 
 
 def _columns(patterns: Sequence[str]) -> tuple[Column, ...]:
-    """Three of each pattern that tasks were tried in."""
     return (
         Column("tasks", "tasks", align="left"),
         Column("work_over_reference", "work per task"),
@@ -77,7 +73,6 @@ def _row(
 def _case(
     one: Spread, pattern: str, scaling: WeakScaling, notebook: Notebook, seed: int
 ) -> tuple[Cell, ...]:
-    """On how many nodes, how long, and how many times as long as the reference."""
     case = one.patterns.get(pattern)
     if case is None:
         return (missing(), missing(), missing())

@@ -110,7 +110,6 @@ def _nearness(triad: Triad, bind: object) -> tuple[bool, float]:
 
 
 def _triads(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[Triad]:
-    """By rising working set."""
     if case.kernel != "stream":
         return []
     return [

@@ -14,10 +14,7 @@ from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, bars, mar
 
 
 def stream_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Memory bandwidth by working set, with cache sizes.
-
-    Bandwidth by working set, a curve a number of cores, cache sizes marked; triad if there.
-    """
+    """Memory bandwidth by working set, with cache sizes."""
     own = [case for case in cases if case.kernel == "stream" and sweep(case)]
     found = []
     for part in facets(own, ("nodes", "ppn", "threads")):

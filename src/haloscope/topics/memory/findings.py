@@ -27,10 +27,7 @@ matters, because triads over larger sets differ by less without caches."""
 
 
 def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Triad bandwidth of the largest working set, on the fewest and on the most cores.
-
-    Of working sets that no cache holds: what a cache gives is not the memory's.
-    """
+    """Triad bandwidth of the largest working set, on the fewest and on the most cores."""
     triads = memory_triads(cases, context.machine)
     if not triads:
         return

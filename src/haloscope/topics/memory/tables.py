@@ -102,10 +102,7 @@ _OF_A_TRIAD = 3
 
 
 def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Memory bandwidth of the Poisson solver, compared with a triad on the same working set.
-
-    A row a Poisson case that declares its traffic; if some have a triad, these alone.
-    """
+    """Memory bandwidth of the Poisson solver, compared with a triad on the same working set."""
     solvers = [case for case in cases if case.kernel == "poisson_cg"]
     every = uses(solvers, context.all_cases, context.machine)
     if not every:

@@ -41,10 +41,7 @@ def message_races(
 
 
 def raced_of(part: Facet) -> list[MeasuredCase]:
-    """The cases that were launched often enough for a test of all of them at each size.
-
-    All, where that leaves fewer than two: then launches are too few for everyone.
-    """
+    """The cases that were launched often enough for a test of all of them at each size."""
     for least in sorted({len(case.launches) for case in part.cases}):
         own = [case for case in part.cases if len(case.launches) >= least]
         if len(own) < 2:
@@ -63,7 +60,6 @@ def seldom_of(part: Facet) -> list[str]:
 
 
 def _common(cases: Sequence[MeasuredCase]) -> set[int]:
-    """The sizes that all cases have."""
     return set.intersection(*({point.size_bytes for point in sweep(case)} for case in cases))
 
 

@@ -23,10 +23,7 @@ from haloscope.topics.common.words import clock
 
 
 def pingpong_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Messages by size: half round trip and bandwidth; streams have a bandwidth only.
-
-    Half round trip and bandwidth by message size, a curve a case; streams apart.
-    """
+    """Messages by size: half round trip and bandwidth; streams have a bandwidth only."""
     own = [case for case in cases if case.kernel == "pingpong" and len(sweep(case)) > 1]
     timed = [case for case in own if exchanges(case)]
     streams = [case for case in own if not exchanges(case)]
@@ -91,7 +88,6 @@ def _pingpong_figure(
 
 
 def _alt(parts: Sequence[Facet], title: str, *, timed: bool) -> str:
-    """The smallest message's time and the highest bandwidth, of all curves."""
     points = [(part.label, p) for part in parts for p in sweep(part.cases[0]) if p.size_bytes]
     label, best = max(points, key=lambda point: point[1].rate.value)
     highest = f"highest bandwidth {rate(best.rate.value)} at {size(best.size_bytes)}{_of(label)}"
@@ -103,7 +99,6 @@ def _alt(parts: Sequence[Facet], title: str, *, timed: bool) -> str:
 
 
 def _of(label: str) -> str:
-    """Which curve it is, where there are several."""
     return f" ({label})" if label else ""
 
 
@@ -111,10 +106,7 @@ _PER_OCTAVE = 4
 
 
 def fits_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """A ping-pong with the fitted models and their residuals.
-
-    A figure a case: its times with every model's curve; relative residuals by size.
-    """
+    """A ping-pong with the fitted models and their residuals."""
     own = [case for case in cases if case.kernel != "loggp" and message_models(case)]
     return [_fit_figure(part, context) for part in facets_of_kernels(own, ())]
 
@@ -158,7 +150,6 @@ def _fit_figure(part: Facet, context: Context) -> Figure:
 
 
 def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
-    """How many models there are, and which is nearest, by how far it is off."""
     off = {name: model.residuals.relative_rms for name, model in models}
     nearest = min(off, key=lambda name: off[name])
     what = "half round trips" if exchanges(case) else "times"
@@ -220,10 +211,7 @@ def _drawn(name: str, model: Model) -> Iterator[Curve]:
 
 
 def transports_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Bandwidth by message size, one panel per library and one curve per transport (Figs. 3-5).
-
-    One figure for each way of measuring that ran over several transports or placements.
-    """
+    """Bandwidth by message size, one panel per library and one curve per transport (Figs. 3-5)."""
     own = [case for case in cases if exchanges(case) and len(sweep(case)) > 1]
     over = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
     return [_transport_figure(part, context) for part in facets(own, over) if len(part.cases) > 1]

@@ -17,7 +17,6 @@ from haloscope.topics.common.making import made, winners
 from haloscope.topics.messages.analysis import apart, message_races, raced_of
 
 SHOWN = 4
-"""SHOWN is the largest number of settings that have a value each; of more, the best alone."""
 
 
 def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -98,7 +97,6 @@ def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
 
 
 def _messages(point: Swept) -> Estimate:
-    """Messages per second."""
     return point.time.rate(point.bytes / point.size_bytes)
 
 

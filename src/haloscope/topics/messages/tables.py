@@ -38,10 +38,7 @@ from haloscope.topics.messages.analysis import message_races, one_way, seldom_of
 
 
 def pingpong_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Messages by size: half round trip and bandwidth, or bandwidth and message rate of streams.
-
-    One table a case: modes, toolchains, transports and placements stand apart.
-    """
+    """Messages by size: half round trip and bandwidth, or bandwidth and message rate of streams."""
     own = [case for case in cases if case.kernel == "pingpong" and case.launches]
     return [_pingpong_table(part, context) for part in facets(own, ())]
 
@@ -96,10 +93,7 @@ _SCALES: tuple[tuple[str, Scale], ...] = (
 
 
 def fits_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Models of message time: every parameter with its interval, range, and source.
-
-    For a ping-pong with sizes enough, or a run of loggp: parameters, and predictions by size.
-    """
+    """Models of message time: every parameter with its interval, range, and source."""
     own = [case for case in cases if message_models(case) or unfitted(case)]
     return [table for part in facets_of_kernels(own, ()) for table in _tables(part, context)]
 
@@ -152,7 +146,6 @@ def _rows(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
 
 
 def _fit_sizes(parameter: FittedParameter, valid: tuple[float, float]) -> Cell:
-    """The sizes that a parameter rests on, in words and as numbers."""
     first, last = parameter.over or valid
     words = parameter.piece or f"{size(first)} to {size(last)}"
     return Cell(words, words, low=first, high=last)
@@ -165,7 +158,6 @@ def _sourced(notebook: Notebook, name: str, model: Model | BandwidthCurve) -> No
 
 
 def _not_fitted(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
-    """A row for every model that the data do not suit; its reason is among the notes."""
     for one in unfitted(case):
         yield (
             label(one.name, case=case.id),
@@ -178,7 +170,6 @@ def _not_fitted(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, 
 
 
 def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
-    """By size: measured, and of every model what it says and what is left over."""
     models = message_models(case)
     first = models[0][1].residuals
     known = clock([case])
@@ -218,16 +209,12 @@ def _valued(
 
 
 PLACES = ("placement", "nodes", "ppn", "places")
-"""PLACES are the settings that say where the two ranks are."""
 SIZES = (8, 1 << 10, 1 << 16, 1 << 20)
 """SIZES are the sizes that are shown: a message of each kind that is sent differently."""
 
 
 def libraries_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """MPI libraries, transports, and placements, compared by size with a test.
-
-    Of each placement the fastest library against the others, then of each library placements.
-    """
+    """MPI libraries, transports, and placements, compared by size with a test."""
     raced = message_races(cases, context.seed)
     found = [_of_races(part, races, context) for part, races in raced]
     own = [case for case in cases if exchanges(case) and case.launches]
@@ -270,7 +257,6 @@ def _raced(at: int, race: Race[str], notebook: Notebook) -> Iterator[tuple[Cell,
 
 
 def _of_places(part: Facet, context: Context) -> Table | None:
-    """All placements of a library against its first."""
     first, *others = part.cases
     pairs = [
         (one_way(first, a), one_way(other, b)) for other in others for a, b in _shared(first, other)
@@ -310,7 +296,6 @@ def _library_sizes(first: MeasuredCase, others: Sequence[MeasuredCase]) -> list[
 
 
 def _shared(first: MeasuredCase, other: MeasuredCase) -> list[tuple[Swept, Swept]]:
-    """The points at a few sizes that both have."""
     at = {point.size_bytes: point for point in sweep(other)}
     return [
         (p, at[p.size_bytes]) for p in sweep(first) if p.size_bytes in SIZES and p.size_bytes in at
@@ -320,7 +305,6 @@ def _shared(first: MeasuredCase, other: MeasuredCase) -> list[tuple[Swept, Swept
 def _library_table(
     title: str, columns: tuple[Column, ...], rows: tuple[tuple[Cell, ...], ...], notebook: Notebook
 ) -> Table | None:
-    """None where no size is shown that both have."""
     if not rows:
         return None
     return Table("libraries", "libraries", title, columns, rows, notebook.notes(), 2)

@@ -26,10 +26,7 @@ of them smaller than can be read."""
 
 
 def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Share of each phase in the time of a step, as stacked bars.
-
-    Stacked bars: each phase's share of a step, a bar a case, a figure a kernel.
-    """
+    """Share of each phase in the time of a step, as stacked bars."""
     found = []
     for kernel in dict.fromkeys(case.kernel for case in cases):
         own = [case for case in cases if case.kernel == kernel and len(shares(case)) > 1]
@@ -39,7 +36,6 @@ def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figu
 
 
 def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
-    """Those on one node, and those with the most processes per node."""
     kept = []
     for part in facets(cases, ("nodes", "ppn")):
         most = max(case.number("ppn") for case in part.cases)
@@ -76,11 +72,9 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
 
 
 _Parts = Sequence[tuple[str, tuple[float, ...]]]
-"""Each phase with its share of every bar."""
 
 
 def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
-    """As many panels as it takes, about equally long."""
     names = [row_name(case, cases) for case in cases]
     totals = [seconds(case.time.value) if case.time else "" for case in cases]
     number = -(-len(cases) // BARS_A_PANEL)
@@ -101,7 +95,6 @@ _UNEVEN = "Shares are separate medians and need not add up to 100 %."
 
 
 def _bars(parts: _Parts) -> list[tuple[float, ...]]:
-    """The shares of each case."""
     return list(zip(*(values for _, values in parts), strict=True))
 
 
@@ -111,32 +104,24 @@ def _left_out(number: int) -> str:
 
 
 def sections_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Time by section of LAMMPS, as stacked bars.
-
-    One figure: a bar a case, with the shares of its sections.
-    """
+    """Time by section of LAMMPS, as stacked bars."""
     own = [found for case in cases if (found := in_sections(case)) and shares(found)]
     return [bars_of(own, "Time by section of LAMMPS", "sections", context)] if own else []
 
 
 MOST_ROWS = 16
-"""MOST_ROWS is the largest number of rows that can be read."""
 
 Call = Sequence[Any]
 """As a record has it: name, depth, begin and end in seconds; of a device's work, its stream."""
 
 
 def timeline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Timeline of one step by rank (as figures 8, 10, 11, 13, and 14 of the report on Summit).
-
-    A figure a case with a timeline: its first point and its last.
-    """
+    """Timeline of one step by rank (as figures 8, 10, 11, 13, and 14 of the report on Summit)."""
     own = [case for case in cases if _recorded(case)]
     return [_figure(part, context) for part in facets_by_kernel(own)]
 
 
 def _recorded(case: MeasuredCase) -> Sequence[Mapping[str, Any]]:
-    """The last launch's timelines, one a point."""
     return case.launches[-1].timeline if case.launches else ()
 
 
@@ -180,7 +165,6 @@ _THIN = " Thin bars: phases that contain other phases."
 
 
 def _longest(panels: Sequence[Gantt]) -> list[str]:
-    """The longest phase of each panel that others do not lie within; of several, which panel's."""
     inner = [[bar for bar in one.bars if not bar.outer] for one in panels]
     names = [max(own, key=lambda bar: bar.end - bar.begin).name for own in inner]
     return [
@@ -190,7 +174,6 @@ def _longest(panels: Sequence[Gantt]) -> list[str]:
 
 
 def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:
-    """That rows end before their step does, as no more phases were to be kept, and where."""
     told = [words for panel in panels if (words := _ends_in_words(panel))]
     if not told:
         return ""
@@ -224,7 +207,6 @@ def _rows(rank: int, calls: Sequence[Call]) -> dict[str, list[Call]]:
 
 
 def _shown(trace: Mapping[str, Any]) -> list[dict[str, list[Call]]]:
-    """The rows of the first ranks, as many as can be read; of one rank at least."""
     ranks: list[dict[str, list[Call]]] = []
     for rank, calls in enumerate(trace["ranks"]):
         rows = _rows(rank, calls)

@@ -12,9 +12,7 @@ from haloscope.topics.common.making import made
 from haloscope.topics.phases.analysis import in_sections, shares
 
 LONGEST = 3
-"""LONGEST is the largest number of phases that a finding lists."""
 LEAST = 0.03
-"""LEAST is the smallest share of a solve that is listed."""
 SOLVE, STEP = Metric("time of a solve"), Metric("time of a step")
 
 
@@ -48,7 +46,6 @@ def sections(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 def _longest(
     case: MeasuredCase, phased: MeasuredCase, question: str, topic: str, context: Context
 ) -> Finding:
-    """The longest phases of a case, each with its share, behind the whole time."""
     longest = sorted(shares(phased), key=lambda phase: -phase.share.value)[:LONGEST]
     worth = [phase for phase in longest if phase.share.value >= LEAST] or longest[:1]
     parts = [Claim({"phase": phase.name}, share=phase.share.value) for phase in worth]

@@ -17,10 +17,7 @@ from haloscope.topics.tails import Waiting, waiting
 
 
 def phases_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Share of each phase in the time of a step, from the mean over ranks.
-
-    One table a kernel: cases in rows, phases in columns.
-    """
+    """Share of each phase in the time of a step, from the mean over ranks."""
     tables = []
     for kernel in dict.fromkeys(case.kernel for case in cases):
         own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
@@ -59,13 +56,11 @@ def one_table(cases: Sequence[MeasuredCase], title: str, kind: str, context: Con
 
 
 def _name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> Cell:
-    """What sets a case apart from the others of a table; its processes where there is none."""
     name = row_name(case, among) if len(among) > 1 else case.processes
     return label(name, case=case.id)
 
 
 def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> str:
-    """A title; of some cases of a kernel with what all of these have in common and others not."""
     title = f"{what}, {cases[0].kernel}"
     if len(cases) == len(among):
         return title
@@ -76,7 +71,6 @@ def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCa
 
 
 def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
-    """Cases and their phases in rows: measured, modelled, and how many times as long it took."""
     notebook = Notebook(cases, context.all_cases)
     rows = [
         (
@@ -140,7 +134,6 @@ def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context
 def _seconds_table(
     cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context: Context
 ) -> Table:
-    """The same in seconds of each case's own step, to be opened by who wants them."""
     names = _names(cases)
     rows = []
     medians = all(phase.median for case in cases for phase in shares(case))
@@ -168,7 +161,6 @@ _MEDIANS = "Medians over repetitions of the mean over ranks. outside phases: the
 
 
 def _names(cases: Sequence[MeasuredCase]) -> list[str]:
-    """The phases of all cases, what lies outside of them last."""
     names = dict.fromkeys(phase.name for case in cases for phase in shares(case))
     return [name for name in names if name != REST] + [REST]
 
@@ -180,23 +172,16 @@ def _cell(phase: PhaseShare | None, case: MeasuredCase, notebook: Notebook) -> C
 
 
 def sections_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Time by section of LAMMPS, and of the kernel that models it.
-
-    One table of all cases: sections in columns, and what lies outside of them.
-    """
+    """Time by section of LAMMPS, and of the kernel that models it."""
     own = [found for case in cases if (found := in_sections(case)) and shares(found)]
     return [one_table(own, "Time by section of LAMMPS", "sections", context)] if own else []
 
 
 STRAGGLER_MOST = 4
-"""STRAGGLER_MOST is the largest number of ranks of a case that are shown: the slowest."""
 
 
 def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Ranks that compute longer than others, and the share of a step that the others wait.
-
-    One table of all cases whose records say what each rank computed.
-    """
+    """Ranks that compute longer than others, and the share of a step that the others wait."""
     found = [one for case in cases if (one := waiting(case)) is not None]
     if not found:
         return []
@@ -232,7 +217,6 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
 def _rows(
     one: Waiting, cases: Sequence[MeasuredCase], notebook: Notebook
 ) -> Iterator[tuple[Cell, ...]]:
-    """The slowest ranks; the case is named once."""
     name = row_name(one.case, cases)
     launches = count(one.share.n, "launch", "launches")
     for place, rank in enumerate(one.ranks[:STRAGGLER_MOST]):

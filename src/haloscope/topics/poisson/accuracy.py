@@ -22,10 +22,7 @@ from haloscope.topics.poisson.findings import FEWEST, SOLVE, solves
 
 
 def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Errors of meshes over those of meshes twice as fine, of solves that converged.
-
-    Of several tolerances the smallest, at which the mesh alone makes the error.
-    """
+    """Errors of meshes over those of meshes twice as fine, of solves that converged."""
     errors: dict[int, set[float]] = {}
     own = []
     solved = solves(cases)
@@ -128,7 +125,6 @@ _NOT_SERIAL = ("exchange", "bind")
 
 
 def _known(case: MeasuredCase, context: Context) -> list[Reference]:
-    """What each paper has of a case's mesh, with no more digits than it prints."""
     found = (Library([paper]).find(case, "time_s", ("convergence",)) for paper in context.shelf)
     return [
         replace(one, text=printed_seconds(one.value, one.high - one.low)) for one in found if one
@@ -136,5 +132,4 @@ def _known(case: MeasuredCase, context: Context) -> list[Reference]:
 
 
 def _first(case: MeasuredCase, known: Sequence[Reference]) -> tuple[int, bool, float]:
-    """The largest mesh first, then the published variant, then the fastest."""
     return -case.number("n"), any(time.variant for time in known), case.time_s

@@ -15,7 +15,6 @@ from haloscope.stats.estimates import Estimate
 AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
 """Settings in which the cases of one figure differ: two are s-step's, the last how many count."""
 FEWEST = 2
-"""FEWEST is the smallest number of different ranks that a change by ranks can be told of."""
 
 
 def converged(case: MeasuredCase) -> bool:

@@ -36,10 +36,7 @@ class _Form:
     nodes: int
 
     def columns(self, n: int) -> tuple[Column, ...]:
-        """The cluster, its processes a node, and each role's time and speedup.
-
-        n: the mesh that is shown; rows of the published one alone have years.
-        """
+        """The cluster, its processes a node, and each role's time and speedup."""
         several = f"{self.nodes} nodes"
         return (
             Column("cluster", "cluster (year)" if n == self.n else "cluster", align="left"),
@@ -97,10 +94,7 @@ class _Published:
 
 
 def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Clusters by year: table 5.1 of HPCF-2018-10 with this machine or the simulated cluster.
-
-    One table for one mesh: the published one's, else the largest that has published rows.
-    """
+    """Clusters by year: table 5.1 of HPCF-2018-10 with this machine or the simulated cluster."""
     tables = _tables(context.shelf)
     form = _form(tables)
     if form is None:
@@ -138,7 +132,6 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
 def _note_published(
     published: Sequence[_Published], ours: Sequence[MeasuredCase], notebook: Notebook
 ) -> None:
-    """Where published rows are from, of which variant where ours are of others, and their notes."""
     tables = [known.table for known in published]
     papers = ", ".join(dict.fromkeys(table.paper for table in tables))
     others = listed([f"the {variant} solver" for variant in _others(published, ours)])
@@ -150,7 +143,6 @@ def _note_published(
 
 
 def _others(published: Sequence[_Published], ours: Sequence[MeasuredCase]) -> list[str]:
-    """The variants that were published and that some of our cases are not of."""
     variants = (other_variant(known.table, case) for known in published for case in ours)
     return [variant for variant in dict.fromkeys(variants) if variant]
 
@@ -166,7 +158,6 @@ def _is_like(case: MeasuredCase, tables: Sequence[PaperTable]) -> bool:
 
 
 def _machine(cases: Sequence[MeasuredCase]) -> str:
-    """What the row of these cases is called."""
     simulated = next((case.cluster for case in cases if case.cluster), None)
     return f"{simulated}, simulated" if simulated else "this machine"
 
@@ -177,7 +168,6 @@ def _tables(shelf: Sequence[Paper]) -> list[PaperTable]:
 
 
 def _form(tables: Sequence[PaperTable]) -> _Form | None:
-    """What the first published table of clusters shows; None where there is none."""
     for table in tables:
         if table.kind == "clusters":
             nodes = max(int(str(row["nodes"])) for row in table.rows)
@@ -186,7 +176,6 @@ def _form(tables: Sequence[PaperTable]) -> _Form | None:
 
 
 def _published(tables: Sequence[PaperTable], n: int, form: _Form) -> list[_Published]:
-    """Published clusters for a mesh: the paper's own table, or rows read off the grids."""
     if n == form.n:
         return [row for table in tables if table.kind == "clusters" for row in _listed(table)]
     grids = [table for table in tables if table.kind == "walltime_grid"]
@@ -198,7 +187,6 @@ def _published(tables: Sequence[PaperTable], n: int, form: _Form) -> list[_Publi
 
 
 def _listed(table: PaperTable) -> list[_Published]:
-    """The rows of a published table of clusters."""
     found = []
     for cluster, year in dict.fromkeys((row["cluster"], row["year"]) for row in table.rows):
         name = str(cluster) if str(year) in str(cluster) else f"{cluster} ({year})"
@@ -267,7 +255,6 @@ def _published_row(row: _Published) -> tuple[Cell, ...]:
 def _own_rows(
     ours: Sequence[MeasuredCase], form: _Form, others: Sequence[str], notebook: Notebook
 ) -> Iterator[tuple[Cell, ...]]:
-    """A row for every variant and setting of this machine; named where others were published."""
     for variant in dict.fromkeys(str(case.settings["variant"]) for case in ours):
         cases = [case for case in ours if case.settings["variant"] == variant]
         for part in facets(cases, ("n", "nodes", "ppn")):

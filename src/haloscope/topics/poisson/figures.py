@@ -24,10 +24,7 @@ from haloscope.topics.poisson.analysis import Paces, paces
 
 
 def iterations_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Iterations per second of the variants of poisson_cg by ranks.
-
-    A figure for every combination of the other settings that has several numbers of ranks.
-    """
+    """Iterations per second of the variants of poisson_cg by ranks."""
     return [_figure(one, context) for one in paces(cases) if len(one.by_ranks) > 1]
 
 
@@ -67,10 +64,7 @@ def _figure(found: Paces, context: Context) -> Figure:
 
 
 def surfaces_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Numerical solution and error over the unit square (figure 3.1 of the HPCF papers).
-
-    One figure a mesh.
-    """
+    """Numerical solution and error over the unit square (figure 3.1 of the HPCF papers)."""
     found: dict[int, Figure] = {}
     for case in cases:
         surface = case.result("surface")

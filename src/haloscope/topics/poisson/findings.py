@@ -27,16 +27,11 @@ from haloscope.topics.scaling.layouts import differ_in_layout, fastest_layout, l
 ABOVE = 1.005
 """ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
 MESHES = 2
-"""MESHES is the largest number of meshes, or other settings, that have a finding each; of more, the
-largest mesh."""
 COMMUNICATION = ("reduce", "halo")
-"""COMMUNICATION are the phases of a solve in which ranks wait for messages of others."""
 FEWEST = 4
 """FEWEST is how many meshes, each twice as fine as the one before, show an order: three ratios."""
 SEVERAL = 2
-"""SEVERAL is how many numbers of nodes or of processes have a fastest one."""
 GRIDS = WALL_TIMES[:2]
-"""GRIDS are the kinds of published tables with all layouts of a mesh."""
 SOLVE, ITERATION = Metric("time of a solve"), Metric("time of an iteration")
 
 
@@ -88,7 +83,6 @@ def _cores(case: MeasuredCase) -> tuple[bool, int]:
 
 
 def _levels(base: MeasuredCase, top: MeasuredCase, context: Context) -> bool:
-    """Whether a sweep's working sets are in different levels of memory."""
     if base.settings.get("variant") not in VECTORS:
         return False
     few, many = (level_of(swept_bytes(case), case, context.machine) for case in (base, top))
@@ -140,10 +134,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
 def _otherwise(
     best: MeasuredCase, group: Sequence[MeasuredCase], apart: Sequence[str], context: Context
 ) -> list[Claim]:
-    """The simulated fastest and the published fastest, where the paper has the former slower.
-
-    Nothing where the simulation shows no difference between the two.
-    """
+    """The simulated fastest and the published fastest, where the paper has the former slower."""
     if not best.simulated:
         return []
     pairs = ((case, context.library.find(case, "time_s", WALL_TIMES)) for case in group)
@@ -181,7 +172,6 @@ def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def _best_per_node(fields: _Fields, least: int, context: Context) -> Iterator[Finding]:
-    """By nodes, of meshes from the least on."""
     keys = list(fields)
     measured = {
         float(index): {ppn: step(case) for ppn, case in fields[key].items()}
@@ -211,10 +201,7 @@ def _best_per_node(fields: _Fields, least: int, context: Context) -> Iterator[Fi
 
 
 def turns(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The fastest number of processes of each mesh, if more processes are slower for some mesh.
-
-    The cases of `per_node`; of each number of processes the fastest layout.
-    """
+    """The fastest number of processes of each mesh, if more processes are slower for some mesh."""
     for fields in _by_exchange(cases):
         every: dict[int, list[tuple[int, MeasuredCase]]] = {}
         for (n, _), field in fields.items():
@@ -249,10 +236,7 @@ def _published_best(
     fields: Mapping[int, Sequence[tuple[int, MeasuredCase]]],
     context: Context,
 ) -> Iterator[Finding]:
-    """The numbers with the least published time at each point of an axis, as a finding.
-
-    fields: by point, the numbers and a case of each; its published time counts.
-    """
+    """The numbers with the least published time at each point of an axis, as a finding."""
     groups: dict[tuple[int, ...], list[int]] = {}
     known, sources = [], set()
     for at, field in fields.items():
@@ -287,11 +271,9 @@ def _published_best(
 
 
 _Fields = Mapping[tuple[int, int], Mapping[int, MeasuredCase]]
-"""By mesh and nodes, the cases by processes per node."""
 
 
 def _by_exchange(cases: Sequence[MeasuredCase]) -> list[_Fields]:
-    """For each exchange, the cases of one of several other settings, over several nodes."""
     solved = [
         case for case in preferred(solves(cases)) if case.time and case.number("threads") == 1
     ]
@@ -306,7 +288,6 @@ def _by_exchange(cases: Sequence[MeasuredCase]) -> list[_Fields]:
 
 
 def _fields(part: Facet) -> dict[tuple[int, int], dict[int, MeasuredCase]]:
-    """By mesh and nodes: where several numbers of processes per node were timed."""
     found: dict[tuple[int, int], dict[int, MeasuredCase]] = {}
     for case in sorted(part.cases, key=lambda case: case.number("ppn")):
         key = (case.number("n"), case.number("nodes"))

@@ -26,11 +26,7 @@ KERNEL = "poisson_cg"
 
 
 def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Time of the same program and mesh by processes: here, simulated, and published.
-
-    A figure for each mesh, variant, and exchange that published cells have been predicted of, on
-    some cluster for at least three numbers of processes. The fastest layout of each.
-    """
+    """Time of the same program and mesh by processes: here, simulated, and published."""
     own = [
         case
         for case in cases
@@ -52,7 +48,6 @@ def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
 
 
 def _cells(n: int, variant: str, exchange: str) -> Iterator[ValidatedCell]:
-    """Published cells of a program's solves of a mesh, each simulated, without threads."""
     asked = {"n": n, "variant": variant, "threads": 1}
     for cell in validated_cells():
         own = cell.settings
@@ -127,7 +122,6 @@ def _fastest(cases: Iterable[MeasuredCase]) -> tuple[Mark, ...]:
 
 
 def _marks(cells: Sequence[ValidatedCell], *, predicted: bool) -> Iterator[Mark]:
-    """The least time of each number of processes, simulated ones with their error."""
     for p in sorted({_ranks(cell) for cell in cells}):
         there = [cell for cell in cells if _ranks(cell) == p]
         if not predicted:

@@ -35,14 +35,10 @@ _COLUMNS = (
 
 
 _CORES = 5
-"""_CORES is where meshes that were solved on unlike numbers of cores have these: before times."""
 
 
 def convergence_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Error, iterations, time, and memory by mesh (table 3.1 of both HPCF papers).
-
-    One table a solver variant: for each mesh the case with the fewest processes and threads.
-    """
+    """Error, iterations, time, and memory by mesh (table 3.1 of both HPCF papers)."""
     solved = [case for case in cases if case.kernel == "poisson_cg" and converged(case)]
     axes = (
         "n",
@@ -135,10 +131,7 @@ def _bytes(value: float | None) -> Cell:
 def _observed(
     case: MeasuredCase, error: Reference | None, notebook: Notebook, library: Library
 ) -> Cell:
-    """Memory in use (VmRSS, over all processes), beside the published figure in its own unit.
-
-    Where it is not from the table of the published error, notes say so.
-    """
+    """Memory in use (VmRSS, over all processes), beside the published figure in its own unit."""
     observed = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
     cell = _bytes(observed)
     for column, unit in (("memory_observed_mb", 2**20), ("memory_observed_gb", 2**30)):
@@ -153,11 +146,7 @@ def _observed(
 
 
 def memory_by_ranks_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Memory in use by processes, compared with the memory of the vectors alone.
-
-    One table for every combination of the other settings. Simulated processes have no memory of
-    their own.
-    """
+    """Memory in use by processes, compared with the memory of the vectors alone."""
     solved = [case for case in cases if case.kernel == "poisson_cg" and not case.simulated]
     parts = facets([case for case in solved if case.launches], ("n", "nodes", "ppn", "threads"))
     return [_memory_table(part, context) for part in parts]
@@ -196,10 +185,7 @@ def _memory_table(part: Facet, context: Context) -> Table:
 
 
 def iterations_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Iterations per second of the variants of poisson_cg by ranks, with the fastest marked.
-
-    A table for every combination of the other settings.
-    """
+    """Iterations per second of the variants of poisson_cg by ranks, with the fastest marked."""
     return [_iteration_table(one, context) for one in paces(cases)]
 
 
@@ -256,10 +242,7 @@ def _fastest(race: Race[str] | None) -> tuple[Cell, Cell]:
 
 
 def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Wall time by nodes (columns) and processes per node (rows), one grid per mesh.
-
-    One grid for each N × N mesh, for every combination of the other settings.
-    """
+    """Wall time by nodes (columns) and processes per node (rows), one grid per mesh."""
     solves = [case for case in cases if case.kernel == "poisson_cg"]
     parts = facets(solves, ("n", "nodes", "ppn"))
     grids = [_walltime_grid(part, n, context) for part in parts for n in values(part.cases, "n")]
@@ -306,10 +289,7 @@ def _node_times(nodes: Sequence[int]) -> Iterator[Column]:
 
 
 def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh.
-
-    One grid for each mesh and number of cores a node that were shared out in several ways.
-    """
+    """Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh."""
     solves = [case for case in cases if case.kernel == "poisson_cg"]
     parts = facets(solves, ("n", "nodes", "ppn", "threads"))
     grids = []

@@ -42,7 +42,6 @@ def _by_variant(run: Sequence[Race[str]]) -> list[Claim]:
 
 
 def _communicating(found: Paces, context: Context) -> Iterator[Finding]:
-    """The share of each variant's iteration in sums and halos, on the most ranks that all have."""
     shared = [ranks for ranks, row in found.by_ranks.items() if set(row) == set(found.variants)]
     if not shared or shared[-1] == 1:
         return

@@ -103,7 +103,6 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
 
 
 def _by_processes(part: Facet) -> Scaling:
-    """By processes per node where there are several nodes."""
     several = [case for case in part.cases if case.number("nodes") > 1]
     p = "processes"
     if any(case.cores != case.ranks for case in part.cases):
@@ -125,7 +124,6 @@ def _ladders(part: Facet, each: Sequence[int | None]) -> tuple[Ladder, ...]:
 
 
 def _ladder(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Ladder:
-    """One mesh's cases by p."""
     own = [case for case in cases if case.number("n") == n and (ppn is None or _is_of(case, ppn))]
     return Ladder(n, ppn, {case.cores: case for case in sorted(own, key=lambda case: case.cores)})
 
@@ -230,7 +228,6 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
 
 
 SIZES = "N"
-"""SIZES is what a law over meshes counts: the edge of each."""
 
 
 def _steps(ladder: Ladder, is_grid: bool) -> list[MeasuredCase]:

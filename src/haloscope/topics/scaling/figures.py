@@ -29,12 +29,7 @@ from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalin
 
 
 def scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Speedup and efficiency by p, with the ideal.
-
-    A figure for each scaling, a curve a mesh that has good launches on several p.
-
-    Over nodes and processes per node: a figure a mesh, a curve for each number of the latter.
-    """
+    """Speedup and efficiency by p, with the ideal."""
     return [figure for scaling in scalings(cases) for figure in _figures(scaling, context)]
 
 
@@ -51,13 +46,11 @@ def _figures(scaling: Scaling, context: Context) -> Iterator[Figure]:
 
 
 _Named = Sequence[tuple[str, Ladder, Mapping[int, MeasuredCase]]]
-"""Curves: their names, and which steps of a ladder they show."""
 
 
 def _scaling_figure(
     scaling: Scaling, label: str, named: _Named, context: Context
 ) -> Iterator[Figure]:
-    """A figure where a curve has more than a point."""
     shown = [one for one in named if sum(bool(case.launches) for case in one[2].values()) > 1]
     if not shown:
         return
@@ -113,14 +106,12 @@ _KINDS = ("scaling",)
 def _published(
     name: str, steps: Mapping[int, MeasuredCase], column: str, context: Context
 ) -> Iterator[Curve]:
-    """What was printed of the same cases, if anything was: hollow points of a curve's colour."""
     found = ((p, context.library.find(case, column, _KINDS)) for p, case in steps.items())
     if marks := tuple(Mark(p, one.value) for p, one in found if one):
         yield Curve(f"{name}, published", marks, joined=False, published=True, like=name)
 
 
 def _sources(shown: _Named, context: Context) -> Iterator[str]:
-    """Where the published points are from, and of which variant, where that is another."""
     found = (
         context.library.find(case, "speedup", _KINDS)
         for _, _, steps in shown
@@ -144,14 +135,10 @@ def _curve(
 
 
 STEPS = 60
-"""STEPS is how many points of a law are drawn."""
 
 
 def scaling_law_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Time by processes with the fitted law and its band.
-
-    A figure for each law; of those that differ in processes per node alone, one for all.
-    """
+    """Time by processes with the fitted law and its band."""
     fitted = [(one, one.law) for one in laws(cases, context.seed) if one.law is not None]
     meshes = dict.fromkeys((one.mesh, one.p, one.ppn is None) for one, _ in fitted)
     return [
@@ -193,7 +180,6 @@ def _law_figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Fi
 
 
 def _points(one: Law) -> Curve:
-    """Its times, called by processes per node where there are others."""
     clock = "simulated" if all(case.simulated for case in one.cases) else "measured"
     pairs = zip(one.x, one.cases, strict=True)
     marks = tuple(mark(x, case.time.times(1e3)) for x, case in pairs if case.time)
@@ -201,7 +187,6 @@ def _points(one: Law) -> Curve:
 
 
 def _laws(found: Sequence[tuple[Law, ScalingLaw]]) -> Iterator[Curve]:
-    """One with its band; several each in the colour of its points."""
     if len(found) == 1:
         yield from _drawn(found[0][1])
         return
@@ -212,7 +197,6 @@ def _laws(found: Sequence[tuple[Law, ScalingLaw]]) -> Iterator[Curve]:
 
 
 def _in_words(one: Law, law: ScalingLaw) -> str:
-    """Where it begins and ends, and how well it predicts."""
     first, last = (
         number(1e3 * case.time.value) for case in (one.cases[0], one.cases[-1]) if case.time
     )
@@ -231,7 +215,6 @@ def _over(one: Law) -> str:
 
 
 def _drawn(law: ScalingLaw) -> Iterator[Curve]:
-    """The law, and the ends of its band where it has one."""
     p = np.geomspace(*law.valid, STEPS)
     yield Curve("law", _marks(p, law.predict(p)), model=True, style=1)
     if (band := law.band(p)) is not None:

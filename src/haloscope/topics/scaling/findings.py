@@ -17,14 +17,10 @@ from haloscope.topics.scaling.work import GRIDS, is_same_work, of_kernels, secti
 
 _AXES = ("nodes", "ppn", "threads")
 TIED = (NO_DIFFERENCE, "equal")
-"""Verdicts of what is as fast, as far as is shown."""
 
 
 def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each kernel and program: its longest work on the most cores against the fewest.
-
-    Of several ways to do this work, the fastest. The fastest number of cores too, if fewer are.
-    """
+    """Of each kernel and program: its longest work on the most cores against the fewest."""
     for own in of_kernels(cases):
         ladders = [
             ladder

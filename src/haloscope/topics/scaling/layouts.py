@@ -23,10 +23,7 @@ from haloscope.topics.scaling.work import GRIDS, is_same_work, of_kernels, secti
 
 
 def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each kernel and program: which layout to use on the most cores that several share.
-
-    Of several problems the longest.
-    """
+    """Of each kernel and program: which layout to use on the most cores that several share."""
     for own in of_kernels(cases):
         by_cores: dict[tuple[int, int, int], list[MeasuredCase]] = {}
         for index, part in enumerate(facets(own, (*LAYOUT, *GRIDS))):

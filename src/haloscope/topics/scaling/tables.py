@@ -22,14 +22,7 @@ from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalin
 
 
 def scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Speedup and efficiency, by p or by nodes and processes per node.
-
-    By p three tables for each scaling (wall time, speedup, efficiency), over nodes two, and one of
-    node-hours where there are several nodes.
-
-    Scalings of one mesh each are the rows of the same three. Settings that were run on one p only
-    have none.
-    """
+    """Speedup and efficiency, by p or by nodes and processes per node."""
     found = scalings(cases)
     kernels = {_kernel(scaling) for scaling in found}
     together: dict[object, list[Scaling]] = {}
@@ -48,7 +41,6 @@ def _kernel(scaling: Scaling) -> str:
 
 
 def _own_label(scaling: Scaling) -> str:
-    """What sets it apart from others of its kernel."""
     return scaling.label.removeprefix(f"{_kernel(scaling)}, ")
 
 
@@ -56,7 +48,6 @@ _MakeCell = Callable[[Ladder, MeasuredCase, Notebook, Context], Cell]
 
 
 def _tables(several: Sequence[Scaling], kernel: str, context: Context) -> list[Table]:
-    """Tables of one scaling, or of several with a row each."""
     scaling, *others = several
     named = scaling.label if not others else kernel
     forms: tuple[tuple[str, str, _MakeCell], ...] = (
@@ -182,7 +173,6 @@ def _note_references(several: Sequence[Scaling], notebook: Notebook) -> None:
 
 
 def _note_exceptions(scaling: Scaling, notebook: Notebook) -> None:
-    """Which p could not be run at the table's own number of processes per node."""
     others = {
         p: case.number("ppn")
         for one in scaling.ladders

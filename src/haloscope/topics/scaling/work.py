@@ -9,11 +9,9 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import sweep
 
 GRIDS = ("topology", "chunks")
-"""Settings that a kernel chooses by its processes, unless a study does."""
 _ELSEWHERE = ("poisson_cg", "spmv")
 """Kernels whose own topics say how they scale."""
 _SECTIONS = {"fft_pencil": "fft", "fe_heat": "heat", "jacobi3d": "jacobi"}
-"""The sections of kernels that have one; others are among all cases."""
 _ALIKE = 1.05
 """_ALIKE is by how much the work of layouts may differ: pencils and elements do not divide."""
 

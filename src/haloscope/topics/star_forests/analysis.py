@@ -19,7 +19,6 @@ PETSC_DEFAULT = "B"
 """The synchronisation that PETSc takes by itself, of those in Table 2."""
 
 OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
-"""What Table 2 calls a device's `sync`."""
 
 _OF_GPUS = "Published times are for GPU memory. Compare how they grow, not the times themselves."
 _OF_OTHER_GPUS = "Published times are for V100 GPUs with GPU-aware MPI."
@@ -39,7 +38,6 @@ PRINTED = {
     "other-socket": "inter_socket",
     "other-node": "inter_node",
 }
-"""Placements of two ranks as the paper's tables call them."""
 
 
 def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
@@ -59,7 +57,6 @@ APART = {
     "inter_socket": "on two sockets",
     "inter_node": "on two nodes",
 }
-"""Where two GPUs lie, in words."""
 
 
 def memory_of(case: MeasuredCase) -> tuple[object, ...]:
@@ -70,17 +67,13 @@ def memory_of(case: MeasuredCase) -> tuple[object, ...]:
 
 
 _CLUSTER = "summit"
-"""Of the paper, as its cluster file is called."""
 _ALIKE = ("nodes", "ppn", "placement", "bind", "toolchain", "transport", "clock")
 
 
 def beside_messages(
     cases: Sequence[MeasuredCase], seed: int = 0
 ) -> list[tuple[MeasuredCase, dict[int, Contrast]]]:
-    """Every sf_pingpong of the host's memory with its contrasts by size: plain messages first.
-
-    One way; plain ones between ranks that lie alike; all are tested as one family.
-    """
+    """Every sf_pingpong of the host's memory with its contrasts by size: plain messages first."""
     plain = {
         tuple(case.settings.get(name) for name in _ALIKE): there_and_back(case)
         for case in cases
@@ -117,10 +110,7 @@ class DeviceWay:
 
 
 def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]:
-    """Every way to send from a device's memory against PETSc's, by sf_pingpong and by sf_grid.
-
-    All sizes of all of them are tested as one family.
-    """
+    """Every way to send from a device's memory against PETSc's, by sf_pingpong and by sf_grid."""
     forests = [
         [case for case in cases if case.kernel == kernel and case.launches]
         for kernel in ("sf_pingpong", "sf_grid")
@@ -162,10 +152,7 @@ class More:
 
 
 def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
-    """Each kernel of BEYOND against the one that does less, all settings being the same.
-
-    All sizes of all of them are tested as one family.
-    """
+    """Each kernel of BEYOND against the one that does less, all settings being the same."""
     kernels = {*BEYOND, *BEYOND.values()}
     own = [case for case in cases if case.kernel in kernels and case.launches]
     parts = [(part, {one.kernel: one for one in part.cases}) for part in facets(own, ("kernel",))]
@@ -193,7 +180,6 @@ def _by_size(
 
 
 def _apart(case: MeasuredCase, label: str) -> str:
-    """Where two ranks lie: by the GPUs of a simulated cluster, else what a label says."""
     return APART.get(str(placement_of(case)), "") if case.on_gpus else label
 
 
@@ -297,7 +283,6 @@ def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
 
 
 def _shared(first: MeasuredCase, other: MeasuredCase) -> dict[int, tuple[Measure, Measure]]:
-    """Two cases at the sizes that both have."""
     points = there_and_back(first)
     return {
         at: (_one_way(first, points[at]), _one_way(other, point))

@@ -204,10 +204,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 
 def grids(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each kind of grid on the most processes: its halo at the least and the largest n.
-
-    Where parts were not timed, which tell more: see `dominating`.
-    """
+    """Of each kind of grid on the most processes: its halo at the least and the largest n."""
     own = [case for case in cases if case.kernel == "sf_grid" and case.launches and case.ranks > 1]
     untimed = [case for case in own if split_phase_model(case) is None]
     for part in facets(untimed, ("nodes", "ppn")):
@@ -231,10 +228,7 @@ def grids(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def dominating(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each star forest that sends, and keeps a part: the longest of its parts by size.
-
-    Not of one launch alone, whose parts may have been disturbed one by one.
-    """
+    """Of each star forest that sends, and keeps a part: the longest of its parts by size."""
     known = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
     known = [
         (case, model)
@@ -285,7 +279,6 @@ def launches(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def _waiting(contrast: Contrast) -> Claim:
-    """Waiting against going on; the ratio of a contrast is how much longer waiting takes."""
     assert contrast.ratio is not None
     verdict = verdict_of(contrast)
     return Claim(
@@ -298,4 +291,3 @@ def _waiting(contrast: Contrast) -> Claim:
 
 
 _INVERSE = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
-"""_INVERSE is of a contrast whose second side is the reference."""

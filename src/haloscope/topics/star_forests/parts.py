@@ -58,8 +58,6 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
 def _parts(
     launches: Sequence[Record], order: Sequence[int], shapes: Sequence[Mapping[str, Any]]
 ) -> dict[str, Array]:
-    """Each part's time, launch by launch and point by point, as the model takes it."""
-
     def timed(name: str) -> Array:
         return np.array([_of_part(record, name, order) for record in launches])
 
@@ -122,14 +120,10 @@ def switch_text(model: SplitPhase) -> str:
 
 STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing and unpacking"
 LAUNCHING = "kernel launches and waits for them"
-"""Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
 
 
 def dominant(model: SplitPhase) -> list[str | None]:
-    """Point by point, what takes longest in every launch; None where launches differ in that.
-
-    It is starting messages, their bytes, a move in memory, or launches on a device.
-    """
+    """Point by point, what takes longest in every launch; None where launches differ in that."""
     launches = range(model.data.whole_s.shape[0])
     each = [
         _longest({part: times[launch] for part, times in model.data.parts_s.items()})
@@ -202,7 +196,6 @@ FIGURE_15: Mapping[str, int] = MappingProxyType({"kernels": 5, "size": 3_670_016
 """FIGURE_15 is what the device kernels of the paper's figure 15 move on a V100, whose memory moves
 729 GB/s: in 40 us the first, in 5 us each other."""
 _CLUSTER = "summit"
-"""Of the paper, as its cluster file is called."""
 
 
 def published_chain(case: MeasuredCase, way: str, library: Library) -> Reference | None:

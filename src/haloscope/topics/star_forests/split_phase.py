@@ -36,10 +36,7 @@ from haloscope.topics.star_forests.parts import neighbours_model, split_phase_mo
 
 
 def split_phase_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A star forest operation and its parts by size, compared with the split-phase model.
-
-    One table a case that has parts.
-    """
+    """A star forest operation and its parts by size, compared with the split-phase model."""
     own = [case for case in cases if split_phase_model(case)]
     return [_table(part, context) for part in facets_by_kernel(own)]
 
@@ -77,7 +74,6 @@ _EACH = "parts, each measured separately"
 
 
 def _parts_of(model: SplitPhase) -> dict[str, tuple[str, Array]]:
-    """The parts of a step in their order, by name: as a column calls them, and seconds of each."""
     parts = model.parts_s
     found = {name: (name, both(parts, name)) for name in ("pack", MESSAGES, *MOVES[1:])}
     if not model.on_device:
@@ -111,7 +107,6 @@ def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator
 
 
 def _half(step_s: float) -> Cell:
-    """One of the two operations of a step; nothing where there is nothing to do."""
     if step_s == 0:
         return missing()
     time_s = ONE_WAY * float(step_s)
@@ -119,7 +114,6 @@ def _half(step_s: float) -> Cell:
 
 
 def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
-    """A prediction of the step, one way, and how far it is off."""
     off = float(predicted_s / measured_s - 1)
     time_s = ONE_WAY * float(predicted_s)
     share = round(100 * off) + 0  # -0.2 is 0, not -0
@@ -175,7 +169,6 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
 
 
 def _overlap(model: SplitPhase) -> str:
-    """Whether messages travel while a rank copies, if what parts add up to tells."""
     nearer = "the maximum" if model.nearer == "max" else "the sum"
     told = f"The whole is closer to {nearer} of messages and scatter"
     if (off := model.off_at_the_median) > FARTHEST:
@@ -216,7 +209,6 @@ def _rounded(time_s: float) -> float:
 
 
 def _per_byte(bandwidth: Estimate) -> str:
-    """What bytes add to a latency: at a bandwidth with its interval, if the times determine one."""
     if isinf(bandwidth.value):
         return ", no bandwidth: the time does not grow with the size"
     if bandwidth.low is None or bandwidth.high is None:
@@ -227,16 +219,12 @@ def _per_byte(bandwidth: Estimate) -> str:
 
 
 _ONE_WAY_US = 1e6 * ONE_WAY
-"""Microseconds one way, for a second there and back."""
 _MODEL, _SUM, _MAXIMUM = "model, with max()", "sum of parts", "parts with max()"
 """What parts are added up to, by the same names, and so by the same colours, in both panels."""
 
 
 def split_phase_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """A star forest operation by bytes sent per rank: total, parts, and model.
-
-    A figure a case that has parts: times, and how far the model is off.
-    """
+    """A star forest operation by bytes sent per rank: total, parts, and model."""
     own = [case for case in cases if split_phase_model(case)]
     return [_figure(part, context) for part in facets_by_kernel(own)]
 

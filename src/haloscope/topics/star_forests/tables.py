@@ -30,10 +30,7 @@ KERNELS = ("pingpong", "sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter
 
 
 def sf_latency_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One-way latencies of star forests by kernel (tables 2 and 3 of the report on Summit).
-
-    Tables 2 and 3: kernels in columns, with what sf_pingpong adds to pingpong.
-    """
+    """One-way latencies of star forests by kernel (tables 2 and 3 of the report on Summit)."""
     own = [case for case in cases if case.kernel in KERNELS and case.launches]
     own = [case for case in own if case.settings.get("mode", "imb") == "imb"]
     layouts = ("nodes", "ppn", "placement", "gpus_shared", "toolchain", "transport", "clock")
@@ -49,7 +46,6 @@ def sf_latency_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
 
 
 def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
-    """A column for each kernel, of a device one for each way to synchronise."""
     by_name = _named(cases)
     points = {name: there_and_back(case) for name, case in by_name.items()}
     notebook = Notebook(cases, context.all_cases)
@@ -94,11 +90,9 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
 
 
 _COMPARED = ("pingpong", "sf_pingpong")
-"""Whose difference a table has: what a star forest adds."""
 
 
 def _named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
-    """Cases by kernel, and by `sync` where several have the same kernel, in an order of both."""
     order = [*OPTIONS]
     syncs = {case: str(case.settings.get("sync")) for case in cases}
     several = {
@@ -118,7 +112,6 @@ def _named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
 
 
 def _where(case: MeasuredCase) -> list[str]:
-    """The placement of both ranks, and the memory unless it is the host's."""
     memory, *given = (str(one) for one in memory_of(case))
     if case.on_gpus:  # which sit on sockets as their ranks do
         return [APART.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
@@ -129,10 +122,7 @@ def _where(case: MeasuredCase) -> list[str]:
 
 
 def sf_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One-way latencies of grid halos by a star forest (table 4 of the report on Summit).
-
-    Table 4: grids in columns, points of a rank along an axis in rows.
-    """
+    """One-way latencies of grid halos by a star forest (table 4 of the report on Summit)."""
     own = [case for case in cases if case.kernel == "sf_grid" and case.launches]
     parts = facets(own, ())
     return [_grid(parts, context)] if parts else []
@@ -196,10 +186,7 @@ def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
 
 
 def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Consecutive device kernels, with and without a synchronisation after the first.
-
-    One table; a row a case, with what the synchronisation costs.
-    """
+    """Consecutive device kernels, with and without a synchronisation after the first."""
     own = [case for case in cases if case.kernel == "launches"]
     if not any(case.launches for case in own):
         return []
