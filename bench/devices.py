@@ -91,9 +91,9 @@ def measured(setting: Setting, params: Mapping[str, object], chosen: Any) -> lis
 def row(what: Sequence[object], seconds: float, moved: float, copy: float) -> str:
     """A line of a table: a time, what it moved, and its share of the copy's bandwidth."""
     rate = moved / seconds
-    cells = (
-        f"{1e6 * seconds:.4g}", f"{1e-6 * moved:.4g}", f"{1e-9 * rate:.4g}", f"{rate / copy:.0%}",
-    )  # fmt: skip
+    numbers = (1e6 * seconds, 1e-6 * moved, 1e-9 * rate)
+    cells = [f"{one:.0f}" if one >= 1000 else f"{one:.4g}" for one in numbers]
+    cells.append(f"{rate / copy:.0%}")
     return "| " + " | ".join(map(str, (*what, *cells))) + " |"
 
 
