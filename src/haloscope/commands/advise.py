@@ -22,7 +22,7 @@ from haloscope.advice.judging import (
     Sureness,
 )
 from haloscope.advice.measuring import Question
-from haloscope.analysis.bands import COVERAGE
+from haloscope.analysis.bands import COVERAGE, Basis
 from haloscope.batch.script import MOST_MINUTES
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
@@ -329,16 +329,18 @@ def _sureness(result: Advice) -> str:
         if result.verdict is Sureness.NO_DIFFERENCE:
             return "No layout has an interval below that of the default."
         return f"{better} than the default; the intervals do not overlap."
-    error = f"factor {number(band.factor)}, {percent(COVERAGE)} of published ratios"
-    known = f"{error} of this kernel and cluster ({_by_paper(band.tables)})"
+    cells = f"{percent(COVERAGE)} of published ratios"
+    known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"
     if not band.own:
-        known = f"{error} of {band.of}: not validated for this kernel and cluster"
+        what = "variant" if band.basis is Basis.VARIANT else "kernel and cluster"
+        known = f"{cells} of {band.of}; not validated for this {what}"
     elif result.beyond:
-        known += f", none of which has {result.beyond}: not validated for this layout"
+        known += f", none of which has {result.beyond}; not validated for this layout"
+    error = f"a factor of {number(band.factor)} ({known})"
     if result.verdict is Sureness.NO_DIFFERENCE:
-        return f"Error of the ratio of simulated times: {known}."
+        return f"Error of the ratio of simulated times: {error}."
     side = "within" if result.verdict is Sureness.POSSIBLE else "beyond"
-    return f"{better} than the default, {side} the error of the simulation: {known}."
+    return f"{better} than the default, {side} the error of the simulation: {error}."
 
 
 def _by_paper(tables: Sequence[str]) -> str:
