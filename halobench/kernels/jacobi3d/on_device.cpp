@@ -11,27 +11,43 @@
 namespace halobench::jacobi {
 namespace {
 
-/// The mean of six neighbours, point by point: neighbouring points lie side by side along z.
+/// The mean of six neighbours of a few points along x, which load each of their values once.
+/// Neighbouring threads take neighbours along z, which lie side by side.
 template <class Value>
 struct Mean {
+  static constexpr std::int64_t points = 4;  ///< the fastest of 1, 4, 8, and 16
+
   std::int64_t first;  ///< where the first own point lies
   std::int64_t row;
   std::int64_t plane;
-  Divisor along_y;  ///< own points
+  std::int64_t extent;  ///< own points along x
+  Divisor along_y;
   Divisor along_z;
   const Value* from;
   Value* to;
 
-  HALOBENCH_ANYWHERE void operator()(std::int64_t point) const {
-    const auto rows = along_z.quotient(point);
-    const auto x = along_y.quotient(rows);
-    const auto y = rows - x * along_y.value();
-    const auto z = point - rows * along_z.value();
-    const auto k = first + x * plane + y * row + z;
-    const Value* at = from + k;
-    // As relax() has it, to the last bit.
-    to[k] = (((at[-plane] + at[plane]) + (at[-row] + at[row])) + (at[-1] + at[1])) *
-            (Value{1} / Value{6});
+  static std::int64_t threads(const Extents& own) {
+    return (own[0] + points - 1) / points * own[1] * own[2];
+  }
+
+  HALOBENCH_ANYWHERE void operator()(std::int64_t thread) const {
+    const auto rows = along_z.quotient(thread);
+    const auto few = along_y.quotient(rows);
+    const auto y = rows - few * along_y.value();
+    const auto z = thread - rows * along_z.value();
+    const auto begin = few * points;
+    auto k = first + begin * plane + y * row + z;
+    Value below = from[k - plane];
+    Value here = from[k];
+    for (std::int64_t x = 0; x < points; ++x, k += plane) {
+      if (begin + x >= extent) return;
+      const Value* at = from + k;
+      const Value above = at[plane];
+      // As relax() has it, to the last bit.
+      to[k] = (((below + above) + (at[-row] + at[row])) + (at[-1] + at[1])) * (Value{1} / Value{6});
+      below = here;
+      here = above;
+    }
   }
 };
 
@@ -122,11 +138,12 @@ void Sweeps<Value>::exchange(std::size_t which) {
 
 template <class Value>
 void Sweeps<Value>::sweep(std::size_t from, const Traffic& traffic) {
-  const auto points = points_of(part_.own());
-  launch_over(device_.device(), device_.users_stream(), points, traffic,
-              Mean<Value>{storage_.at(0, 0, 0), storage_.row(), storage_.plane(),
-                          Divisor(part_.extents[1], points), Divisor(part_.extents[2], points),
-                          reach(from), reach(1 - from)});
+  const auto& own = part_.extents;
+  const auto threads = Mean<Value>::threads(own);
+  launch_over(device_.device(), device_.users_stream(), threads, traffic,
+              Mean<Value>{storage_.at(0, 0, 0), storage_.row(), storage_.plane(), own[0],
+                          Divisor(own[1], threads), Divisor(own[2], threads), reach(from),
+                          reach(1 - from)});
 }
 
 template <class Value>
