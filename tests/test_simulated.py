@@ -24,7 +24,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))  # as pytest does, for a run without it
 
-from cluster_files import emptied
+from cluster_files import emptied, untapered
 from kernel_programs import ROOT, SMPI, program, program_of
 from simulated_build import build_it
 
@@ -418,6 +418,27 @@ def test_a_tapered_tree_is_slower_for_nodes_that_lie_apart(smpi: None) -> None:
     assert 1.05 * together < apart < min(scattered, anywhere, elsewhere)
     assert anywhere != elsewhere
     assert anywhere == alltoall_s(allocation="random", allocation_seed=1)
+
+
+def test_other_jobs_slow_down_nodes_that_lie_apart_only_in_a_tapered_tree(smpi: None) -> None:
+    """Of eagle and of a non-blocking copy, with the same other jobs, some of which send much."""
+    eagle = cluster_file.load(ROOT / "clusters" / "eagle.toml")
+
+    def apart_over_together(cluster: Cluster) -> float:
+        together, apart = (
+            points_on(
+                cluster,
+                Layout(24, 1, allocation=allocation),
+                "collectives",
+                operation="alltoall",
+                sizes=2**20,
+            )
+            for allocation in ("contiguous", "by_pod")
+        )
+        return apart[0] / together[0]
+
+    assert apart_over_together(eagle) > 1.3
+    assert apart_over_together(untapered(eagle)) < 1.1
 
 
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from cluster_files import described, emptied, quantity
+from cluster_files import described, emptied, quantity, untapered
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
@@ -118,14 +118,9 @@ def test_jobs_use_the_links_above_their_nodes() -> None:
 def test_links_of_a_tree_without_tapering_have_most_left() -> None:
     """The same jobs on eagle, and on a copy with as many links up as down everywhere."""
     tapered = eagle()
-    network = tapered.network
-    assert network is not None
-    levels = [
-        level.model_copy(update={"parents": parents, "links": 1})
-        for level, parents in zip(network.levels, (1, 28, 168), strict=True)
-    ]
-    levels[2] = levels[2].model_copy(update={"parents": 6})
-    full = network.model_copy(update={"levels": tuple(levels)})
+    network, full = tapered.network, untapered(tapered).network
+    assert network is not None and full is not None
+    assert [(one.children, one.parents) for one in full.levels] == [(28, 1), (6, 28), (6, 6)]
     given = allocated(tapered, Layout(256, 1))
     least = min(share for level, _, share in left(network, given.nodes, given.others) if level == 2)
     most = min(share for level, _, share in left(full, given.nodes, given.others) if level == 2)

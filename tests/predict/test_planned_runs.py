@@ -12,7 +12,14 @@ from pytest import approx
 from haloscope.analysis.statements import scored
 from haloscope.papers.statements import NO_TABLE
 from haloscope.papers.tables import load
-from haloscope.predict.planned_runs import PlannedRun, cells_of, layout_of, needed, stand_in
+from haloscope.predict.planned_runs import (
+    PlannedRun,
+    cells_of,
+    layout_of,
+    needed,
+    spread_cells,
+    stand_in,
+)
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Layout
@@ -127,6 +134,30 @@ def test_launches_beside_other_jobs_have_a_variability() -> None:
         cell.keys.get("quantity") == "variability_percent"
         for cell in cells_of(run, [record(9.0, (0.1, None))])
     )
+
+
+def test_a_table_of_variability_has_that_of_the_runs_with_as_many_tasks() -> None:
+    assert 216 not in {run.number("ranks") for run in runs("Stampede", "lammps", "1")}
+    own = [run for run in runs("Stampede", "lammps", "1", 3) if run.number("ranks") == 216]
+    assert {run.keys["mapping"] for run in own} == {"concentrated", "intermediate", "distributed"}
+    times = [(9.5, 10.5), (9.0, 11.0), (10.0, 10.0)]
+    cells = [
+        cell
+        for run, pair in zip(own, times, strict=True)
+        for cell in cells_of(run, [record(time, (0.1, None)) for time in pair])
+    ]
+    found = [*spread_cells(PAPER, cells)]
+    assert {(c.keys["table"], c.keys["release"], c.keys["ranks"]) for c in found} == {
+        ("4", "2016-11", 216),
+        ("4", "2015-02", 216),
+    }
+    assert [cell.low for cell in found] == [approx(10.0)] * 2
+    (judged,) = (
+        one
+        for one in scored(PAPER, [], [*cells, *found])
+        if one.statement.id == "variability-stampede"
+    )
+    assert judged.by_sentence == "right"
 
 
 def test_what_no_simulation_decides_has_a_reason() -> None:

@@ -41,6 +41,18 @@ def emptied(cluster: Cluster) -> Cluster:
     return cluster.model_copy(update={"others": None})
 
 
+def untapered(cluster: Cluster) -> Cluster:
+    """The same whose tree has as many links up as down everywhere."""
+    network = cluster.network
+    assert network is not None
+    below = (1, *(level.children for level in network.levels))
+    levels = tuple(
+        level.model_copy(update={"parents": up, "links": 1})
+        for level, up in zip(network.levels, below, strict=False)
+    )
+    return cluster.model_copy(update={"network": network.model_copy(update={"levels": levels})})
+
+
 def divided(**changes: Any) -> Cluster:
     """The same whose sockets of two cores have a memory each, and a link between them."""
     whole = described(**changes)

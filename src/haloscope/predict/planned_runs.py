@@ -43,6 +43,8 @@ MOST_TASKS, LARGEST = 512, 1024
 any other: 2,048 tasks of fe_heat take minutes."""
 SHARE, MESSAGES_S, VARIABILITY = "communication_share", "communication_s", "variability_percent"
 """SHARE, MESSAGES_S, and VARIABILITY are quantities of a run beside its time: cells of no table."""
+SPREAD = "variability"
+"""SPREAD is the kind of tables of the VARIABILITY of runs that other tables list."""
 _TIMED = "time_s"
 _ITERATIONS = 200
 _OF_FOUR = 400
@@ -95,6 +97,8 @@ def simulated_cells(paper: str, tell: Teller, launches: int = 1) -> PlannedCells
         found = _simulated(paper, own, there, tell, launches)
         cells += found.cells
         notes += found.notes
+    cells += spread_cells(paper, cells)
+    notes += _spreads(paper, cells, launches)
     if runs:
         notes.insert(
             0,
@@ -116,10 +120,9 @@ def needed(paper: str, launches: int) -> Iterator[PlannedRun]:
     known = list(_listed(paper))
     found: dict[int, PlannedRun] = {}
     for one in statements(paper):
-        quantities = _quantities(one)
-        if not (quantities or one.tables) or (launches < 2 and VARIABILITY in quantities):
+        if not (_quantities(one) or one.tables) or (launches < 2 and _of_spread(paper, one)):
             continue
-        own = [run for run in known if not one.tables or run.table.id in one.tables]
+        own = [run for run in known if _lists(run, paper, one)]
         own = [run for run in own if _meets(run, one.where)]
         for side in (one.one, one.other) if one.other else (one.one,):
             runs = [run for run in own if _meets(run, side)]
@@ -127,6 +130,43 @@ def needed(paper: str, launches: int) -> Iterator[PlannedRun]:
             most = min(LARGEST, max(least, MOST_TASKS))
             found |= {id(run): run for run in runs if run.number("ranks") <= most}
     yield from found.values()
+
+
+def _of_spread(paper: str, one: Statement) -> bool:
+    """Whether a statement is about how far launches lie apart."""
+    kinds = (papers.load(paper).table(name).kind for name in one.tables)
+    return VARIABILITY in _quantities(one) or SPREAD in kinds
+
+
+def _lists(run: PlannedRun, paper: str, one: Statement) -> bool:
+    """Whether a run is in a table that a statement is about, or in one with other figures of it."""
+    about = [papers.load(paper).table(name) for name in one.tables]
+    facts = [table.facts for table in about if table.kind == SPREAD]
+    beside = any(fact.items() <= run.keys.items() for fact in facts)
+    return not one.tables or beside or run.table.id in one.tables
+
+
+def spread_cells(paper: str, cells: Sequence[KnownCell]) -> Iterator[KnownCell]:
+    """Cells of tables of a spread: the largest VARIABILITY of runs with as many tasks."""
+    for table in papers.load(paper).tables.values():
+        for row in table.rows if table.kind == SPREAD else ():
+            keys = keys_of(table, row)
+            same = {name: keys[name] for name in ("kernel", "cluster", "ranks")}
+            apart = [one for one in cells if one.keys.get("quantity") == VARIABILITY]
+            if own := [one.low for one in apart if same.items() <= one.keys.items()]:
+                yield KnownCell(keys, table.keys, max(own), max(own))
+
+
+def _spreads(paper: str, cells: Sequence[KnownCell], launches: int) -> Iterator[str]:
+    """What is published of launches that differ, and what was simulated, in words."""
+    for one in statements(paper):
+        if not _of_spread(paper, one):
+            continue
+        conditions = (*one.where, *one.one)
+        own = [cell for cell in cells if cell.keys["table"] in (one.tables or (NO_TABLE,))]
+        if found := [c.low for c in own if all(each.holds(c.keys) for each in conditions)]:
+            simulated_ = f"{min(found):.1f} to {max(found):.1f} %"
+            yield f"{one.says}. Simulated with {launches} launches: {simulated_}."
 
 
 def _listed(paper: str) -> Iterator[PlannedRun]:
