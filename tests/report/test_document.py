@@ -32,6 +32,15 @@ def document(folder: Path) -> Document:
     return compose(open_folder(folder))
 
 
+def test_marks_of_key_figures_are_explained_beside_them(tmp_path: Path) -> None:
+    """The answer is of two launches, and one key figure of one."""
+    report = document(write_folder(tmp_path, quick(2)))
+
+    used = {mark for one in report.key_figures for mark in re.findall(r"\[\d+\]", one.marks)}
+
+    assert used and used <= {line.split()[0] for line in report.first_caveats}
+
+
 def test_lines_that_are_no_records_are_told_first(tmp_path: Path) -> None:
     """Their launches were made: that they count as not run must not be all that is said."""
     folder = write_folder(tmp_path, [poisson(64), {**poisson(64, launch=1), "times_s": [-1.0]}])

@@ -106,7 +106,7 @@ def test_a_validated_answer_near_a_cache_size_says_so_beside_itself(
 
     assert (report.trust_class, report.trust and report.trust.validated) == (validated, "yes")
     text = EXPLAINED[Caveat.NEAR_CACHE_SIZE].text
-    assert any(line.endswith(text) for line in report.answer_caveats) == near
+    assert any(line.endswith(text) for line in report.first_caveats) == near
 
 
 def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> None:

@@ -86,14 +86,16 @@ class Document:
         return next((one for one in self.findings if one.severity is Prominence.ANSWER), None)
 
     @property
-    def answer_caveats(self) -> list[str]:
-        """What the answer has to be read with, beyond what the badge and the warnings say.
+    def first_caveats(self) -> list[str]:
+        """What answer and key figures have to be read with, beyond the badge and the warnings.
 
         Warnings say which cases are near a cache size: whether the answer is, stands beside it.
         """
         told = {*_BY_BADGE, *(caveat for one in self.warnings for caveat in one.caveats)}
         told -= {Caveat.NEAR_CACHE_SIZE}
-        own = [one for one in self.answer.caveats if one not in told] if self.answer else []
+        first = (Prominence.ANSWER, Prominence.KEY_FIGURE)
+        used = {each for one in self.findings if one.severity in first for each in one.caveats}
+        own = [one for one in Caveat if one in used - told]
         marks = self._legend.marks
         return [" ".join(filter(None, (marks.get(one), EXPLAINED[one].text))) for one in own]
 

@@ -45,10 +45,10 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
         yield from ("", f"> {_inert(document.badge)}")
     answer = document.answer
     yield from ("", f"**{_inert(document.said(answer))}**" if answer else NOTHING, "")
-    yield from (f"- {_inert(line)}" for line in document.answer_caveats)
     for figure in document.key_figures:
         spread = f" ({figure.spread})" if figure.spread else ""
         yield f"- **{figure.value}** {_inert(figure.label)}{spread} {_inert(figure.marks)}".rstrip()
+    yield from (f"- {_inert(line)}" for line in document.first_caveats)
     yield from (f"- **!** {_inert(document.said(one))}" for one in document.warnings)
     for section in document.sections:
         yield from _section(document, section, drawings)

@@ -45,8 +45,8 @@ def summary(document: Document) -> RenderableType:
     every = document.warnings
     warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
     left -= len(warned)
-    caveats = [_Part(f"  {line}", "dim", "  ") for line in document.answer_caveats][: max(left, 0)]
-    parts = [*first, *caveats, *figures, *warned]
+    caveats = [_Part(f"  {line}", "dim", "  ") for line in document.first_caveats][: max(left, 0)]
+    parts = [*first, *figures, *caveats, *warned]
     for part in [
         *first[2:],
         *warned,
