@@ -116,7 +116,7 @@ def ordinary(launch: int, **changes: object) -> list[Raw]:
 
 
 def collectives(launch: int) -> Raw:
-    points = [
+    points: list[Raw] = [
         {"size_bytes": size, "operation": operation, "steps": 1, "bytes": 0.0, "result": {},
          "times_s": [1e-6 * (1 + 0.01 * launch)]}
         for operation in ("bcast", "allreduce")

@@ -77,8 +77,9 @@ def test_times_of_an_emulated_device_are_marked() -> None:
 
 
 def on_summit(cluster: str = "summit", **layout: Any) -> Raw:
-    params = {key: layout.pop(key) for key in ("mpi", "gpus_shared") if key in layout}
-    raw = star_forest("sf_unpack", **{"memory": "device", "mpi": "gpu_aware", **params})
+    params: dict[str, Any] = {"memory": "device", "mpi": "gpu_aware"}
+    params |= {key: layout.pop(key) for key in ("mpi", "gpus_shared") if key in layout}
+    raw = star_forest("sf_unpack", **params)
     simulation = {"cluster": cluster, "verified": False}
     return {
         **raw,

@@ -293,7 +293,7 @@ def pingpong(
     """One launch of the ping-pong: latency 0.45 µs, 10 GB/s."""
     noise = random.Random(f"pingpong {launch}")
     chosen = [0, *(2**k for k in range(23))] if sizes is None else list(sizes)
-    points = []
+    points: list[Raw] = []
     for size in chosen:
         half = 0.45e-6 + size / (10e9 if size <= 2**20 else 7.4e9)
         times = [2 * half * noise.lognormvariate(0, 0.03) for _ in range(5)]

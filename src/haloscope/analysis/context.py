@@ -61,7 +61,7 @@ class Context:
         Not the kernel, where it is named already.
         """
         differ = varying([case.settings for case in self.all_cases])
-        wanted = {
+        wanted: dict[str, Sequence[Any]] = {
             name: value if isinstance(value, list | tuple) else [value]
             for name, value in self.options.where.items()
         }

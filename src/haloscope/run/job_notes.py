@@ -141,6 +141,6 @@ def lacking(directory: Path) -> list[Problem]:
         raise UserError(Problem(str(path), what, remedy)) from error
 
 
-_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
+_CHECKED: TypeAdapter[dict[Literal["problems"], list[Problem]]] = TypeAdapter(
     Annotated[dict[Literal["problems"], list[Problem]], Field(min_length=1)]
 )

@@ -180,7 +180,7 @@ def _salvage(
             case ("runs", int() as index, *inside):
                 _remove(runs[index], inside)
     indices = tuple(index for index in range(len(runs)) if index not in broken)
-    elements = {
+    elements: dict[str, Any] = {
         kind: data[kind]
         for kind in ("tables", "figures")
         if kind in data and not broken and all(one["loc"][:1] != (kind,) for one in details)
