@@ -18,10 +18,17 @@ from haloscope.commands.calibrate import execute
 from haloscope.errors import UserError
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.paths import share
+from haloscope.predict import node_calibration
 from haloscope.predict.calibration import calibrate, summary
 from haloscope.predict.node_calibration import quantity
 from haloscope.stats.estimates import Estimate
 from haloscope.study import file as study_file
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals of the last cache by fewer resamples: each is a fit, and its value needs none."""
+    monkeypatch.setattr(node_calibration, "RESAMPLES", 20)
 
 
 def measured() -> list[Raw]:

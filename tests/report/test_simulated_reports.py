@@ -29,14 +29,14 @@ from haloscope.topics.quality import validity
 
 
 def simulated(n: int, ranks: int = 1, **told: Any) -> Raw:
-    passed_over = {"iterations": None, "of_iterations": None, "iterations_from": None}
+    passed_over: Raw = {"iterations": None, "of_iterations": None, "iterations_from": None}
     said = {"cluster": "stampede2", "verified": False, "cached": False, **passed_over, **told}
-    simulation = {"clock": "simulated", "simulation": said, "wall_s": 0.5}
+    simulation: Raw = {"clock": "simulated", "simulation": said, "wall_s": 0.5}
     return poisson(n, ranks=ranks, variant="textbook", **simulation)
 
 
 def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
-    short = {"iterations": 20, "of_iterations": 1581, "iterations_from": "a paper, table 1"}
+    short: Raw = {"iterations": 20, "of_iterations": 1581, "iterations_from": "a paper, table 1"}
     one = simulated(1024, **short)
     one["work"] = {**(one["work"] or {}), "messages": 1581 * 6}
     told = method_of([one, simulated(32, verified=True)])

@@ -41,8 +41,8 @@ overwrite them."""
 _COSTS = (0.05, 4.0)
 """_COSTS are the smallest and largest cost of a stored byte that a calibration finds, because
 noise puts what is next to nothing below nothing, and no memory stores as slowly as that."""
-_RESAMPLES = 200
-"""_RESAMPLES is the number of samples that the bootstrap draws, few because each is a fit of some
+RESAMPLES = 200
+"""RESAMPLES is the number of samples that the bootstrap draws, few because each is a fit of some
 milliseconds."""
 
 
@@ -296,7 +296,7 @@ def _last_cache(
     parts = (0.125, 0.25, 0.5, 0.9)  # it has several minima
     starts = [np.array([log(part), log(1.5), typical, log(0.9)]) for part in parts]
     best = fitted(times, starts)
-    draws = np.array([fitted(_redrawn(swept, seed), [best]) for seed in range(_RESAMPLES)])
+    draws = np.array([fitted(_redrawn(swept, seed), [best]) for seed in range(RESAMPLES)])
     off = median(abs(one) for one in misfit(best, times))
     source = (
         f"stream, {len(swept)} working sets near the size of the last cache, median misfit "

@@ -214,6 +214,7 @@ def _cxx(cores: int, whole: bool) -> list[Step]:
             "release",
             *("-L", "kernels", "-L", CROWDED),
             after=("build: MPI", few),
+            level="all",
             alone=True,
         ),
         tests(
