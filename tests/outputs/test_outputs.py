@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import printed_outputs as printed
 import pytest
 from record_page import unknown
-from recorded import pingpong, write_folder
+from recorded import bad, pingpong, poisson, write_folder
 
 import haloscope
 from haloscope.analysis.cases import MeasuredCase
@@ -24,6 +25,7 @@ from haloscope.outputs.printed import Output, PrintedRun
 from haloscope.outputs.printing import PRINTERS
 from haloscope.records.log import read
 from haloscope.records.record import Record
+from haloscope.report.document import Document, compose
 
 Reader = Callable[[Output], Sequence[PrintedRun]]
 
@@ -454,3 +456,21 @@ def test_imported_cases_stand_beside_ours(
     assert EXPLAINED[Caveat.IMPORTED].remedy in " ".join(capsys.readouterr().out.split())
     assert main(["report", str(theirs), "--format", "html"]) == 0
     assert set(haloscope.load(theirs)["runner"]) == {"import"}
+
+
+def test_nothing_imported_is_to_be_launched_again(tmp_path: Path) -> None:
+    """Neither a case of one launch nor a launch that failed."""
+    imported(tmp_path, "osu", printed.OSU_LATENCY_5)
+    theirs = compose(open_folder(tmp_path / "imported"))
+    ours = compose(
+        open_folder(
+            write_folder(tmp_path / "ours", [pingpong(), bad(poisson(64), "failed", "killed")])
+        )
+    )
+
+    def remedies(report: Document) -> set[str]:
+        told = [*report.legend, *map(report.said, report.warnings)]
+        return {words for words in ("--launches", "--resume") if words in " ".join(told)}
+
+    assert remedies(ours) == {"--launches", "--resume"}
+    assert remedies(replace(ours, imported=True)) == remedies(theirs) == set()

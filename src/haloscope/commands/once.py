@@ -124,7 +124,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         dest="printed_as",
         choices=PRINTERS,
         help=f"print the table of {KERNEL} in the format of this benchmark; determines the "
-        "parameter mode (osu or imb)",
+        "parameter mode (osu or imb); one repetition, as there, unless given",
     )
 
 
@@ -235,7 +235,7 @@ _OPTIONS = {
 def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Plan:
     pairs = [argument.partition("=") for argument in arguments.params]
     if arguments.printed_as:
-        pairs = [("mode", "=", arguments.printed_as), *pairs]
+        pairs = [("mode", "=", arguments.printed_as), ("repetitions", "=", "1"), *pairs]
     run = Run(
         kernel=arguments.kernel,
         params={key: [value] for key, _, value in pairs},

@@ -65,13 +65,17 @@ class Explanation:
     text: str
     remedy: str = ""
 
+    def remedy_for(self, *, imported: bool) -> str:
+        """The remedy; of imported records, which haloscope can't measure again, its own."""
+        return _OF_IMPORTED.get(self.remedy, self.remedy) if imported else self.remedy
+
 
 _RERUN = "Rerun with more --launches."
+_RETRY = "Retry: haloscope run --resume DIR."
+_OF_IMPORTED = {_RERUN: "Import the outputs of more runs.", _RETRY: ""}
 _ALLOCATE = "Submit further jobs: haloscope run --resume DIR --allocations N."
 EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
-    Caveat.INCOMPLETE: Explanation(
-        "Launches are missing from the tables.", "Retry: haloscope run --resume DIR."
-    ),
+    Caveat.INCOMPLETE: Explanation("Launches are missing from the tables.", _RETRY),
     Caveat.UNREADABLE: Explanation(
         "Lines of records.jsonl are not records; their launches may count as not run."
     ),

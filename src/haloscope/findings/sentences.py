@@ -47,17 +47,21 @@ from haloscope.study.settings import Settings
 
 @dataclass(frozen=True)
 class Legend:
-    """The marks of caveats, and a line for each; those of every finding have no mark."""
+    """The marks of caveats, and a line for each; those of every finding have no mark.
+
+    imported: whether all records are of other programs.
+    """
 
     marks: Mapping[Caveat, str]
     lines: tuple[str, ...]
+    imported: bool = False
 
     def of(self, finding: Finding) -> str:
         """The marks of a finding: "[1][3]"."""
         return "".join(self.marks[one] for one in finding.caveats if one in self.marks)
 
 
-def legend(findings: Sequence[Finding]) -> Legend:
+def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
     """Numbers for the caveats of some findings, in the order of the closed list."""
     marked = [one for one in findings if one.shape is not FindingShape.WARNING]
     measured = [one for one in marked if one.topic]
@@ -65,10 +69,11 @@ def legend(findings: Sequence[Finding]) -> Legend:
     apart = [caveat for caveat in used if not all(caveat in one.caveats for one in measured)]
     marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
     lines = (
-        " ".join(filter(None, (marks.get(one), EXPLAINED[one].text, EXPLAINED[one].remedy)))
+        " ".join(filter(None, (marks.get(one), told.text, told.remedy_for(imported=imported))))
         for one in sorted(used, key=lambda one: (one in marks, used.index(one)))
+        for told in [EXPLAINED[one]]
     )
-    return Legend(MappingProxyType(marks), tuple(lines))
+    return Legend(MappingProxyType(marks), tuple(lines), imported)
 
 
 def _head(finding: Finding) -> str:
@@ -83,7 +88,7 @@ def sentence(finding: Finding, known: Legend = NO_MARKS) -> str:
     """A finding as one sentence, with its marks at the end."""
     head = _head(finding)
     if finding.shape is FindingShape.WARNING:
-        return _warning(finding, head)
+        return _warning(finding, head, imported=known.imported)
     marks = known.of(finding)
     return f"{head}: {_BODIES[finding.shape](finding)}.{marks and f' {marks}'}"
 
@@ -266,13 +271,14 @@ def _tiny(share: float) -> str:
     return "0.01 %" if share <= 1e-4 else percent(share) if share > 1e-3 else f"{100 * share:.2f} %"
 
 
-def _warning(finding: Finding, head: str) -> str:
+def _warning(finding: Finding, head: str, *, imported: bool) -> str:
     told = EXPLAINED[finding.caveats[0]]
     facts = [_fact(finding, part) for part in finding.parts]
     counted = f"{head}: " if head else ""
     text = f"{told.text.removesuffix('.')}: {listed(facts)}." if facts else told.text
     more = [EXPLAINED[one].text for one in finding.caveats[1:]]
-    return " ".join([f"{counted}{text}", *more, *([told.remedy] if told.remedy else [])])
+    remedy = told.remedy_for(imported=imported)
+    return " ".join(filter(None, [f"{counted}{text}", *more, remedy]))
 
 
 def _fact(finding: Finding, part: Claim) -> str:

@@ -53,6 +53,7 @@ class Document:
     left_out: a line for every case that lacks launches, over all cases there are.
     not_drawn: a line for the figures that have too few points to show anything.
     settings: those of every case, by its id.
+    imported: whether all records are of other programs.
     """
 
     title: str
@@ -69,6 +70,7 @@ class Document:
     question: str = ""
     trust: Trust | None = None
     unvalidated: frozenset[str] = frozenset()
+    imported: bool = False
 
     @property
     def badge(self) -> str:
@@ -142,7 +144,7 @@ class Document:
 
     @cached_property
     def _legend(self) -> Legend:
-        return legend(self.findings)
+        return legend(self.findings, imported=self.imported)
 
     def notes_of(self, item: Table | Figure) -> list[str]:
         """The notes that stand below a table or figure: at most three, which no other has."""
@@ -252,6 +254,7 @@ def compose(dossier: Dossier) -> Document:
         if dossier.figures
         else (),
         settings={case.id: case.settings for case in dossier.cases},
+        imported=bool(dossier.records) and all(record.imported for record in dossier.records),
         **trusted(dossier.cases),
     )
 
