@@ -2,7 +2,8 @@
 """Simulated clusters: errors against published wall times, and what a simulation costs.
 
 usage: .venv/bin/python bench/simulation.py [SECTION ...]; a table, orfeo, cases, dynamics, heat
-       .venv/bin/python bench/simulation.py summary    all papers: errors, layouts, statements
+       .venv/bin/python bench/simulation.py summary    all papers: errors, layouts, statements.
+           What was simulated is kept: if it was interrupted, run it again
        .venv/bin/python bench/simulation.py "statements PAPER"    what a paper says, scored
            with --from DIR, repeatable: on cases of a run of task-mapping-NAME --on CLUSTER
        .venv/bin/python bench/simulation.py others [--from DIR]   a network that others use
@@ -196,7 +197,8 @@ def summary() -> list[str]:
             cells += validate(published, tell)
         for table_id in dict.fromkeys(cell.table for cell in cells):
             own = [cell for cell in cells if cell.table == table_id]
-            lines.append(f"| {paper} {table_id} | {summed(own)} |")
+            if any(cell.error is not None and not cell.fitted for cell in own):
+                lines.append(f"| {paper} {table_id} | {summed(own)} |")
         planned = simulated_cells(paper, tell)
         both = counts(scored(paper, cells, planned.cells))
         scores.append((paper, both["by the paper's own cells"]))
