@@ -58,7 +58,7 @@ MOVES: Mapping[str, str] = {
     **_FILES,
 }
 """MOVES says what a call moves, by the name of the function's blocking form. $N is an argument,
-NAME the function's name; the words are those of count_messages.cpp."""
+NAME the function's name; the words are those of moves.hpp."""
 
 UNCOUNTED = "uncounted(NAME)"
 _ONE_SIDED = {"Put", "Get", "Accumulate", "Get_accumulate"}
