@@ -169,6 +169,7 @@ def test_what_is_no_command_is_refused_with_what_was_meant(
         ("cluster shwo tara", "haloscope cluster shwo", "did you mean 'show'?"),
         ("toolchain rm mpich", "haloscope toolchain rm", "did you mean 'remove'?"),
         ("lab start", "haloscope lab start", "did you mean 'up'? known: up, "),
+        ("schema findings", "haloscope schema findings", "did you mean 'report'?"),
         ("lab stop", "haloscope lab stop", "did you mean 'down'?"),
         ("site frobnicate", "haloscope site frobnicate", "known: detect, show, check"),
         ("show", "haloscope show", "--help"),

@@ -138,6 +138,7 @@ _ACTIONS = {
     **dict.fromkeys(("stop", "remove"), ("down",)),
     "install": ("add",),
     "ps": ("status",),
+    "findings": ("report",),
 }
 
 

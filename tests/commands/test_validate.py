@@ -170,6 +170,7 @@ def test_replicates_have_their_interval_beside_the_published_time(
             "--sensitivity: ",
         ),
         (["orfeo-mpi-report", "--replicates", "2"], "orfeo"),
+        (["my.toml"], "haloscope run FILE --dry-run"),
     ],
 )
 def test_replicates_that_can_not_be_are_refused(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -222,6 +223,24 @@ def test_a_real_output_of_imb_is_read_whole(tmp_path: Path) -> None:
     assert set(operations) == {"allreduce", "barrier"}
     source = cases["pingpong"].imported
     assert source is not None and source["version"] == "2021.11"
+
+
+def test_imb_says_when_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    text = (Path(__file__).parents[1] / "data" / "imb_mpi1.txt").read_text(encoding="utf-8")
+
+    assert {raw["started"] for raw in raws(imb.read, text)} == {"2026-11-26T03:51:48.000Z"}
+    undated = text.replace("# Date ", "# A date ")
+    assert {raw["started"] for raw in raws(imb.read, undated)} == {"2026-11-18T13:46:40.000Z"}
+
+
+def test_imb_of_several_threads_prints_no_line_at_its_end() -> None:
+    (raw,) = raws(imb.read, printed.IMB_MT)
+
+    assert (raw["layout"]["ranks"], [one["size_bytes"] for one in raw["points"]]) == (2, [4, 8])
+    with pytest.raises(UserError, match="truncated"):
+        raws(imb.read, printed.IMB_MT.replace("MT part", "MPI-1 part"))
 
 
 @pytest.mark.parametrize(("version", "megabyte"), [("2019.6", 1e6), ("4.1 Update 1", 2.0**20)])

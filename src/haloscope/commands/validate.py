@@ -319,6 +319,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield Problem("--sensitivity", what, "remove one of them")
     if arguments.write_bands:
         yield from _unusable_bands(arguments)
+    yield from _not_a_paper(arguments.paper)
     yield from _unusable_replicates(arguments)
     if arguments.paper == "local" and len(arguments.folders) > 1:
         yield Problem("--from", "given more than once", "give one folder")
@@ -330,6 +331,13 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
             remedy = "give a file in an existing, writable folder"
             yield Problem(f"--csv {path}", "cannot write this file", remedy)
+
+
+def _not_a_paper(name: str) -> Iterator[Problem]:
+    if name.endswith(".toml"):
+        remedy = "to check a study: haloscope run FILE --dry-run; a cluster file: haloscope "
+        remedy += "cluster show FILE; to list papers: haloscope paper list"
+        yield Problem(name, "expected the id of a paper, not a file", remedy)
 
 
 def _unusable_bands(arguments: argparse.Namespace) -> Iterator[Problem]:

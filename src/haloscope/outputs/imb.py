@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, shown
 from haloscope.study.case import Value
 
 TOOL = "imb"
-_VERSION = re.compile(r"#\s+Intel\(R\) MPI Benchmarks (?P<version>[\w. ]+?)(?:, .* part)?\s*$")
+_VERSION = re.compile(
+    r"#\s+Intel\(R\) MPI Benchmarks (?P<version>[\w. ]+?)(?:, (?P<part>.*) part)?\s*$"
+)
+_DATE = re.compile(r"# Date\s+: (?P<date>\w{3} \w{3} +\d+ [\d:]+ \d{4})\s*$")
 _HEADING = re.compile(r"# Benchmarking (?P<name>\S.*?)\s*$")
-_RANKS = re.compile(r"# #processes = (?P<ranks>\d+)\s*$")
+_RANKS = re.compile(r"# #processes = (?P<ranks>\d+)(?: \(threads: (?P<threads>\d+)\))?\s*$")
 _GROUPS = re.compile(r"# \( ?(?P<groups>\d+) groups of (?P<ranks>\d+) processes")
 _MODE = re.compile(r"#\s+MODE: (?P<mode>\S+)\s*$")
 _END = "# All processes entering MPI_Finalize"
@@ -44,22 +49,27 @@ class _Table:
     line: int
     name: str
     ranks: int | None = None
+    threads: int | None = None
     facts: dict[str, Value] = field(default_factory=dict)
     heads: Sequence[str] | None = None
     rows: list[SizeRow] = field(default_factory=list)
     defects: bool = False
+    at: float | None = None
 
 
 def read(output: Output) -> list[PrintedRun]:
     """Every table of a file. UserError, with the line, where it has none, or is cut off."""
     version: str | None = None
     tables: list[_Table] = []
-    ended = False
+    ended, at = False, None
     for number, line in enumerate(output.lines, start=1):
         if found := _VERSION.match(line):
-            version, ended = found["version"], False
+            version, at = found["version"], None
+            ended = found["part"] == "MT"  # which prints no line at its end
+        elif found := _DATE.match(line):
+            at = _seconds(found["date"])
         elif found := _HEADING.match(line):
-            tables.append(_Table(number, found["name"]))
+            tables.append(_Table(number, found["name"], at=at))
         elif line.startswith(_END):
             ended = True
         elif tables and line.strip() and not _NOT_MEASURED.match(line):
@@ -73,9 +83,17 @@ def read(output: Output) -> list[PrintedRun]:
     return [_run(output, table, version) for table in tables]
 
 
+def _seconds(date: str) -> float | None:
+    """Seconds since 1970 at a date of this machine's time zone, as asctime prints it."""
+    with suppress(ValueError, OverflowError):
+        return time.mktime(time.strptime(date, "%a %b %d %H:%M:%S %Y"))
+    return None
+
+
 def _read(output: Output, number: int, line: str, table: _Table, version: str | None) -> None:
     if found := _RANKS.match(line):
         table.ranks = int(found["ranks"])
+        table.threads = int(found["threads"]) if found["threads"] else None
     elif found := _GROUPS.match(line):
         table.facts["groups"] = int(found["groups"])
         table.ranks = int(found["groups"]) * int(found["ranks"])
@@ -151,6 +169,8 @@ def _run(output: Output, table: _Table, version: str | None) -> PrintedRun:
         f"mean over repetitions{', on the slowest rank' if over_ranks else ''}",
         params=table.facts,
         ranks=table.ranks,
+        threads=table.threads,
         rows=table.rows,
         failure="IMB found defects in its messages" if table.defects else None,
+        at=table.at,
     )
