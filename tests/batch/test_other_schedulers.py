@@ -230,6 +230,49 @@ def test_lsf_may_name_its_hosts_in_a_variable() -> None:
     assert found.nodes == ("n1", "n2")
 
 
+@pytest.mark.parametrize(
+    "slots", [["batch3", *["n1"] * 2, *["n2"] * 2], [*["n1"] * 2, *["n2"] * 2]]
+)
+def test_with_jsrun_a_job_has_its_compute_nodes_alone(
+    slots: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = far_site.site("lsf", "jsrun")
+    monkeypatch.setattr("socket.gethostname", lambda: "n1.far")
+
+    found = schedulers.of(far).allocation(far, {"LSB_JOBID": "7", "LSB_HOSTS": " ".join(slots)})
+
+    assert found is not None
+    assert found.nodes == ("n1", "n2")
+    monkeypatch.setattr("socket.gethostname", lambda: "batch3")
+    with pytest.raises(UserError, match="batch3") as caught:
+        schedulers.of(far).allocation(far, {"LSB_JOBID": "7", "LSB_HOSTS": " ".join(slots)})
+    assert "compute node" in caught.value.problems[0].remedy
+
+
+def test_with_jsrun_lsf_is_asked_for_whole_nodes_by_their_number() -> None:
+    options = schedulers.of(site("lsf")).options(far_site.site("lsf", "jsrun"), JOB)
+
+    assert "-nnodes 2" in options
+    assert not any(one.startswith(("-n ", "-R", "-x")) for one in options)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "launcher", "needs"),
+    [("pbs", "srun", "slurm"), ("slurm", "jsrun", "lsf"), ("pbs", "jsrun", "lsf")],
+)
+def test_a_launcher_of_another_batch_system_is_refused(
+    scheduler: str, launcher: str, needs: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "far.toml"
+    site_file.write(far_site.site(scheduler, launcher), path)
+
+    with pytest.raises(UserError) as caught:
+        site_file.load(path)
+
+    (problem,) = (one for one in caught.value.problems if one.where == f"{path}: launcher")
+    assert launcher in problem.what and f"'{needs}'" in problem.what
+
+
 @pytest.mark.parametrize("known", ["pbs", "lsf"])
 @pytest.mark.parametrize("wrong", [[], ["--help"], ["n1;x"], ["n1", "a/b"]])
 def test_lists_that_no_job_has_are_refused_by_name(

@@ -58,6 +58,7 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
         "compiler": "none",
         "flags": "-O0",
         "source": "5eed",
+        "library": "Fake MPI 1.0",
         "launcher": "mpirun",
     }
     assert (record["runner"], record["clock"], record["transport"]) == ("local", "wall", None)

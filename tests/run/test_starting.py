@@ -113,3 +113,9 @@ def test_the_clusters_default_starts_ranks_where_no_named_kind_does(
     found = starting.started(built, site("slurm", "srun", mpi="pmi2"), NODES)
 
     assert starter(found.toolchain) == "srun"
+
+
+def test_a_site_of_jsrun_starts_ranks_by_nothing_else(tmp_path: Path) -> None:
+    found = starting.started(library(tmp_path, "openmpi"), site("lsf", "jsrun"), NODES)
+
+    assert (starter(found.toolchain), found.toolchain.launcher) == ("jsrun", "jsrun")

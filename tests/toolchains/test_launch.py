@@ -211,7 +211,13 @@ def test_more_than_there_are_cores_only_when_asked_for() -> None:
         command("openmpi", Job(2, 3, cpus=FOUR))
 
 
-@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"),
+        *("PALS_LOCAL_RANKID", "JSM_NAMESPACE_LOCAL_RANK"),
+    ],
+)
 def test_a_rank_binds_itself_to_its_own_list(name: str) -> None:
     done = run_bind_rank(f"9999:{CPU}", {name: "1"})
     assert f"Cpus_allowed_list:\t{CPU}\n" in done.stdout
@@ -453,6 +459,76 @@ def test_a_shell_of_salloc_is_in_a_job_and_on_none_of_its_nodes() -> None:
     (problem,) = caught.value.problems
     assert "job 7" in problem.what and "only inside" not in problem.what
     assert "srun --pty bash" in problem.remedy
+
+
+def by(launcher: str, family: Family = "openmpi") -> Toolchain:
+    return replace(of(family), mpirun=Path(f"/x/{launcher}"), launcher=launcher)
+
+
+IN_PBS = {"PBS_JOBID": "7.far", "PBS_NODEFILE": "/var/spool/pbs/aux/7.far"}
+IN_LSF = {"LSB_JOBID": "7", "LSB_DJOB_HOSTFILE": "/home/me/.lsbatch/7.hostfile"}
+
+
+def test_pals_fills_the_named_hosts_and_binds_nothing() -> None:
+    """The words are those of ALCF's and Dragon's command lines for it."""
+    outer = {**IN_PBS, "PALS_LOCAL_RANKID": "3", "PALS_RANKID": "3", "PALS_PING_PERIOD": "240"}
+
+    argv, env = launch_command(by("pals", "mpich"), replace(TWO, ranks=3), ["prog"], outer)
+
+    assert argv == [
+        *("/x/pals", "-n", "3", "--ppn", "2", "--hosts", "n1,n2", "--cpu-bind", "none"),
+        *("sh", BIND, "0:1", "prog"),
+    ]
+    assert {**IN_PBS, "PALS_PING_PERIOD": "240"}.items() <= env.items()
+    assert "PALS_LOCAL_RANKID" not in env and "PALS_RANKID" not in env
+
+
+def test_pals_starts_ranks_here_inside_a_job_alone() -> None:
+    argv, _ = launch_command(by("pals", "mpich"), Job(2, cpus=FOUR), ["prog"], IN_PBS)
+
+    assert argv[:7] == ["/x/pals", "-n", "2", "--ppn", "2", "--cpu-bind", "none"]
+    with pytest.raises(UserError, match="inside a PBS job") as caught:
+        launch_command(by("pals", "mpich"), Job(2, cpus=FOUR), ["prog"], {})
+    assert "qsub -I" in caught.value.problems[0].remedy
+
+
+@pytest.mark.parametrize(("mapping", "dealt"), [("block", "packed"), ("round_robin", "cyclic")])
+def test_jsrun_makes_a_resource_set_of_each_host_and_binds_nothing(
+    mapping: str, dealt: str
+) -> None:
+    outer = {**IN_LSF, "JSM_NAMESPACE_LOCAL_RANK": "3"}
+
+    argv, env = launch_command(by("jsrun"), replace(TWO, mapping=mapping), ["prog"], outer)
+
+    assert argv == [
+        *("/x/jsrun", "--nrs=2", "--rs_per_host=1", "--tasks_per_rs=2", "--cpu_per_rs=ALL_CPUS"),
+        *("--gpu_per_rs=ALL_GPUS", f"--launch_distribution={dealt}", "--bind=none"),
+        *("--exit_on_error=1", "sh", BIND, "0:1", "prog"),
+    ]
+    assert {**IN_LSF, "OMPI_MCA_btl": "^ofi", "OMP_NUM_THREADS": "1"}.items() <= env.items()
+    assert "JSM_NAMESPACE_LOCAL_RANK" not in env
+
+
+@pytest.mark.parametrize(
+    ("launcher", "job", "supported"),
+    [
+        ("pals", replace(TWO, mapping="round_robin"), "the mapping block"),
+        ("pals", Job(7, cpus=FOUR, hosts=("n1", "n2", "n3")), "all nodes but the last"),
+        ("jsrun", Job(3, cpus=FOUR, hosts=("n1", "n2")), "equal numbers"),
+        ("jsrun", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "equal numbers"),
+        ("jsrun", Job(2, cpus=FOUR), "--on NAME"),
+        ("mpich", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "round_robin"),
+        ("impi", replace(TWO, mapping="random", order=(1, 0, 0, 1)), "round_robin"),
+    ],
+)
+def test_what_a_launcher_cannot_lay_out_is_refused_by_name(
+    launcher: str, job: Job, supported: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        launch_command(by(launcher), job, ["prog"], {**IN_PBS, **IN_LSF})
+
+    (problem,) = caught.value.problems
+    assert problem.what.startswith(launcher) and supported in problem.what
 
 
 SRUN_READS = """

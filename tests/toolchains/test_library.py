@@ -335,8 +335,11 @@ SPECTRUM = "mpirun (IBM Spectrum MPI) 10.4.0.03rtm4\n"
 OF_SPECTRUM = MACROS["openmpi"].replace("MAJOR_VERSION 4", "MAJOR_VERSION 10").replace("1\n", "4\n")
 OF_SPECTRUM = OF_SPECTRUM.replace("RELEASE_VERSION 4", "RELEASE_VERSION 0")
 OF_MVAPICH = '#define MPICH_VERSION "3.2.1"\n#define MVAPICH2_VERSION "2.3.7"\n'
-PALS = "mpiexec version 1.2.12\n"
+NO_MPIRUN = "mpirun is not supported on this system; use jsrun\n"
+PALS = "mpiexec version 1.8.0 revision 4e9a1a7\n"
 PARASTATION = "mpiexec 5.1.62-1\n"
+OF_PARASTATION = "MPICH Device:    \tpsp\n"
+OF_MPICH_ITSELF = "MPICH Device:    \tch4:ucx\n"
 
 
 @pytest.mark.parametrize(
@@ -351,10 +354,36 @@ PARASTATION = "mpiexec 5.1.62-1\n"
         (OF_MVAPICH, {"mpirun_rsh": "", "srun": ""}, "mpich", "MVAPICH2 2.3.7", "srun"),
         (
             '#define MPICH_VERSION "4.1.1"\n',
-            {"mpiexec": PARASTATION, "srun": ""},
-            *("mpich", "MPICH 4.1.1", "srun"),
+            {"mpiexec": PARASTATION, "mpichversion": OF_PARASTATION, "srun": ""},
+            *("mpich", "ParaStation MPI (MPICH 4.1.1)", "srun"),
+        ),
+        (
+            '#define MPICH_VERSION "4.0.2"\n',
+            {"mpiexec": MPICH_5.replace("5.0.2", "4.0.2"), "mpichversion": OF_PARASTATION},
+            *("mpich", "ParaStation MPI (MPICH 4.0.2)", None),
+        ),
+        (
+            '#define MPICH_VERSION "4.0.2"\n',
+            {"mpiexec": MPICH_5.replace("5.0.2", "4.0.2"), "mpichversion": OF_MPICH_ITSELF},
+            *("mpich", "MPICH 4.0.2", None),
         ),
         (MACROS["impi"], {"mpirun": INTEL, "srun": ""}, "impi", "Intel MPI 2021.18.1", None),
+        (MACROS["cray"], {"mpiexec": PALS}, "mpich", "Cray MPICH 8.1.28.15", "pals"),
+        (MACROS["cray"], {"mpiexec": PALS, "srun": ""}, "mpich", "Cray MPICH 8.1.28.15", "srun"),
+        ('#define MPICH_VERSION "4.3.1"\n', {"mpiexec": PALS}, "mpich", "MPICH 4.3.1", "pals"),
+        (OF_SPECTRUM, {"jsrun": "", "bsub": ""}, "openmpi", "Spectrum MPI 10.4.0", "jsrun"),
+        (
+            OF_SPECTRUM,
+            {"mpirun": SPECTRUM, "jsrun": ""},
+            *("openmpi", "Spectrum MPI 10.4.0.03rtm4", None),
+        ),
+        (
+            OF_SPECTRUM,
+            {"mpirun": NO_MPIRUN, "jsrun": ""},
+            "openmpi",
+            "Spectrum MPI 10.4.0",
+            "jsrun",
+        ),
     ],
 )
 def test_libraries_made_from_others_are_known_by_their_own_names(
@@ -380,8 +409,9 @@ def test_libraries_made_from_others_are_known_by_their_own_names(
 @pytest.mark.parametrize(
     ("wrapper", "macros", "there", "named"),
     [
-        ("CC", MACROS["cray"], {"mpiexec": PALS, "aprun": ""}, "mpiexec"),
-        ("mpicxx", OF_SPECTRUM, {"jsrun": "", "bsub": ""}, "Spectrum MPI 10.4.0"),
+        ("CC", MACROS["cray"], {"aprun": ""}, "neither mpirun nor srun"),
+        ("mpicxx", MACROS["openmpi"], {"mpiexec": PALS}, "PALS 1.8.0"),
+        ("mpicxx", MACROS["openmpi"], {"jsrun": "", "bsub": ""}, "neither mpirun nor srun"),
         ("mpicxx", OF_MVAPICH, {"mpirun_rsh": ""}, "MVAPICH2 2.3.7"),
         ("mpicxx", OF_MVAPICH, {"mpiexec": MPICH_5}, "MPICH 5.0.2"),
         ("mpicxx", '#define MPICH_VERSION "4.1.1"\n', {"mpiexec": PARASTATION}, "mpiexec"),
@@ -406,6 +436,55 @@ def test_a_library_whose_launcher_is_not_known_is_refused_by_name_and_not_replac
     assert problem.what.startswith(f"{programs / wrapper} belongs to ") and named in problem.what
     assert "--toolchain openmpi" in problem.remedy
     assert index == []
+
+
+SPEC = """{"spec": {"_meta": {"version": 5}, "nodes": [
+ {"name": "openmpi", "version": "4.1.4", "hash": "q3kfq2zkqvnnl7oywmyhhwhghoqpz5zr", "arch": {}},
+ {"name": "hwloc", "version": "2.11.1", "hash": "2cgzlkvvf2wmszdq3bvlkvnzvqoeatgh"}]}}"""
+"""SPEC is a shortened .spack/spec.json, which Spack writes into each prefix."""
+
+
+@pytest.mark.parametrize("view", [False, True])
+def test_a_library_of_spack_is_used_and_named_by_its_package(
+    tmp_path: Path, programs: Path, index: list[str], monkeypatch: pytest.MonkeyPatch, view: bool
+) -> None:
+    prefix = tmp_path / "store" / "linux-zen3" / "openmpi-4.1.4-q3kfq2z"
+    fake_library(prefix / "bin", OPENMPI_4)
+    (prefix / ".spack").mkdir()
+    (prefix / ".spack" / "spec.json").write_text(SPEC)
+    if view:
+        for name in ("mpicxx", "mpirun"):
+            (programs / name).symlink_to(prefix / "bin" / name)
+    else:
+        monkeypatch.setenv("PATH", str(prefix / "bin"), prepend=os.pathsep)
+
+    found = library.ensure(say=silent)
+
+    assert found.version == "Open MPI 4.1.4 (Spack openmpi@4.1.4/q3kfq2z)"
+    assert (found.name, found.launcher, index) == ("system", None, [])
+    assert libraries.check_mpi(Patient(Path("/"), found)).what.startswith(found.version)
+
+
+def test_a_library_of_conda_is_used_and_named_by_its_environment(
+    tmp_path: Path, index: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix = tmp_path / "envs" / "mpi"
+    fake_library(prefix / "bin", MPICH_5)
+    (prefix / "conda-meta").mkdir()
+    monkeypatch.setenv("PATH", str(prefix / "bin"), prepend=os.pathsep)
+
+    found = library.ensure(say=silent)
+
+    assert found.version == f"MPICH 5.0.2 (conda environment {prefix})"
+    assert (found.mpicxx, index) == (prefix / "bin" / "mpicxx", [])
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"spec": {"nodes": []}}', '{"spec": 1}'])
+def test_a_damaged_file_of_spack_names_no_package(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".spack").mkdir()
+    (tmp_path / ".spack" / "spec.json").write_text(text)
+
+    assert in_path.origin_of(tmp_path / "bin" / "mpicxx") is None
 
 
 def test_a_wrapper_without_its_mpirun_is_started_by_srun(programs: Path) -> None:

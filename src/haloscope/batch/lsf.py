@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+import socket
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -57,9 +58,11 @@ class Lsf:
             f"-J {job.own_name}",
             f"-q {site.partition}",
             *(f"{option} {value}" for option, value in asked_by_site(site)),
-            f"-n {job.nodes * cores}",
-            f'-R "span[ptile={cores}]"',
-            "-x",
+            *(
+                [f"-nnodes {job.nodes}"]
+                if site.launcher == "jsrun"
+                else [f"-n {job.nodes * cores}", f'-R "span[ptile={cores}]"', "-x"]
+            ),
             f"-W {job.minutes}",
             *([f'-w "{" && ".join(after)}"', "-ti"] if after else []),
             "-rn",
@@ -126,7 +129,10 @@ class Lsf:
         self.output("bqueues", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
-        """The nodes that LSB_DJOB_HOSTFILE lists, or LSB_HOSTS; None outside of a job."""
+        """The nodes that LSB_DJOB_HOSTFILE lists, or LSB_HOSTS; None outside of a job.
+
+        UserError where jsrun would start ranks on nodes that this one tells nothing of.
+        """
         if (job := environment.get("LSB_JOBID")) is None:
             return None
         where, names = "LSB_HOSTS", environment.get("LSB_HOSTS", "").split()
@@ -138,8 +144,23 @@ class Lsf:
                 raise UserError(Problem(where, str(error), INSIDE)) from error
             names = [line.split()[0] for line in lines if line.strip()]
         nodes = of_lines(names, where)
+        if site.launcher == "jsrun":
+            nodes = _compute_nodes(names, nodes, where)
         queue = environment.get("LSB_QUEUE")
         return Allocation(site.name, "lsf", job, queue, nodes, switches=None, restarts=0)
+
+
+def _compute_nodes(slots: Sequence[str], nodes: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """The nodes of a job without the one that its script may begin on, which has a single slot."""
+    if len(nodes) > 1 and slots.count(nodes[0]) == 1 < slots.count(nodes[1]):
+        nodes = nodes[1:]
+    here = socket.gethostname()
+    if here.split(".")[0] not in {node.split(".")[0] for node in nodes}:
+        what = f"jsrun starts ranks on {nodes[0]} and others, but this process is on {here}, whose "
+        what += "processors and memory may differ"
+        remedy = "run on a site whose jobs begin on a compute node, or use launcher = 'mpirun'"
+        raise UserError(Problem(where, what, remedy))
+    return nodes
 
 
 def _state(known: Mapping[str, Any]) -> JobState:

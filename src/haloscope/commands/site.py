@@ -103,7 +103,8 @@ def _unusable(name: str) -> str | None:
 
 
 def _show(site: BatchSite, path: Path, out: Screen) -> None:
-    starts = f"srun --mpi={site.mpi}" if site.launcher == "srun" else "mpirun of the MPI library"
+    by = {"srun": f"srun --mpi={site.mpi}", "mpirun": "mpirun of the MPI library"}
+    starts = by.get(site.launcher, site.launcher)
     out.print(f"{site.name}: {site.scheduler}, launcher {starts}; {path}", soft_wrap=True)
     columns = ("partition", "nodes", "nodes/job", "cores/node", "memory/node", "time limit")
     table = Table(*columns)

@@ -148,6 +148,15 @@ class ToolchainUsed(TypedDict):
             ),
         ]
     ]
+    library: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "name and version of the library, with its Spack package or conda environment",
+                absent="absent if simulated or not supported, and in older records",
+            ),
+        ]
+    ]
     thread_level: NotRequired[
         Annotated[
             str, Key("thread support level of MPI", by="halobench", absent="absent unless measured")

@@ -333,6 +333,7 @@ def _provenance(record: Record) -> list[tuple[str, str]]:
     made = {
         "toolchain": record.toolchain.get("name"),
         "MPI": record.toolchain.get("mpi"),
+        "MPI library": record.toolchain.get("library"),
         "transport": record.transport,
         "messages by": record.transport_seen,
         "ranks started by": record.toolchain.get("launcher"),

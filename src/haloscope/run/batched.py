@@ -32,6 +32,8 @@ from haloscope.sites.schema import BatchSite
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
 from haloscope.toolchains.build import Build
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import cannot
 
 
 @dataclass(frozen=True)
@@ -168,12 +170,11 @@ class BatchPlace:
         placement = case.layout.placement
         if placement and placement != "other-node" and not there[placement]:
             return f"placement '{placement}' does not exist on {self.allocation.nodes[0]}"
-        if case.layout.mapping in ("block", "round_robin"):
-            return None
-        by = self._started(case.toolchain, bench).toolchain
-        if by.launcher is None and by.family in ("mpich", "impi"):
-            return f"mpirun of {case.toolchain} supports only the mappings block and round_robin"
-        return None
+        layout = case.layout
+        hosts = self.allocation.nodes[: layout.nodes]
+        job = Job(layout.ranks, hosts=hosts, mapping=layout.mapping)
+        why = cannot(self._started(case.toolchain, bench).toolchain, job)
+        return why and f"{case.toolchain}: {why}"
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches on the nodes of this job, one after the other."""
@@ -221,7 +222,12 @@ class BatchPlace:
     def _started(self, name: str, bench: Workbench) -> Build:
         """The same of one MPI library, found out once a job."""
         if self.described.launcher == "mpirun":
-            return bench.built[name]
+            built = bench.built[name]
+            if built.toolchain.launcher == "jsrun":
+                what = f"{built.toolchain.version} is started by jsrun on this system"
+                remedy = 'set launcher = "jsrun" in the site file'
+                raise UserError(Problem(f"site {self.name}: launcher", what, remedy))
+            return built
         if name not in self._launchers:
             built = bench.built[name]
             self._launchers[name] = starting.started(built, self.described, self._nodes_asked)

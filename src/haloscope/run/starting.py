@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which launcher starts an MPI library's ranks in a site's jobs: srun, or the library's own.
+"""Which launcher starts an MPI library's ranks in a site's jobs: the site's, or the library's own.
 
 srun can lack what a library needs (PMIx's library, above all), or let each rank believe that it is
 alone. So each way is tried by two ranks that exchange messages, on the job's first node.
@@ -34,7 +34,7 @@ def started(built: Build, site: BatchSite, where: NodesAsked) -> Build:
     """A build with the first launcher by which its ranks reach each other on a node."""
     ways = [*_ways(built, site)]
     failed = list[str]()
-    for way in ways:
+    for way in ways if len(ways) > 1 else ():
         problem = probing.probe(way, None, where.first(1)).problem
         if problem is None:
             for line in failed:
@@ -48,15 +48,18 @@ def started(built: Build, site: BatchSite, where: NodesAsked) -> Build:
 def _ways(built: Build, site: BatchSite) -> Iterator[Build]:
     """A build with each launcher that may start its ranks, that of the site file first."""
     own = built.toolchain
+    if site.launcher == "jsrun":
+        yield _by(built, "jsrun", "jsrun")
+        return
     if site.launcher == "srun":
         for kind in dict.fromkeys([site.mpi, *SPEAKS.get(own.family, ())]):
-            yield _by_srun(built, f"srun-{kind}")
+            yield _by(built, "srun", f"srun-{kind}")
     if site.launcher == "mpirun" or own.launcher is None:
         yield built
     if site.launcher == "srun":
-        yield _by_srun(built, "srun")  # with the cluster's default kind
+        yield _by(built, "srun", "srun")  # with the cluster's default kind
 
 
-def _by_srun(built: Build, launcher: str) -> Build:
-    by_srun = replace(built.toolchain, mpirun=Path("srun"), launcher=launcher)
-    return replace(built, toolchain=by_srun)
+def _by(built: Build, program: str, launcher: str) -> Build:
+    started_by = replace(built.toolchain, mpirun=Path(program), launcher=launcher)
+    return replace(built, toolchain=started_by)

@@ -95,10 +95,12 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
 
 def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
     """Yield a problem for each key that the site's batch system does not support."""
+    required = {"srun": "slurm", "jsrun": "lsf"}.get(site.launcher, site.scheduler)
+    if site.scheduler != required:
+        remedy = 'use launcher = "mpirun", the launcher of the MPI library'
+        what = f"{site.launcher} requires scheduler = '{required}'"
+        yield Problem(f"{path}: launcher", what, remedy)
     if site.scheduler != "slurm":
-        if site.launcher == "srun":
-            remedy = 'use launcher = "mpirun", the launcher of the MPI library'
-            yield Problem(f"{path}: launcher", "srun requires Slurm", remedy)
         for key in ("mpi", "environment"):
             if getattr(site, key):
                 yield Problem(f"{path}: {key}", "supported only with Slurm", "remove this key")

@@ -111,8 +111,9 @@ class BatchSite(_Table):
         description="[[partitions]] tables, each with name, nodes, cores, memory_mb, max_minutes, "
         "max_nodes",
     )
-    launcher: Literal["srun", "mpirun"] = Field(
-        description="the launcher: srun (Slurm), or mpirun (of the MPI library)"
+    launcher: Literal["srun", "jsrun", "mpirun"] = Field(
+        description="the launcher: srun (Slurm), jsrun (LSF on IBM's systems), or mpirun (of the "
+        "MPI library; also PALS's mpiexec)"
     )
     mpi: _Plugin | None = Field(
         None,

@@ -6,5 +6,6 @@
 # this job may not use, or bind two ranks to one core.
 lists=$1
 shift
-rank=${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${SLURM_LOCALID:?no rank number from the launcher}}}
+rank=${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${JSM_NAMESPACE_LOCAL_RANK:-$PALS_LOCAL_RANKID}}}
+rank=${rank:-${SLURM_LOCALID:?no rank number from the launcher}}
 exec taskset -c "$(echo "$lists" | cut -d: -f$((rank + 1)))" "$@"

@@ -7,11 +7,13 @@ they belong to, as a PATH can have those of several.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
@@ -60,7 +62,7 @@ _log = logging.getLogger(__name__)
 class Pair:
     """A compiler wrapper and what starts its ranks.
 
-    launcher: "srun" where that is not the library's own; None where it is.
+    launcher: srun, pals, or jsrun where that is not the library's own; None where it is.
     """
 
     mpicxx: Path
@@ -82,7 +84,8 @@ class Unusable:
 class _Told:
     """What a program tells of its library. why: what keeps it from that, if it does not.
 
-    base: the MPICH of a library that is made from one, as its launcher tells it.
+    base: the MPICH of a library that is made from one, as its launcher tells it. pals: whether it
+    is the launcher of HPE's systems.
     """
 
     program: str
@@ -90,6 +93,7 @@ class _Told:
     version: str = ""
     why: str = ""
     base: str = ""
+    pals: bool = False
 
     def fits(self, launcher: _Told) -> bool:
         """Whether a launcher is of the same library. Intel MPI writes its version in two ways."""
@@ -105,7 +109,7 @@ def _numbers(version: str) -> str:
 
 
 def found() -> Pair | None:
-    """The first wrapper that includes an mpi.h, with a launcher of its library, or else srun.
+    """The first wrapper that includes an mpi.h, with a launcher of its library, or the system's.
 
     Warn of what is passed over, which a user may mean.
     """
@@ -116,7 +120,6 @@ def found() -> Pair | None:
 
 
 def _found() -> Pair | None:
-    srun = shutil.which("srun")
     for wrapper in _wrappers():
         mpicxx, family = Path(wrapper.program), wrapper.family
         if family is None or (mpicxx.name == "CC" and does_not_compile(wrapper.program)):
@@ -124,9 +127,19 @@ def _found() -> Pair | None:
         if fit := next((one for one in _launchers() if wrapper.fits(one)), None):
             version = wrapper.version if wrapper.base else fit.version
             return Pair(mpicxx, Path(fit.program), family, version)
-        if srun and not does_not_compile(wrapper.program):
-            return Pair(mpicxx, Path(srun), family, wrapper.version, "srun")
+        if (of_system := _of_system(wrapper)) and not does_not_compile(wrapper.program):
+            return Pair(mpicxx, Path(of_system[1]), family, wrapper.version, of_system[0])
     return None
+
+
+def _of_system(wrapper: _Told) -> tuple[str, str] | None:
+    """The launcher of a system that starts the ranks of a library, with its path."""
+    if srun := shutil.which("srun"):
+        return "srun", srun
+    if pals := next((one.program for one in _launchers() if one.pals), None):
+        return ("pals", pals) if wrapper.family == "mpich" else None
+    jsrun = shutil.which("jsrun")
+    return ("jsrun", jsrun) if jsrun and wrapper.version.startswith("Spectrum MPI") else None
 
 
 def passed_over(pair: Pair) -> list[str]:
@@ -223,6 +236,8 @@ def _launched(path: str) -> _Told:
         return _Told(path, *recognised)
     if ended.timed_out or ended.code:
         return _Told(path, None, why=f"{path} does not work: {why_failed(ended, ANSWER_S)}")
+    if pals := re.match(r"mpiexec version (\d\S*)", ended.output):
+        return _Told(path, None, why=f"{path} is PALS {pals[1]}", pals=True)
     return _Told(path, None, why=f"{path} belongs to an unknown library")
 
 
@@ -230,15 +245,40 @@ def _launched(path: str) -> _Told:
 def _included(path: str, language: str = "c++") -> _Told:
     ended = macros_of(path, language)
     if family := family_of(ended.output):
-        base = f"MPICH {_macro('MPICH_VERSION', ended.output)}"
-        of_mvapich = _MVAPICH.search(ended.output)
-        return _Told(
-            *(path, family, version_of(family, ended.output)), base=base if of_mvapich else ""
+        base, own = (
+            f"MPICH {_macro('MPICH_VERSION', ended.output)}",
+            version_of(family, ended.output),
         )
+        if own == base and _is_parastation(Path(path)):
+            own = f"ParaStation MPI ({base})"
+        is_made_from_it = own != base and own.startswith(("MVAPICH", "ParaStation"))
+        return _Told(path, family, own, base=base if is_made_from_it else "")
     why = "it finds no mpi.h"
     if ended.timed_out or ended.code:
         why = why_failed(ended, ANSWER_S)
     return _Told(path, None, why=why)
+
+
+def _is_parastation(wrapper: Path) -> bool:
+    """Whether the MPICH of a wrapper is ParaStation's, which nothing but its device tells."""
+    asked = wrapper.resolve().with_name("mpichversion")
+    if not asked.exists():
+        return False
+    ended = process.run([str(asked), "-d"], os.environ, ANSWER_S)
+    return re.search(r"^MPICH Device:\s*psp\b", ended.output, re.MULTILINE) is not None
+
+
+def origin_of(program: Path) -> str | None:
+    """The package of Spack, or the environment of conda, that a program is from; else None."""
+    real = program.resolve()
+    for folder in (program.parent.parent, *real.parents):
+        if (folder / "conda-meta").is_dir():
+            return f"conda environment {folder}"
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            spec = json.loads((folder / ".spack" / "spec.json").read_text(encoding="utf-8"))["spec"]
+            root = spec["nodes"][0]  # the package itself, before those that it depends on
+            return f"Spack {root['name']}@{root['version']}/{root['hash'][:7]}"
+    return None
 
 
 def recognise(version_text: str) -> tuple[Family, str] | None:

@@ -22,7 +22,8 @@ _OUTER_JOB = re.compile(
     # what an outer mpirun or batch system tells its own ranks
     r"OMPI_(COMM_WORLD|UNIVERSE|APP|FIRST_RANKS|FILE_LOCATION|NUM_APP)|OMPI_MCA_(orte|ess|pmix|"
     r"initial_wdir)|PMI|PMIX|PRTE_|HYDRA_|HYDI_|MPI_LOCAL|MPIEXEC_|I_MPI_(HYDRA|PIN|MPIRUN)|"
-    r"SLURM_|SRUN_|PBS_|LSB_|LOADL_|PE_HOSTFILE|"
+    r"SLURM_|SRUN_|PBS_|LSB_|LOADL_|PE_HOSTFILE|JSM_|"
+    r"PALS_(RANKID|LOCAL_|NODEID|DEPTH|APID|APINFO|SPOOL)|"
     # and what would move our threads
     r"OMP_|GOMP_|KMP_"
 )
@@ -41,7 +42,15 @@ def starter(toolchain: Toolchain) -> str:
     """What starts ranks, in words: srun with its kind, or the library's own launcher."""
     launcher = launchers.named(toolchain.launcher or toolchain.family)
     kind = launcher.mpi if isinstance(launcher, launchers.Srun) else None
+    if toolchain.launcher == "pals":
+        return f"{toolchain.mpirun.name} (PALS)"
     return toolchain.mpirun.name + (f" --mpi={kind}" if kind else "")
+
+
+def cannot(toolchain: Toolchain, job: Job) -> str | None:
+    """Why the launcher of a library cannot start a job; None where it can."""
+    supported = launchers.named(toolchain.launcher or toolchain.family).cannot(job)
+    return supported and f"{starter(toolchain)} supports only {supported}"
 
 
 def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str:
@@ -55,9 +64,15 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
         what += " shell is on none of them (SLURMD_NODENAME is not set), as after salloc"
         remedy = f"open a shell on a node (srun --pty bash), use a site (--on NAME), or {own}"
         raise UserError(Problem(where, what, remedy))
-    what = f"its ranks are started with {toolchain.mpirun}, which works only inside a Slurm job"
+    raise UserError(_outside(toolchain, "Slurm", "srun --pty bash"))
+
+
+def _outside(toolchain: Toolchain, system: str, inside: str) -> Problem:
+    """The launcher works only in a job of a batch system. inside: what opens a shell in one."""
+    what = f"its ranks are started with {toolchain.mpirun}, which works only inside a {system} job"
     remedy = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
-    raise UserError(Problem(where, what, f"{remedy}(srun --pty bash), or {own}"))
+    remedy += f"({inside}), or use an MPI library with its own launcher: --toolchain openmpi"
+    return Problem(f"{toolchain.name} ({toolchain.version})", what, remedy)
 
 
 def transports(toolchain: Toolchain) -> list[str]:
@@ -71,6 +86,8 @@ def problems(toolchain: Toolchain, job: Job) -> list[Problem]:
     if job.transport is not None and job.transport not in (there := transports(toolchain)):
         what = f"{toolchain.version} has no transport '{job.transport}'"
         wrong.append(Problem("transport", what, nearest(job.transport, there)))
+    if not wrong and (why := cannot(toolchain, job)):
+        wrong.append(Problem("layout", why, "use such a layout, or another MPI library"))
     if not wrong and job.oversubscribed and not job.oversubscribe:
         what = (
             f"{job.ranks_of_a_host} ranks x {job.threads} threads, but "
@@ -108,6 +125,8 @@ def launch_command(
         transport = {**transport, **TALKATIVE[toolchain.family]}
     if isinstance(launcher, launchers.Srun) and not job.hosts:
         job = replace(job, hosts=(_node_of_this_job(toolchain, inherited),))
+    if isinstance(launcher, launchers.Pals) and "PBS_JOBID" not in inherited:
+        raise UserError(_outside(toolchain, "PBS", "qsub -I"))
     needed = len(job.hosts) > 1 or not launcher.forks
     env = {
         key: value

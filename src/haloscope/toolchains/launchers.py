@@ -28,6 +28,10 @@ class Launcher(Protocol):
     forks: bool = False
     says_where: tuple[str, ...] = ()
 
+    def cannot(self, job: Job) -> str | None:
+        """Which layouts it supports, where that of a job is none of them; else None."""
+        return None
+
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """What stands between its own name and that of what ranks run."""
 
@@ -71,6 +75,10 @@ class Hydra(Launcher):
     keeps = _OF_JOBS
     forks = True
 
+    def cannot(self, job: Job) -> str | None:
+        """Any other order it would take a list of hosts for, which srun refuses."""
+        return "the mappings block and round_robin" if job.in_order else None
+
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Ranks of this host are forked; without that word it looks for a batch system."""
         where = _hosts(job) or ["-launcher", "fork"]
@@ -81,11 +89,8 @@ class Hydra(Launcher):
         return dict(transport)
 
 
-class IntelHydra(Launcher):
+class IntelHydra(Hydra):
     """Hydra, as Intel MPI has it."""
-
-    keeps = _OF_JOBS
-    forks = True
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """All else is said by variables."""
@@ -108,10 +113,7 @@ class IntelHydra(Launcher):
 
 
 def _hosts(job: Job) -> list[str]:
-    """Hydra's words for the hosts of a job, dealt out so many ranks at a time; none for this one.
-
-    Any other order it would take a list of hosts for, with one of them twice, which srun refuses.
-    """
+    """Hydra's words for the hosts of a job, so many ranks at a time; none for this one."""
     if len(job.hosts) < 2:
         return []
     if job.mapping == "block" and not job.even:
@@ -160,6 +162,60 @@ class Srun(Launcher):
         return {**variables, "I_MPI_PIN": "0"}
 
 
+class Pals(Launcher):
+    """HPE's mpiexec (PALS), inside a job of PBS: it fills hosts in their order."""
+
+    keeps = ("PBS_",)
+
+    def cannot(self, job: Job) -> str | None:
+        """It has a number of ranks per host, of which the last host alone may run fewer."""
+        *full, _ = job.ranks_of_hosts
+        if job.mapping == "block" and all(ranks == job.ranks_of_a_host for ranks in full):
+            return None
+        return "the mapping block, with equal numbers of ranks on all nodes but the last"
+
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
+        """Without hosts, the first one of the job, which is this one."""
+        hosts = ["--hosts", ",".join(job.hosts)] if job.hosts else []
+        where = ["--ppn", str(job.ranks_of_a_host), *hosts]
+        return ["-n", str(job.ranks), *where, "--cpu-bind", "none"]
+
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
+        """The transport is asked for by variables."""
+        return dict(transport)
+
+
+class Jsrun(Launcher):
+    """IBM's jsrun, inside a job of LSF: a resource set for each host, with all that it has."""
+
+    keeps = ("LSB_", "LSF_", "CSM_")
+
+    def cannot(self, job: Job) -> str | None:
+        """All resource sets have as many ranks. A set's host is its own choice."""
+        if not job.hosts:
+            return "nodes of a site, not one that it is called on (--on NAME)"
+        if job.even and not job.in_order:
+            return None
+        return "the mappings block and round_robin, with equal numbers of ranks on all nodes"
+
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
+        """The first hosts of the job; ranks as they are mapped; no binding of its own."""
+        dealt = "cyclic" if job.mapping == "round_robin" else "packed"
+        return [
+            *(f"--nrs={len(job.hosts)}", "--rs_per_host=1"),
+            *(f"--tasks_per_rs={job.ranks_of_a_host}", "--cpu_per_rs=ALL_CPUS"),
+            *("--gpu_per_rs=ALL_GPUS", f"--launch_distribution={dealt}", "--bind=none"),
+            "--exit_on_error=1",
+        ]
+
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
+        """Parameters of Spectrum MPI, which is made from Open MPI."""
+        variables = {_variable(key): value for key, value in transport.items()}
+        if job.oversubscribed:
+            variables["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        return variables
+
+
 def _variable(key: str) -> str:
     """The variable that says a setting: Open MPI's parameters have names in small letters."""
     return key if key.isupper() else f"OMPI_MCA_{key}"
@@ -169,10 +225,12 @@ LAUNCHERS: Mapping[str, Launcher] = {
     "openmpi": OpenMpi(),
     "mpich": Hydra(),
     "impi": IntelHydra(),
+    "pals": Pals(),
+    "jsrun": Jsrun(),
 }
 
 
 def named(name: str) -> Launcher:
-    """The launcher that `Toolchain.launcher` names: a family's, srun, or srun-KIND of its --mpi."""
+    """The launcher that `Toolchain.launcher` names: of LAUNCHERS, srun, or srun-KIND (--mpi)."""
     srun, _, kind = name.partition("-")
     return Srun(kind or None) if srun == "srun" else LAUNCHERS[name]

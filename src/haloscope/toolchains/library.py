@@ -55,7 +55,8 @@ class Toolchain:
     """One MPI library: how to compile with it and how to start ranks.
 
     prefix:  the folder a PyPI toolchain lies in; None for the system's.
-    version: the library's name and version, as `Open MPI 4.1.4`.
+    version: the library's name and version, as `Open MPI 4.1.4`, and where it is from, if that is a
+             package of Spack or an environment of conda.
     launcher: what `mpirun` is (launchers.named); None for that of the library's family.
     device:  the one of DEVICES that halobench is built for; None for an emulated device.
     """
@@ -240,9 +241,9 @@ def _system() -> Toolchain | None:
     pair = in_path.found()
     if pair is None:
         return None
-    return Toolchain(
-        "system", None, pair.mpicxx, pair.mpirun, pair.family, pair.version, pair.launcher
-    )
+    origin = in_path.origin_of(pair.mpicxx)
+    version = f"{pair.version} ({origin})" if origin else pair.version
+    return Toolchain("system", None, pair.mpicxx, pair.mpirun, pair.family, version, pair.launcher)
 
 
 def refuse_unusable() -> None:

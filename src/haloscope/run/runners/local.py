@@ -123,7 +123,7 @@ class LocalRunner:
             command,
             started,
             ended.wall_s if ended else 0.0,
-            toolchain={"launcher": starter(toolchain)},
+            toolchain={"library": toolchain.version, "launcher": starter(toolchain)},
             printed=ended.output[-process.TAIL :] if ended else "",
             seen=seen,
             more={"program": one.told(said), "tuning": tuned.as_record()},
@@ -169,6 +169,7 @@ class LocalRunner:
             toolchain={
                 **said.get("toolchain", {}),
                 "source": built.source,
+                "library": built.toolchain.version,
                 "launcher": starter(built.toolchain),
             },
             printed=ended.output,
