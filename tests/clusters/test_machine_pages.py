@@ -9,7 +9,8 @@ import pytest
 from machine_pages import CLUSTERS, NAMED_BY_FILE, PAGES, SITES, _models
 from pydantic import BaseModel
 
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.file import load
+from haloscope.clusters.schema import Cluster, missing_for_simulation
 from haloscope.sites.schema import BatchSite
 
 
@@ -38,3 +39,10 @@ def test_every_key_says_what_it_may_be(title: str, model: type[BaseModel]) -> No
     unsaid = {name for name, field in model.model_fields.items() if not field.description}
 
     assert unsaid <= {*NAMED_BY_FILE.get(model, ())}, title
+
+
+def test_the_file_to_begin_with_has_what_a_simulation_of_several_nodes_needs() -> None:
+    cluster = load(Path(__file__).parents[2] / "docs" / "examples" / "cluster.toml")
+
+    assert cluster.nodes > 1 and cluster.network is not None
+    assert missing_for_simulation(cluster) == []

@@ -86,6 +86,26 @@ the unit:
     core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
 
 `python tests/support/machine_pages.py` generates this page from `src/haloscope/clusters/schema.py`.
+
+## From a data sheet to a file
+
+1. Copy [cluster.toml](examples/cluster.toml) to `clusters/NAME.toml`. It contains the least that a
+   simulation of several nodes needs: every table below that it lacks is optional.
+2. Replace its numbers, and the source of each. Write "assumed: ..." where the sheet has none.
+3. `haloscope cluster show NAME` checks and draws the file.
+4. `haloscope once poisson_cg n=1024 --on NAME --nodes 2` simulates a case.
+
+| number | where to find it |
+|---|---|
+| `node.cores`, `sockets`, `memory_bytes`, `caches` | data sheet; `lscpu` on a node |
+| `core_flops_per_s`, `node.memory` | `haloscope calibrate` on a node; or clock x operations |
+| `link_bandwidth_bytes_per_s` | data sheet of the card: bits per second / 8, less headers |
+| `link_latency_s` | MPI latency of two nodes / links between them (`pingpong`) |
+| `topology`, `levels` | the centre's page; [cab](../clusters/cab.toml) has a fat tree |
+| `messages` | `haloscope calibrate`, or OSU's latency and bandwidth of two ranks of a node |
+
+No paper validates such a file. `calibrate` on one of its nodes gives better numbers
+([how far to trust a simulation](trust.md)).
 """
 ABOUT_SITES = """\
 # Site files

@@ -524,7 +524,9 @@ class Cluster(_Part):
     )
     others: Others | None = Field(None, description="other jobs on the cluster; none if omitted")
     mpi: Mpi | None = Field(None, description="MPI library; required for simulations")
-    messages: tuple[Messages, ...] = Field((), description="one entry per placement of two ranks")
+    messages: tuple[Messages, ...] = Field(
+        (), description="one entry per placement of two ranks; simulations need same-node"
+    )
     overheads: Overheads | None = Field(
         None, description="calibrated LogGP parameters of small messages"
     )
