@@ -263,3 +263,18 @@ def test_what_each_way_adds_simulates_as_the_golden_times_say(
     found = json.loads(out.read_text())["points"]
     wanted = json.loads((golden / "times.json").read_text())[GOLDEN]["points_s"]
     assert [point["times_s"] for point in found] == [pytest.approx(x, rel=1e-9) for x in wanted]
+
+
+def test_the_list_names_a_simgrid_and_a_cuda_that_the_system_has(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    for name in ("smpicxx", "smpirun", "nvcc"):
+        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).chmod(0o755)
+
+    assert main(["toolchain", "list"]) == 0
+
+    said = "".join(capsys.readouterr().out.split())
+    assert f"{programs / 'smpirun'}" in said and f"{programs / 'nvcc'}" in said
+    assert "addsimgrid" not in said and "addlammps" in said

@@ -24,18 +24,29 @@ class Extra:
 
     purpose: what it is for, in a few words. added: the file of it that is used; None where it was
     not added. fill: puts it into a folder, to lie in another, and says where it is in the first.
+    of_system: the system's own, where it has one and that can be told.
     """
 
     purpose: str
     added: Callable[[], Path | None]
     fill: Callable[[Path, Path, Say], Path]
+    of_system: Callable[[], str | None] = lambda: None
+
+
+def _simgrid() -> str | None:
+    there = simgrid.programs()
+    return str(there[1]) if there else None
 
 
 EXTRAS: Mapping[str, Extra] = {
     fftw.NAME: Extra("library for kernel fft_pencil", fftw.library, fftw.fill),
-    simgrid.SIMGRID: Extra("simulator for simulated clusters", simgrid.added, simgrid.fill),
+    simgrid.SIMGRID: Extra(
+        "simulator for simulated clusters", simgrid.added, simgrid.fill, _simgrid
+    ),
     lammps.NAME: Extra("program for kernel lammps_rhodo", lammps.executable, lammps.fill),
-    cuda.NAME: Extra("CUDA compiler for --device cuda", cuda.added, cuda.fill),
+    cuda.NAME: Extra(
+        "CUDA compiler for --device cuda", cuda.added, cuda.fill, lambda: shutil.which("nvcc")
+    ),
 }
 
 
