@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -156,6 +157,47 @@ def test_collectives_of_one_command_are_one_launch_each() -> None:
     assert allreduce["result"]["latency_mean_s"] == pytest.approx(2.0e-6)
     assert (allreduce["steps"], first["imported"]["lines"]) == (1000, [1, 1])
     assert [point["operation"] for point in second["points"]] == ["allreduce"] * 2
+
+
+def test_reductions_of_two_datatypes_are_two_cases() -> None:
+    def allreduce(datatype: str) -> str:
+        head = f"# OSU MPI Allreduce Latency Test v7.4\n# Datatype: {datatype}.\n"
+        return f"{head}# Size       Avg Latency(us)\n4                       3.05\n"
+
+    barrier = "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n             1.25\n"
+    made = raws(osu.read, barrier, allreduce("MPI_INT"), allreduce("MPI_FLOAT"), ranks=4)
+
+    told = [(one["params"].get("datatype"), one["params"]["operation"]) for one in made]
+    assert told == [("MPI_INT", "all"), ("MPI_FLOAT", "allreduce")]
+    assert len({one["case"] for one in made}) == 2
+
+
+def latencies(version: str, *sizes: int) -> str:
+    rows = "".join(f"{size:<10} {1 + size / 1000:18.2f}\n" for size in sizes)
+    return f"# OSU MPI Latency Test {version}\n# Size          Latency (us)\n{rows}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([(1, 2, 4)], [(1, 2, 4), (8, 16)]),
+        ([(8, 16), (1, 2, 4)], [(1, 2, 4)]),
+        ([(0, 1, 2, 4)], [(1, 2, 4, 8)]),
+    ],
+)
+def test_imported_cases_are_compared_at_the_sizes_that_both_have(
+    tmp_path: Path, first: list[tuple[int, ...]], second: list[tuple[int, ...]]
+) -> None:
+    for name, sides in (("a", first), ("b", second)):
+        (tmp_path / name).mkdir()
+        imported(tmp_path / name, "osu", *(latencies("v5.9", *sizes) for sizes in sides))
+    table = tmp_path / "compared.csv"
+
+    folders = [str(tmp_path / name / "imported") for name in "ab"]
+    assert main(["compare", *folders, "--csv", str(table)]) == 1  # some sizes lack a time
+
+    ratios = [row["times_as_fast"] for row in csv.DictReader(table.open())]
+    assert sum(bool(ratio) for ratio in ratios) == 3
 
 
 @pytest.mark.parametrize("tool", ["osu", "imb", "hpcg", "reframe"])

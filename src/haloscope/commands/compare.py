@@ -95,8 +95,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print the table; 1 where the second folder is slower or lacks a time, 3 where undecided."""
     first, second = map(open_folder, _folders(arguments.folders, with_last=arguments.with_last))
     names = _names(first.path, second.path)
-    cases = _beside(first.cases, second.cases), _beside(second.cases, first.cases)
-    compared = compare_cases(*cases, first.seed, names)
+    own = _beside(first.cases, second.cases)
+    compared = compare_cases(own, _beside(second.cases, own), first.seed, names)
     if compared.details is None:
         what = f"no case of {names[0]} is in {names[1]}"
         remedy = "compare folders of the same study; haloscope show lists the cases of each"
@@ -160,20 +160,31 @@ def _write(arguments: argparse.Namespace, compared: Compared, report: Document) 
 
 _NOT_PRINTED = {
     *(SIZES, *PROTOCOL, *OUTPUT, "synchronisation", "operation"),
-    *("toolchain", "transport", "runner", "places", "bind", "thread_bind"),
+    *("toolchain", "transport", "runner", "places", "bind", "thread_bind", "datatype"),
 }
 
 
 def _beside(cases: Sequence[MeasuredCase], others: Sequence[MeasuredCase]) -> list[MeasuredCase]:
-    """The cases, imported ones with the settings of the case among others that times the same."""
+    """The cases, imported ones with the settings of the case among others that times the same.
+
+    A case with the same settings on the other side keeps them, and is nobody else's counterpart.
+    """
+    if not any(map(_is_imported, cases)):
+        return [*cases]
+    known = [case.settings for case in cases]
+    alike = [one.settings for one in others if one.settings in known]
+    free = [one for one in others if one.settings not in alike]
     found = []
     for case in cases:
-        counterpart = next((one for one in others if _times_the_same(case, one)), None)
-        imported = any(record.imported for record in case.launches)
-        found.append(
-            replace(case, settings=counterpart.settings) if imported and counterpart else case
-        )
+        counterpart = None
+        if _is_imported(case) and case.settings not in alike:
+            counterpart = next((one for one in free if _times_the_same(case, one)), None)
+        found.append(replace(case, settings=counterpart.settings) if counterpart else case)
     return found
+
+
+def _is_imported(case: MeasuredCase) -> bool:
+    return any(record.imported for record in case.launches)
 
 
 def _times_the_same(case: MeasuredCase, other: MeasuredCase) -> bool:

@@ -19,7 +19,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
 from haloscope.records import kernels
 from haloscope.records.log import SCHEMA
-from haloscope.study.case import Layout, identity
+from haloscope.study.case import Layout, Value, identity
 from haloscope.toolchains.job import shares
 
 _MODES = {
@@ -41,6 +41,7 @@ _OPERATIONS = {
     "scatter": "scatter",
     "barrier": "barrier",
 }
+_REDUCTIONS = ("allreduce", "reduce")
 _WINDOW = 64
 """_WINDOW is how many messages OSU's bandwidth tests send before they wait, unless told else."""
 _IN_FLIGHT_BYTES = 64 * 2**20
@@ -74,6 +75,8 @@ def records(
 ) -> list[dict[str, Any]]:
     """A record of each run; runs of the same settings are launches of one case, in their order.
 
+    Reductions of another datatype are another case.
+
     read: each file, when it was written, its runs. Tables of several collective operations on as
     many ranks make one launch, as with operation = all. UserError where ranks are not known.
     """
@@ -94,26 +97,33 @@ def _operation(run: PrintedRun) -> str | None:
 
 def _together(sources: Sequence[_Source], told: Told) -> Iterator[dict[str, Any]]:
     """Launches of `collectives`: the first table of each operation, then the second of each ..."""
-    groups: dict[tuple[str, int], dict[str, list[_Source]]] = {}
-    for source in sources:
-        if operation := _operation(source.run):
-            key = (source.run.tool, _layout(source, told).ranks)
-            groups.setdefault(key, {}).setdefault(operation, []).append(source)
-    for operations in groups.values():
+    groups: dict[tuple[str, int, Value | None], dict[str, list[_Source]]] = {}
+    collectives = [(one, operation) for one in sources if (operation := _operation(one.run))]
+    added: dict[tuple[str, int], Value] = {}  # the first datatype that is reduced
+    for source, operation in sorted(collectives, key=lambda one: one[1] not in _REDUCTIONS):
+        key = (source.run.tool, _layout(source, told).ranks)
+        datatype = added.get(key)
+        if operation in _REDUCTIONS and (datatype := source.run.params.get("datatype")):
+            added.setdefault(key, datatype)
+        groups.setdefault((*key, datatype), {}).setdefault(operation, []).append(source)
+    for (_, _, datatype), operations in groups.items():
         name = "all" if len(operations) > 1 else next(iter(operations))
         for number in range(max(map(len, operations.values()))):
             own = {key: each[number] for key, each in operations.items() if number < len(each)}
-            yield _collectives(name, own, told)
+            yield _collectives(name, own, datatype, told)
 
 
-def _collectives(name: str, own: Mapping[str, _Source], told: Told) -> dict[str, Any]:
+def _collectives(
+    name: str, own: Mapping[str, _Source], datatype: Value | None, told: Told
+) -> dict[str, Any]:
     points = [
         _point(row, operation, _time(row), {"latency_s": _time(row), **row.results})
         for operation, source in own.items()
         for row in source.run.rows
     ]
     sizes = _sizes({row.size_bytes for source in own.values() for row in source.run.rows} - {0})
-    given = {"operation": name, "sizes": sizes or "8", "synchronisation": "barrier"}
+    given: dict[str, Any] = {"operation": name, "sizes": sizes or "8"}
+    given |= {"synchronisation": "barrier"} | ({"datatype": datatype} if datatype else {})
     result = {f"{operation}_s": _time(one.run.rows[0]) for operation, one in own.items()}
     return _swept("collectives", given, points, result, [*own.values()], told)
 
