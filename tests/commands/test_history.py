@@ -20,6 +20,7 @@ from haloscope.errors import UserError
 from haloscope.history import index
 from haloscope.history.series import Series, series
 from haloscope.paths import cache_path
+from haloscope.records import log
 from haloscope.stats.change_points import change_points
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -115,6 +116,21 @@ def test_the_index_follows_the_records(tmp_path: Path) -> None:
     assert max(one.time_s for one in index.launches(tmp_path / "r")) > 2.9
     (first / "records.jsonl").unlink()
     assert {one.folder for one in index.launches(tmp_path / "r")} == {second}
+
+
+def test_lines_that_are_no_records_are_named_each_time(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    good, damaged = measured(tmp_path / "r", 0, 1.0), measured(tmp_path / "r", 1, 2.0)
+    file = damaged / "records.jsonl"
+    file.write_bytes(file.read_bytes()[:500])
+
+    for _ in range(2):
+        caplog.clear()
+        log._warn.cache_clear()
+        assert {one.folder for one in index.launches(tmp_path / "r")} == {good}
+        (line,) = caplog.messages
+        assert line.startswith(f"{file}:1: ")
 
 
 def test_a_damaged_index_or_one_of_another_version_is_made_anew(tmp_path: Path) -> None:

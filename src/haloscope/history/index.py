@@ -142,12 +142,16 @@ def _update(index: sqlite3.Connection, root: Path) -> None:
             continue
         index.execute("delete from folder where path = ?", (name,))
         index.execute("insert into folder values (?, ?)", (name, state))
-        index.executemany("insert into launch values (?, ?, ?, ?, ?, ?, ?)", _rows(name, file))
+        skipped: list[tuple[int, str]] = []
+        rows = _rows(name, file, skipped)
+        index.executemany("insert into launch values (?, ?, ?, ?, ?, ?, ?)", rows)
+        if skipped:  # is read again, and warned of, each time
+            index.execute("update folder set state = '' where path = ?", (name,))
 
 
-def _rows(name: str, file: Path) -> Iterator[tuple[Any, ...]]:
+def _rows(name: str, file: Path, skipped: list[tuple[int, str]]) -> Iterator[tuple[Any, ...]]:
     """A row for each good launch whose start is known: the last record of each counts."""
-    last = {(raw["case"], raw["launch"]): raw for raw in whole(file, tell=False)}
+    last = {(raw["case"], raw["launch"]): raw for raw in whole(file, skipped)}
     for raw in last.values():
         if raw["outcome"] == "ok" and raw.get("started"):
             settings = {key: value for key, value in settings_of(raw).items() if value is not None}

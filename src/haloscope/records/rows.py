@@ -107,7 +107,8 @@ def frame(table: Rows) -> polars.DataFrame:
     try:
         import polars
     except ImportError as error:
-        remedy = "install haloscope with its extra 'data': pip install 'haloscope[data]'"
+        remedy = "install haloscope with its extra 'data': pip install 'haloscope[data]'; in a "
+        remedy += "checkout: HALOSCOPE_EXTRAS=dev ./haloscope"
         raise UserError(Problem("polars", "is not installed", remedy)) from error
     types: dict[Type, Any] = {
         "string": polars.String,
