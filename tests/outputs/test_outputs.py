@@ -372,6 +372,13 @@ WRONG = [
         id="OSU, a new column",
     ),
     pytest.param(
+        osu.read,
+        line(printed.OSU_LATENCY_5, 3, "# Size  Avg Latency(ms)"),
+        3,
+        "Avg Latency(us)",
+        id="OSU, another unit",
+    ),
+    pytest.param(
         osu.read, printed.OSU_LATENCY_5[:-3], 8, "end of the line", id="OSU, cut in a number"
     ),
     pytest.param(

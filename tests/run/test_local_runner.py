@@ -115,7 +115,12 @@ def test_a_failed_case_is_a_record_without_measurements(laboratory: Laboratory) 
     assert (record["result"], record["memory"], record["work"]) == ({}, None, None)
     assert (record["layout"]["ranks"], record["layout"]["seen"]) == (2, [])
     assert record["params"]["n"] == 16
-    assert record["toolchain"] == {"name": "fake", "source": "5eed", "launcher": "mpirun"}
+    assert record["toolchain"] == {
+        "name": "fake",
+        "source": "5eed",
+        "library": "Fake MPI 1.0",
+        "launcher": "mpirun",
+    }
 
 
 def test_a_time_limit_is_an_outcome(laboratory: Laboratory) -> None:

@@ -101,7 +101,7 @@ def _tables(output: Output) -> Iterator[_Table]:
 
 def _head(output: Output, number: int, line: str) -> list[_Column] | None:
     words = columns(line.strip().removeprefix("#"))
-    if not any(re.search(r"\((us|MB/s)\)|^MB/s$", word) for word in words):
+    if words[:1] != ["Size"] and not any(re.search(r"\((us|MB/s)\)|^MB/s$", w) for w in words):
         return None
     found = []
     for word in words:
