@@ -509,6 +509,40 @@ def test_jsrun_makes_a_resource_set_of_each_host_and_binds_nothing(
     assert "JSM_NAMESPACE_LOCAL_RANK" not in env
 
 
+FAKES = {
+    "pals": """
+while :; do case $1 in
+  -n) n=$2; shift 2;; --ppn|--hosts|--cpu-bind) shift 2;;
+  -*) echo "mpiexec: unrecognized option $1" >&2; exit 1;; *) break;;
+esac; done
+for rank in $(seq 0 $((n - 1))); do PALS_RANKID=$rank PALS_LOCAL_RANKID=$rank "$@" & done; wait""",
+    "jsrun": """
+while :; do case $1 in
+  --tasks_per_rs=*) n=${1#*=}; shift;;
+  --nrs=1|--rs_per_host=1|--cpu_per_rs=ALL_CPUS|--gpu_per_rs=ALL_GPUS) shift;;
+  --launch_distribution=packed|--bind=none|--exit_on_error=1) shift;;
+  -*) echo "jsrun: unrecognized option $1" >&2; exit 1;; *) break;;
+esac; done
+for rank in $(seq 0 $((n - 1))); do JSM_NAMESPACE_LOCAL_RANK=$rank "$@" & done; wait""",
+}
+"""FAKES take the options of PALS's mpiexec and of jsrun, and set their variables."""
+
+
+@pytest.mark.parametrize("launcher", FAKES)
+def test_ranks_of_other_systems_launchers_bind_themselves(tmp_path: Path, launcher: str) -> None:
+    program = tmp_path / launcher
+    program.write_text(f"#!/bin/sh{FAKES[launcher]}\n")
+    program.chmod(0o755)
+    toolchain = replace(by(launcher), mpirun=program)
+    job = Job(2, cpus=(CPU,), oversubscribe=True, hosts=("n1",))
+    outer = {"PATH": os.environ["PATH"], **IN_PBS, **IN_LSF, "PALS_LOCAL_RANKID": "7"}
+
+    argv, env = launch_command(toolchain, job, ["cat", "/proc/self/status"], outer)
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
+
+    assert done.stdout.count(f"Cpus_allowed_list:\t{CPU}\n") == 2
+
+
 @pytest.mark.parametrize(
     ("launcher", "job", "supported"),
     [
