@@ -353,10 +353,9 @@ def _links(network: Network) -> _Found:
     for number, (more, most) in enumerate(zip(up, down, strict=False)):
         if more > most:
             of = f"a switch with {most:,} down" if number else "a node"
-            remedy = (
-                "give the number of switches of this level that each child is linked to, "
-                "and the links to each"
-            )
+            remedy = f"give parents x links of at most {most:,}: the switches of this level that "
+            remedy += "each child is linked to, and the links to each. Links up from this level "
+            remedy += "belong to the next level"
             yield dotted(("network", "levels", number)), f"has {more:,} links up from {of}", remedy
     for number, level in enumerate(network.levels):
         if level.left is not None and not LEAST_LEFT <= level.left.value <= 1:
