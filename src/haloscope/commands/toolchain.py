@@ -138,9 +138,9 @@ def _list(console: Console) -> None:
         else:
             table.add_row(name, _not_installed(), "", f"haloscope toolchain add {name}")
     for name, extra in EXTRAS.items():
-        there = extra.added() or extra.of_system()
-        what = extra.purpose if there else _not_installed()
-        table.add_row(name, what, "", str(there or f"haloscope toolchain add {name}"))
+        file = extra.added() or extra.of_system()
+        what = extra.purpose if file else _not_installed()
+        table.add_row(name, what, "", str(file or f"haloscope toolchain add {name}"))
     console.print(table)
 
 
