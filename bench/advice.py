@@ -2,7 +2,7 @@
 """How good advice is: the advised layout against the best of an exhaustive search.
 
 usage: .venv/bin/python bench/advice.py simulated --keep FILE [--cases 60] [--minutes M]
-       .venv/bin/python bench/advice.py lab --keep FILE --node FILE --nodes N --rate R [--minutes M]
+       .venv/bin/python bench/advice.py lab --keep FILE --node FILE [--cases 60] [--minutes M]
        .venv/bin/python bench/advice.py warm
 
 Cases that the kept file has are not compared again; the page has all of it.
@@ -15,7 +15,9 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,9 +73,10 @@ HOW = {
         "cluster file: the rate of these links, and numbers of the node from `--node`. "
         "Then every number of nodes and threads, and every way to put ranks on equal nodes, is "
         "measured in 3 rounds. The fastest one, the advised one, and the default are measured in "
-        "6 further rounds in one job. "
+        "6 further rounds in one job, in turn. "
         "Regret: the advised layout's time over the best one's, less 1, round by round: the "
-        "median with its interval (97 %). It is 0 if both are the same layout."
+        "median with its interval (97 %). It counts as 0 if both are the same layout, or if the "
+        "interval has 0: then no difference was seen."
     ),
     SIMULATED: (
         "Cases are drawn at random: kernel, size, tasks, cluster. Advice is made first, without "
@@ -276,15 +279,16 @@ def body(results: list[Result]) -> list[str]:
 
 def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
     """The table of cases on a lab, worst first, and what it comes to."""
-    regrets = sorted(one.regret[0] - 1 for one in results)
+    regrets = sorted(one.counted for one in results)
     slower = sum(one.over_default[1] > 1 for one in results)
     loads = [one.load for one in results]
     same = sum(one.regret[1] == one.regret[2] for one in results)
+    alike = sum(one.counted == 0 for one in results) - same
     lines = [
-        "| cases | layouts measured | best advised | median regret | worst tenth | worst "
-        "| slower than default |",
-        "|--:|--:|--:|--:|--:|--:|--:|",
-        f"| {len(results)} | {sum(one.tried for one in results)} | {same} | "
+        "| cases | layouts measured | best advised | no difference seen | median regret "
+        "| worst tenth | worst | slower than default |",
+        "|--:|--:|--:|--:|--:|--:|--:|--:|",
+        f"| {len(results)} | {sum(one.tried for one in results)} | {same} | {alike} | "
         f"{median(regrets):.1%} | {regrets[-(-9 * len(regrets) // 10) - 1]:.1%} | "
         f"{regrets[-1]:.1%} | {slower} |",
         "",
@@ -299,7 +303,7 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
         "|---|---|---|---|--:|--:|--:|---|---|",
     ]
     wrong = ["", "### Wrong on a lab", "", KEPT_ON_LAB]
-    for one in sorted(results, key=lambda one: -one.regret[0]):
+    for one in sorted(results, key=lambda one: (-one.counted, -one.regret[0])):
         regret = [f"{value - 1:.1%}" for value in one.regret]
         lines.append(
             f"| {one.what} | {one.lab} | {layout(one.advised)} | {layout(one.best)} | "
@@ -367,8 +371,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, help="begin no case after so many")
     parser.add_argument("--node", type=Path, help="lab: cluster file of haloscope calibrate")
-    parser.add_argument("--nodes", type=int, default=3, help="lab: its nodes")
-    parser.add_argument("--rate", default="100mbit", help="lab: of each link")
     parser.add_argument("--keep", type=Path, help="file of results, to go on with")
     given = parser.parse_args()
     minutes = float("inf") if given.minutes is None else given.minutes
@@ -381,9 +383,10 @@ def main() -> None:
     if given.mode == "lab":
         if given.node is None:
             parser.error("lab needs --node FILE")
-        asked = (given.node, given.nodes, given.rate, given.seed, until, given.keep)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # no lab is left over
+        asked = (given.node, given.cases, given.seed, until, given.keep)
         for found in advice_on_lab.run(*asked):
-            print(found.what, *found.regret, flush=True)
+            print(f"{found.what}, {found.lab}: regret {found.counted:.1%}", flush=True)
         write(LAB, lab_body(advice_on_lab.read(given.keep)))
         return
     results = [Result(**one) for one in advice_on_lab.lines_of(given.keep)]

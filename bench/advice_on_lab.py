@@ -54,7 +54,9 @@ KERNELS: dict[str, list[dict[str, Value]]] = {
 machine's cores as long as a time slice."""
 CORES = 2
 """CORES are those of a node of the lab; all nodes share this machine's."""
-TASKS = (4, 6)
+LABS = ((2, "10mbit"), (2, "20mbit"), (4, "20mbit"), (4, "50mbit"))
+"""LABS are nodes and the rate of each link."""
+TASKS = (2, 4, 6)
 LAYOUTS_LIMIT = 20
 """LAYOUTS_LIMIT is the most layouts of a case: with six tasks on four nodes there are 45 more."""
 SEARCH, CHECK = 3, 6
@@ -77,6 +79,7 @@ class Result:
 
     regret: the advised layout's time over the best one's; over_default: the same over that of the
     default. Each has the median over rounds, its lower and its upper end; 1 of the same layout.
+    counted: the regret less 1; 0 if the interval has 1, because no difference was seen.
     """
 
     what: str
@@ -91,6 +94,20 @@ class Result:
     simulated_best: bool
     load: float
     commit: str
+
+    @property
+    def counted(self) -> float:
+        """The regret of which an interval is sure."""
+        value, low, high = self.regret
+        return 0.0 if low <= 1 <= high else value - 1
+
+
+Asked = tuple[str, Mapping[str, Value], int]
+"""A kernel, its parameters, and its tasks."""
+
+
+class NotMeasuredError(Exception):
+    """A layout of a case has no time."""
 
 
 def grouping(one: Candidate) -> tuple[Any, ...]:
@@ -149,14 +166,14 @@ class Case:
         with chdir(self.folder), redirect_stdout(io.StringIO()) as said:
             ended = cli.main(["-q", "advise", self.kernel, *words, "--json", "--out", "advice"])
         if ended:
-            raise SystemExit(f"{self.what}: no advice: {said.getvalue()}")
+            raise NotMeasuredError(f"no advice: {said.getvalue()}")
         advice: dict[str, Any] = json.loads(said.getvalue())
         return advice
 
     def measured(
         self, name: str, tried: Sequence[Candidate], rounds: int
     ) -> dict[Candidate, MeasuredCase]:
-        """So many rounds of these layouts, in one job; the end of the script if one has no time."""
+        """So many rounds of these layouts, in one job. NotMeasuredError if one has no time."""
         study = self.folder / f"{name}.toml"
         study.write_text(candidates.study(name, self.kernel, self.params, tried, rounds))
         out = self.folder / name
@@ -173,7 +190,7 @@ class Case:
             own = (c for c in cases if all(c.settings.get(k) == v for k, v in keys.items()))
             case = next((case for case in own if len(case.launches) == rounds), None)
             if case is None:
-                raise SystemExit(f"{self.what}: {one} has fewer than {rounds} good launches")
+                raise NotMeasuredError(f"{one} has fewer than {rounds} good launches")
             found[one] = case
         return found
 
@@ -229,40 +246,59 @@ def described(node: Path, nodes: int, rate: str) -> str:
     return text + NETWORK.format(bandwidth=HEADERS * rate_of(rate) / 8)
 
 
-def run(node: Path, nodes: int, rate: str, seed: int, until: float, file: Path) -> Iterator[Result]:
-    """Cases on one lab, none begun after a time; each is a line of the file when it is yielded."""
-    assert following.follow.__kwdefaults__
-    following.follow.__kwdefaults__["poll_s"] = following.LAST_POLL_S = 1.0  # its Slurm is our own
-    lab = f"{nodes} nodes, {rate}"
-    done = {(one.what, one.lab) for one in read(file)}
-    cases = [
-        (kernel, params, tasks)
+def drawn(cases: int, seed: int) -> Iterator[tuple[tuple[int, str], list[Asked]]]:
+    """Labs, each with some of so many different cases; all of them twice, so that a run that is
+    out of time has cases of each."""
+    every = [
+        (lab, (kernel, params, tasks))
+        for lab in LABS
         for kernel, given in KERNELS.items()
         for params in given
         for tasks in TASKS
-        if tasks <= CORES * nodes and len(every_layout(tasks, nodes)) <= LAYOUTS_LIMIT
+        if tasks <= CORES * lab[0] and len(every_layout(tasks, lab[0])) <= LAYOUTS_LIMIT
     ]
-    random.Random(seed).shuffle(cases)
-    if time.monotonic() > until:
-        return
-    with on_lab.lab("--nodes", str(nodes), "--cores", str(CORES), "--rate", rate):
-        for kernel, params, tasks in cases:
-            with tempfile.TemporaryDirectory() as scratch:
-                folder = Path(scratch)
-                one = Case(kernel, params, tasks, nodes, lab, folder)
-                if (one.what, lab) in done:
-                    continue
+    chosen = random.Random(seed).sample(every, cases)
+    half = -(-cases // 2)
+    for part in (chosen[:half], chosen[half:]):
+        for lab in LABS:
+            yield lab, [asked for there, asked in part if there == lab]
+
+
+def run(node: Path, cases: int, seed: int, until: float, file: Path) -> Iterator[Result]:
+    """Cases that the file does not have, none begun after a time. Each is a line of the file when
+    it is yielded; one that can't be measured is printed."""
+    assert following.follow.__kwdefaults__
+    following.follow.__kwdefaults__["poll_s"] = following.LAST_POLL_S = 1.0  # its Slurm is our own
+    done = {(one.what, one.lab) for one in read(file)}
+    for (nodes, rate), asked in drawn(cases, seed):
+        name = f"{nodes} nodes, {rate}"
+        left = [one for one in asked if (Case(*one, nodes, name, Path()).what, name) not in done]
+        if not left or time.monotonic() > until:
+            continue
+        with on_lab.lab("--nodes", str(nodes), "--cores", str(CORES), "--rate", rate):
+            for one in left:
                 if time.monotonic() > until:
                     break
-                (folder / "clusters").mkdir()
-                (folder / "clusters" / "labmodel.toml").write_text(described(node, nodes, rate))
-                (folder / "sites").mkdir()
-                site = on_lab.SITE.read_text()
-                (folder / "sites" / "lab.toml").write_text(f'cluster = "labmodel"\n{site}')
-                found = one.result()
-            with file.open("a", encoding="utf-8") as lines:
-                lines.write(json.dumps(asdict(found)) + "\n")
-            yield found
+                try:
+                    found = _of(one, node, nodes, rate, name)
+                except NotMeasuredError as error:
+                    print(f"not measured: {one}, {name}: {error}", flush=True)
+                    continue
+                with file.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps(asdict(found)) + "\n")
+                yield found
+
+
+def _of(asked: Asked, node: Path, nodes: int, rate: str, name: str) -> Result:
+    """One case, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        (folder / "clusters").mkdir()
+        (folder / "clusters" / "labmodel.toml").write_text(described(node, nodes, rate))
+        (folder / "sites").mkdir()
+        site = on_lab.SITE.read_text()
+        (folder / "sites" / "lab.toml").write_text(f'cluster = "labmodel"\n{site}')
+        return Case(*asked, nodes, name, folder).result()
 
 
 def read(file: Path) -> list[Result]:

@@ -90,6 +90,7 @@ def test_commands_know_no_other_command() -> None:
 LATE = {
     "__init__.py": "haloscope.records pathlib",
     "advice/counted_bytes.py": "chszlablib",
+    "advice/measuring.py": "haloscope.advice",
     "batch/script.py": "jinja2 jinja2.sandbox",
     "clusters/allocation.py": "haloscope.clusters.others",
     "clusters/occupied.py": "numpy",

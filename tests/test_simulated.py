@@ -33,6 +33,7 @@ from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster, Quantity, Socket, SocketLink, SocketMemory
 from haloscope.host import process
 from haloscope.run import halobench
+from haloscope.run.runners.simgrid import sent_in
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as smpi_programs
@@ -439,6 +440,20 @@ def test_other_jobs_slow_down_nodes_that_lie_apart_only_in_a_tapered_tree(smpi: 
 
     assert apart_over_together(eagle) > 1.3
     assert apart_over_together(untapered(eagle)) < 1.1
+
+
+def test_a_trace_has_the_bytes_between_ranks(smpi: None, tmp_path: Path) -> None:
+    words = ["poisson_cg", "n=64", "variant=textbook", "iterations=10"]
+    where = ["--out", str(tmp_path / "record.json"), "--machine", str(GOLDEN / "machine.txt")]
+    trace = tmp_path / "trace"
+    arguments = [*where, "--execute", "no", *words]
+    smpirun(program_of(words, SMPI), arguments, options=simgrid_files.traced(trace))
+    sent = {(one, other): count for one, other, count in sent_in(trace)}
+    rows = {pair: count // (8 * 64) for pair, count in sent.items()}
+    assert {pair for pair in rows if rows[pair] > 1} == {
+        (one, other) for one in range(4) for other in range(4) if abs(one - other) == 1
+    }, "others get the messages of sums alone"
+    assert sent[1, 2] == sent[2, 1] == sent[3, 2] == 20 * 8 * 64
 
 
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from haloscope.advice import counted_bytes
 from haloscope.clusters import file as cluster_file
+from haloscope.clusters.schema import NetworkLevel
 from haloscope.errors import UserError
 from haloscope.study.case import Layout
 
@@ -77,25 +78,59 @@ def test_without_the_library_there_is_no_such_mapping(
     assert counted_bytes.by_hierarchy(found, 4, cluster_file.find("eagle")) is None
 
 
-def test_bytes_between_nodes_and_of_the_busiest_are_counted(tmp_path: Path) -> None:
-    found = counted_bytes.read(
-        written(tmp_path, [(0, 1, 10), (1, 2, 100), (2, 3, 1000), (3, 3, 7)])
-    )
+def test_bytes_between_nodes_times_links_and_of_the_busiest_link_are_counted() -> None:
+    pairs = [(0, 1, 10), (1, 2, 100), (2, 3, 1000), (3, 3, 7)]
+    found = counted_bytes.of_pairs(pairs, 4)
     cluster = cluster_file.find("eagle")
+    assert cluster.network
+    below = cluster.network.levels[0]
+    assert (below.parents, below.links) == (1, 1)
     load = counted_bytes.load(found, [0, 0, 1, 2], cluster)
-    assert (found.ranks, load.between_nodes, load.busiest) == (4, 1100, 1000)
-    assert load.between_switches == 0
-    received = counted_bytes.read(written(tmp_path, [(0, 2, 10), (1, 2, 20), (2, 0, 5)]))
-    assert counted_bytes.load(received, [0, 1, 2], cluster).busiest == 30
-    below = cluster.network.levels[0].children if cluster.network else 0
-    far = counted_bytes.load(found, [0, 0, 0, below], cluster)
-    assert (far.between_nodes, far.between_switches) == (1000, 1000)
+    assert load == counted_bytes.Load(1100, 2200, 1000.0)
+    received = counted_bytes.of_pairs([(0, 2, 10), (1, 2, 20), (2, 0, 5)], 3)
+    assert counted_bytes.load(received, [0, 1, 2], cluster).busiest_link == 30
+    far = counted_bytes.load(found, [0, 0, 0, below.children], cluster)
+    assert far == counted_bytes.Load(1000, 4000, 1000.0)
+    assert counted_bytes.load(found, [0] * 4, cluster) == counted_bytes.Load(0, 0, 0.0)
 
 
-def test_the_least_time_is_that_of_the_busiest_node(tmp_path: Path) -> None:
+def test_links_above_a_switch_share_what_leaves_it() -> None:
+    cluster = cluster_file.find("eagle")
+    assert cluster.network
+    first = NetworkLevel(children=2, parents=2, links=1)
+    network = cluster.network.model_copy(
+        update={"levels": (first, NetworkLevel(children=2, parents=1, links=3))}
+    )
+    tree = cluster.model_copy(update={"network": network})
+    both = counted_bytes.of_pairs([(0, 2, 600), (1, 3, 600)], 4)
+    load = counted_bytes.load(both, [0, 1, 2, 3], tree)
+    assert load == counted_bytes.Load(1200, 4800, 300.0), "cards: 600 / 2; switches: 1200 / 6"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "hops", "busiest"),
+    [
+        ([(0, 1, 10)], 10, 10.0),
+        ([(0, 3, 10), (3, 2, 5)], 15, 10.0),  # the first one goes round
+        ([(0, 2, 10), (1, 2, 5)], 25, 15.0),
+        ([(0, 5, 10), (1, 5, 7)], 27, 17.0),  # along the first dimension, then the second
+    ],
+)
+def test_a_torus_is_crossed_dimension_by_dimension(
+    pairs: list[tuple[int, int, int]], hops: int, busiest: float
+) -> None:
+    cluster = cluster_file.find("eagle")
+    assert cluster.network
+    shape = {"topology": "torus", "dimensions": (4, 2), "levels": ()}
+    torus = cluster.model_copy(update={"network": cluster.network.model_copy(update=shape)})
+    load = counted_bytes.load(counted_bytes.of_pairs(pairs, 8), range(8), torus)
+    assert load == counted_bytes.Load(sum(pair[2] for pair in pairs), hops, busiest)
+
+
+def test_the_least_time_is_that_of_the_busiest_link() -> None:
     cluster = cluster_file.find("stampede2")
     assert cluster.network is not None
-    load = counted_bytes.Load(2000, None, 1000)
+    load = counted_bytes.Load(2000, 4000, 1000.0)
     expected = 1000 / cluster.network.link_bandwidth_bytes_per_s.value
     assert counted_bytes.least_seconds(load, cluster) == pytest.approx(expected)
 

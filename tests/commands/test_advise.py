@@ -15,8 +15,10 @@ from laboratory import Run, Write
 
 from haloscope.advice import measuring
 from haloscope.commands import advise
-from haloscope.errors import UserError
+from haloscope.errors import Problem, UserError
+from haloscope.records.folder import Via
 from haloscope.records.log import read
+from haloscope.run.request import Request
 from haloscope.study.file import load
 
 pytestmark = pytest.mark.usefixtures("simulator")
@@ -32,7 +34,14 @@ def test_candidates_are_compared_and_one_is_advised(
     assert found == json.loads((out / "advice.json").read_text())
     layouts = [one["layout"] for one in found["options"]]
     assert {(one["nodes"], one["ppn"]) for one in layouts} >= {(2, 48), (4, 24), (8, 12), (16, 6)}
-    assert {one["mapping"] for one in layouts} == {"block", "round_robin", "random"}
+    options = [one for one in found["options"] if one["layout"]["nodes"] > 1]
+    mappings = {"block", "round robin", "random", "graph"}
+    assert {one["mapping"] for one in options} - {"hierarchy"} == mappings
+    between = {
+        (one["layout"]["nodes"], one["mapping"]): one["traffic"]["between_nodes"] for one in options
+    }
+    assert between[2, "block"] == 400, "each of two nodes sends and receives two messages"
+    assert between[2, "graph"] < between[2, "block"]
     assert found["default"]["layout"]["nodes"] == 2
     assert found["default"]["layout"]["threads"] == 1
     times = [one["time_s"] for one in found["options"]]
@@ -112,6 +121,27 @@ def test_a_site_without_a_cluster_file_is_refused_by_name(
     assert [one.where for one in error.value.problems] == ["--on far"]
     assert "cluster" in error.value.problems[0].remedy
     assert not Path("out").exists()
+
+
+def test_a_site_s_jobs_simulate_the_candidates_of_another_cluster(
+    haloscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sites").mkdir()
+    keys = 'source = "a test"\nscheduler = "slurm"\npartition = "short"\nlauncher = "mpirun"\n'
+    keys += '[[partitions]]\nname = "short"\nnodes = 2\ncores = 2\nmemory_mb = 2000\n'
+    (tmp_path / "sites" / "far.toml").write_text(keys)
+    monkeypatch.chdir(tmp_path)
+    requests: list[Request] = []
+
+    def start(request: Request, _: object) -> None:
+        requests.append(request)
+        raise UserError(Problem("far", "no job", "none"))
+
+    monkeypatch.setattr(measuring, "start", start)
+    with pytest.raises(UserError):
+        haloscope("advise", "fake", "n=8", "--tasks", "96", "--on", "stampede2", "--via", "far")
+    (request,) = requests
+    assert (request.on, request.via) == ("stampede2", Via("far", 1))
 
 
 def test_the_best_and_the_default_are_measured_in_turn_on_this_machine(

@@ -88,12 +88,19 @@ def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callab
 
 @pytest.fixture
 def simulator(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A smpirun that starts the fake halobench, on every simulated cluster; a cache of its own."""
+    """A smpirun that starts the fake halobench, on every simulated cluster; a cache of its own.
+
+    In its trace each rank sends 100 bytes to the next but one.
+    """
     smpirun = tmp_path / "smpirun"
     smpirun.write_text(
         "#!/bin/sh\n"
         "export FAKE_RANKS=$2\n"
-        "until [ ${1##*/} = halobench_fake ]; do shift; done\n"
+        "until [ ${1##*/} = halobench_fake ]; do\n"
+        "  if [ $1 = -trace-file ]; then seq 0 $((FAKE_RANKS - 1)) | awk -v n=$FAKE_RANKS \\\n"
+        """    '{ print "15 0 3 0 PTP 1 " $1 + 1 "_" ($1 + 2) % n + 1 "_0_1 100" }' > $2; fi\n"""
+        "  shift\n"
+        "done\n"
         "out=$7; export FAKE_THREADS=$5; shift 9\n"  # after --execute yes or no
         f'exec {FAKE_HALOBENCH} --out "$out" "$@"\n'
     )

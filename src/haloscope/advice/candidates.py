@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import prod
 
 from haloscope.errors import Problem, UserError
@@ -24,7 +24,8 @@ class Candidate:
     """A layout of a fixed number of tasks, as the keys of a study's layout.
 
     bind: spread where cores stay free, so that ranks use the memory bandwidth of every socket;
-    close otherwise. mapping: block, round_robin, random, or the node of every rank.
+    close otherwise. mapping: block, round_robin, random, or the node of every rank. made: what a
+    list of nodes is called.
     """
 
     tasks: int
@@ -33,6 +34,7 @@ class Candidate:
     bind: str
     mapping: str = Layout.mapping
     mapping_seed: int | None = None
+    made: str = field(default="", compare=False)
 
     @property
     def ppn(self) -> int:
@@ -44,7 +46,9 @@ class Candidate:
         """Its mapping for people; "" on one node."""
         if self.nodes == 1:
             return ""
-        return "node list" if is_list(self.mapping) else self.mapping.replace("_", " ")
+        if is_list(self.mapping):
+            return self.made or "node list"
+        return self.mapping.replace("_", " ")
 
     def __str__(self) -> str:
         """For people: 4 nodes, 16 tasks per node x 2 threads, round robin."""
@@ -54,7 +58,8 @@ class Candidate:
 
     def keys(self) -> Mapping[str, Value]:
         """Its keys in a study."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        given = asdict(self).items()
+        return {key: value for key, value in given if value is not None and key != "made"}
 
 
 def default(tasks: int, site: Site) -> Candidate:
@@ -109,7 +114,12 @@ def remapped(one: Candidate, grid: Sequence[int]) -> Iterator[Candidate]:
     yield replace(one, mapping="round_robin")
     yield replace(one, mapping="random", mapping_seed=1)
     if (nodes := bricks(grid, one.tasks, one.nodes)) is not None:
-        yield replace(one, mapping=",".join(map(str, nodes)))
+        yield listed(one, "bricks", nodes)
+
+
+def listed(one: Candidate, name: str, nodes: Sequence[int]) -> Candidate:
+    """A candidate with its ranks on these nodes, and what that mapping is called."""
+    return replace(one, mapping=",".join(map(str, nodes)), made=name)
 
 
 def bricks(grid: Sequence[int], ranks: int, nodes: int) -> list[int] | None:

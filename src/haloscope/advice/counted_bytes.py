@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pymetis
 from scipy.sparse import coo_matrix, csr_matrix
 
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.schema import Cluster, NetworkLevel
 from haloscope.errors import Problem, UserError
 from haloscope.study.schema import COUNT_LIMIT
 from haloscope.toolchains.job import shares
@@ -43,14 +43,14 @@ class CountedBytes:
 class Load:
     """What a mapping makes of traffic, in bytes.
 
-    between_nodes: sent from one node to another. between_switches: to a node below another switch
-    of the first level, on neighbouring nodes of a fat tree; None for other networks. busiest:
-    what the node sends or receives, whichever is more, that does most.
+    between_nodes: sent from one node to another. byte_hops: those, times the links of their route.
+    busiest_link: in one direction of the link that carries most, if routes of a fat tree use
+    parallel links alike.
     """
 
     between_nodes: int
-    between_switches: int | None
-    busiest: int
+    byte_hops: int
+    busiest_link: float
 
 
 def read(path: Path) -> CountedBytes:
@@ -85,40 +85,92 @@ def read(path: Path) -> CountedBytes:
     if not own:
         what = "no bytes between two ranks"
         raise UserError(Problem(f"--profile {file}", what, "profile a run of several ranks"))
-    ranks = 1 + max(max(row[0], row[1]) for row in own)
-    senders, receivers, amounts = ([row[k] for row in own] for k in range(3))
-    matrix = coo_matrix((amounts, (senders, receivers)), shape=(ranks, ranks)).tocsr()
-    return CountedBytes(matrix, sum(row[2] for row in rows) - int(matrix.sum()))
+    found = of_pairs([row[:3] for row in own], 1 + max(max(row[0], row[1]) for row in own))
+    return replace(found, left_out=sum(row[2] for row in rows) - int(found.matrix.sum()))
+
+
+def of_pairs(pairs: Sequence[Sequence[int]], ranks: int) -> CountedBytes:
+    """The traffic of so many ranks, from the sender, the receiver, and the bytes of pairs."""
+    apart = [one for one in pairs if one[0] != one[1]]
+    senders, receivers, amounts = zip(*apart, strict=True) if apart else ((), (), ())
+    found = coo_matrix((amounts, (senders, receivers)), shape=(ranks, ranks), dtype=np.int64)
+    return CountedBytes(found.tocsr(), 0)
 
 
 def load(traffic: CountedBytes, nodes_of_ranks: Sequence[int], cluster: Cluster) -> Load:
     """What a mapping makes of it, on the first nodes of a cluster."""
-
     pairs = traffic.matrix.tocoo()
     node = np.asarray(nodes_of_ranks)
-    sender, receiver = node[pairs.row], node[pairs.col]
-    apart = sender != receiver
-    sent = pairs.data.astype(np.int64)
-    number = int(node.max()) + 1
-    out = np.bincount(sender[apart], sent[apart], number)
-    into = np.bincount(receiver[apart], sent[apart], number)
+    apart = node[pairs.row] != node[pairs.col]
+    sender, receiver = node[pairs.row[apart]], node[pairs.col[apart]]
+    sent = pairs.data[apart].astype(np.int64)
     network = cluster.network
-    switches = None
-    if network is not None and network.topology == "fat_tree":
-        below = network.levels[0].children
-        switches = int(sent[sender // below != receiver // below].sum())
-    return Load(int(sent[apart].sum()), switches, int(max(out.max(), into.max())))
+    if network is None or not sent.size:
+        return Load(int(sent.sum()), 0, 0.0)
+    if network.topology == "torus":
+        hops, busiest = _on_torus(network.dimensions, sender, receiver, sent)
+    else:
+        levels = network.levels or (NetworkLevel(children=cluster.nodes),)
+        hops, busiest = _on_tree(levels, sender, receiver, sent)
+    return Load(int(sent.sum()), hops, busiest)
+
+
+_Numbers = npt.NDArray[np.int64]
+
+
+def _on_tree(
+    levels: Sequence[NetworkLevel], sender: _Numbers, receiver: _Numbers, sent: _Numbers
+) -> tuple[int, float]:
+    """Bytes times links, and the bytes of the busiest link, from the nodes up."""
+    hops, busiest, size, switches = 0, 0.0, 1, 1
+    for level in levels:
+        away = sender // size != receiver // size
+        links = switches * level.parents * level.links
+        for end in (sender, receiver):
+            through = np.bincount(end[away] // size, sent[away])
+            busiest = max(busiest, float(through.max(initial=0)) / links)
+        hops += 2 * int(sent[away].sum())
+        size, switches = size * level.children, switches * level.parents
+    return hops, busiest
+
+
+def _on_torus(
+    dimensions: Sequence[int], sender: _Numbers, receiver: _Numbers, sent: _Numbers
+) -> tuple[int, float]:
+    """The same. Routes go along the dimensions in turn, as those of SimGrid do."""
+    hops, busiest, stride, at = 0, 0.0, 1, sender.copy()
+    for length in dimensions:
+        ahead = (receiver // stride - at // stride) % length
+        step = np.where(2 * ahead <= length, 1, -1)
+        steps = np.minimum(ahead, length - ahead)
+        hops += int((steps * sent).sum())
+        carried = np.zeros(2 * prod(dimensions))
+        for taken in range(int(steps.max())):
+            going = taken < steps
+            here = at[going] // stride % length
+            np.add.at(carried, 2 * at[going] + (step[going] > 0), sent[going])
+            at[going] += ((here + step[going]) % length - here) * stride
+        busiest, stride = max(busiest, float(carried.max())), stride * length
+    return hops, busiest
 
 
 def least_seconds(found: Load, cluster: Cluster) -> float | None:
-    """A lower bound on the time of all messages: the busiest node's bytes over its bandwidth."""
+    """A lower bound on the time of all messages: the busiest link's bytes over its bandwidth."""
     network = cluster.network
-    if network is None:
-        return None
-    cards = 1
-    if network.levels:
-        cards = prod((network.levels[0].parents, network.levels[0].links))
-    return found.busiest / (cards * network.link_bandwidth_bytes_per_s.value)
+    return (
+        None if network is None else found.busiest_link / network.link_bandwidth_bytes_per_s.value
+    )
+
+
+def made_for(traffic: CountedBytes, nodes: int, cluster: Cluster) -> Mapping[str, list[int]]:
+    """The node of every rank in mappings that are made for this traffic, by their names.
+
+    graph: METIS' cut. hierarchy: SharedMap's, if its library is there and the nodes are alike.
+    """
+    found = {"graph": by_graph(traffic, nodes)}
+    if (shared := by_hierarchy(traffic, nodes, cluster)) is not None:
+        found["hierarchy"] = shared
+    return found
 
 
 def by_graph(traffic: CountedBytes, nodes: int) -> list[int]:

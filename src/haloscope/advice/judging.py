@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.bands import ErrorBand, Subject, known
 from haloscope.analysis.fronts import front
 from haloscope.stats.estimates import Estimate
+
+if TYPE_CHECKING:
+    from haloscope.advice.counted_bytes import Load
 
 TIE = 0.05
 """TIE is the largest relative difference of simulated layouts of which the cheaper one is chosen.
@@ -47,12 +51,14 @@ class Sureness(StrEnum):
 class Option:
     """A candidate with its time per step, in seconds, and what it costs.
 
-    subject: what the error of its simulation depends on; None of measured ones.
+    subject: what the error of its simulation depends on; None of measured ones. load: what it makes
+    of the traffic between its nodes; None where that was not counted.
     """
 
     candidate: Candidate
     time: Estimate
     subject: Subject | None = field(default=None, hash=False)
+    load: Load | None = None
 
     @property
     def seconds(self) -> float:

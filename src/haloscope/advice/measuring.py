@@ -7,18 +7,20 @@ import math
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Advice, Goal, Option, advice, cheapest, parted
+from haloscope.advice.requests import layout
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count
+from haloscope.records.folder import Via
 from haloscope.run import campaign, following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.place import Place
@@ -87,14 +89,14 @@ def asked(
     within_minutes: float | None,
 ) -> Question:
     """The question of layouts in a place. UserError where a site's file names no cluster file."""
-    at_site = places.site_of(on)
-    place = on if at_site is None else _simulated(at_site)
-    over = None if within_minutes is None or at_site else time.monotonic() + 60 * within_minutes
+    place = _simulated(on) if isinstance(on, BatchPlace) else on
+    by_jobs = places.site_of(on) is not None
+    over = None if within_minutes is None or by_jobs else time.monotonic() + 60 * within_minutes
     return Question(
         kernel,
         params,
         place,
-        None if at_site is None and place.facts.simulated else on,
+        None if place is on and on.facts.simulated else on,
         out,
         launches,
         programs,
@@ -107,7 +109,7 @@ def compare(
     question: Question, tasks: int, most_nodes: int | None, goal: Goal, tell: Teller
 ) -> ComparedLayouts:
     """Compare all layouts of so many tasks. UserError if the default has no time."""
-    at_site = places.site_of(question.on) is not None
+    at_site = isinstance(question.on, BatchPlace)
     bench, _ = question.on.preview({"--on": None})
     site = question.on.site(bench, oversubscribe=False)
     tried = candidates.shapes(tasks, site, most_nodes)
@@ -120,24 +122,67 @@ def compare(
     if not all(option.seconds for option, _ in found.values()):
         what, remedy = "a step takes no time, so layouts do not differ", "choose another kernel"
         raise UserError(Problem(f"advise {question.kernel}", what, remedy))
+    best = [one.candidate for one in cheapest([one for one, _ in found.values()], goal, _REMAPPED)]
+    apart = [one for one in best if one.nodes > 1]
+    sent = _sent(question, found[apart[0]][1], tell) if apart else ()
     more = [
         other
-        for one in cheapest([option for option, _ in found.values()], goal, _REMAPPED)
-        for other in candidates.remapped(
-            one.candidate, candidates.grid_of(found[one.candidate][1].settings.get("topology"))
+        for one in apart
+        for other in (
+            *candidates.remapped(one, candidates.grid_of(found[one][1].settings.get("topology"))),
+            *_made_for(sent, one, question),
         )
     ]
     if more:
-        remapped, further = _compared(question, "mappings", more, tell)
+        remapped, further = _compared(question, "mappings", [*dict.fromkeys(more)], tell)
         found, failed = found | remapped, [*failed, *further]
-    simulated = [option for option, _ in found.values()] if at_site else []
+    simulated = _loaded(found, sent, question) if at_site else []
     if question.final is not None:
         measured, further = _in_turn(question, found, usual, goal, tell)
         failed = [*failed, *further]
         found = measured if at_site else found | measured
-    return ComparedLayouts(
-        advice([one for one, _ in found.values()], usual, goal), simulated, failed
-    )
+    return ComparedLayouts(advice(_loaded(found, sent, question), usual, goal), simulated, failed)
+
+
+def _sent(question: Question, case: MeasuredCase, tell: Teller) -> Pairs:
+    """What ranks send each other in a layout that was simulated here; () of any other."""
+    if question.cluster is None or question.over:
+        return ()
+    folder = question.out / "layouts"
+    campaign = resume(folder, None, None, tell, programs=question.programs)
+    return campaign.sent(next(one for one in campaign.plan.cases if one.id == case.id))
+
+
+def _made_for(sent: Pairs, one: Candidate, question: Question) -> Iterator[Candidate]:
+    """Mappings that are made for the traffic, if a link or the network has less to carry."""
+    if not sent or not isinstance(question.place, SimulatedCluster):
+        return
+    from haloscope.advice import counted_bytes  # only with its traffic: the libraries for graphs
+
+    cluster = question.place.cluster
+    traffic = counted_bytes.of_pairs(sent, one.tasks)
+    usual = counted_bytes.load(traffic, layout(one).nodes_of_ranks, cluster)
+    for name, nodes in counted_bytes.made_for(traffic, one.nodes, cluster).items():
+        load = counted_bytes.load(traffic, nodes, cluster)
+        if load.busiest_link < usual.busiest_link or load.byte_hops < usual.byte_hops:
+            yield candidates.listed(one, name, nodes)
+
+
+def _loaded(found: Timed, sent: Pairs, question: Question) -> list[Option]:
+    """The options, with what their mappings make of the traffic."""
+    options = [option for option, _ in found.values()]
+    if not sent or not isinstance(question.place, SimulatedCluster):
+        return options
+    from haloscope.advice import counted_bytes
+
+    cluster = question.place.cluster
+    traffic = counted_bytes.of_pairs(sent, options[0].candidate.tasks)
+    return [
+        replace(
+            one, load=counted_bytes.load(traffic, layout(one.candidate).nodes_of_ranks, cluster)
+        )
+        for one in options
+    ]
 
 
 def _simulated(site: BatchPlace) -> Place:
@@ -180,6 +225,9 @@ def _nothing_to_compare_with(question: Question, name: str) -> Problem:
     return Problem(f"advise {question.kernel}", what, remedy)
 
 
+Pairs = Sequence[Sequence[int]]
+"""The sender, the receiver, and the bytes of pairs of ranks."""
+
 Timed = dict[Candidate, tuple[Option, MeasuredCase]]
 
 
@@ -196,8 +244,15 @@ def _compared(
     file = question.out / f"{name}.toml"
     write_whole(file, text)
     folder = question.out / name
+    place = question.place
+    by = place.via if isinstance(place, SimulatedCluster) else None
     request = Request(
-        str(file), out=folder, on=question.place.name, programs=question.programs, together=True
+        str(file),
+        out=folder,
+        on=place.name,
+        via=Via(by.name, 1) if by else None,
+        programs=question.programs,
+        together=True,
     )
     try:
         started = start(request, tell)

@@ -91,17 +91,32 @@ def _files_on_gpus(
     }
 
 
-def command(cluster: Cluster, case: Case, program: Path, smpirun: Path, folder: Path) -> list[str]:
+def command(
+    cluster: Cluster,
+    case: Case,
+    program: Path,
+    smpirun: Path,
+    folder: Path,
+    trace: Path | None = None,
+) -> list[str]:
     """What simulates a case with the files in a folder, up to halobench's parameters.
 
-    program: halobench as it was built for SMPI, platform.so beside it.
+    program: halobench as it was built for SMPI, platform.so beside it. trace: where every message
+    is written, those of collective operations, too.
     """
     return [
         *("env", f"{_PLATFORM}={folder / 'platform'}", str(smpirun)),
         *("-np", str(case.layout.ranks), "-platform", str(program.with_name("platform.so"))),
+        *(() if trace is None else traced(trace)),
         *("-hostfile", str(folder / "hosts"), *settings(cluster, case), str(program)),
         *("--machine", str(folder / "machine"), "--threads", str(case.layout.threads)),
     ]
+
+
+def traced(trace: Path) -> list[str]:
+    """Options with which every message and its bytes are in a file, collective operations' too."""
+    sizes = ("--cfg=tracing/smpi/internals:yes", "--cfg=tracing/smpi/display-sizes:yes")
+    return ["-trace", "-trace-file", str(trace), *sizes]
 
 
 def hosts(nodes: Sequence[int], sockets: Sequence[int] | None) -> str:

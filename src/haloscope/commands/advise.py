@@ -28,7 +28,8 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import dated_folder, in_a_shell, write_whole
-from haloscope.quantities import count, listed, node_time, number, percent, seconds
+from haloscope.quantities import count, listed, node_time, number, percent, seconds, size
+from haloscope.records.folder import Via
 from haloscope.run import kernels, places
 from haloscope.run.here import LOCAL
 from haloscope.run.progress import Teller
@@ -51,8 +52,8 @@ numbers of nodes and threads are compared, then other mappings of ranks for the 
 DIR receives advice.json, a study that measures the advised and the default layout on a real
 machine, and the files that launchers read.
 
-With --profile, mappings of the ranks of any profiled program are compared by the bytes between
-nodes: block, round robin, random, and one that METIS makes for its traffic.
+With --profile, mappings of the ranks of any profiled program are compared by the bytes of the
+busiest link: block, round robin, random, and those that METIS and SharedMap make for its traffic.
 """
 _EPILOG = """\
 examples:
@@ -92,6 +93,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="a cluster (simulated), local (measured), or a site (simulated, the best measured)",
     )
+    add("--via", metavar="SITE", help="simulate the candidates in batch jobs of a site")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add("--most-nodes", metavar="N", type=int, help="largest number of nodes (default: 8 x fewest)")
     add("--launches", metavar="N", type=int, default=6, help="measured: launches per layout")
@@ -122,7 +124,7 @@ def execute(arguments: argparse.Namespace) -> int:
     question = measuring.asked(
         arguments.kernel,
         dict(_pair(word) for word in arguments.params),
-        places.place(arguments.on),
+        places.place(arguments.on, via=Via(arguments.via, 1) if arguments.via else None),
         out=arguments.out or dated_folder(f"advise-{arguments.kernel}"),
         launches=arguments.launches,
         programs=tuple(arguments.programs),
@@ -149,7 +151,8 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     if arguments.profile is not None:
         others = {
             "tasks": "remove it: the profile has its own number of ranks",
-            "goal": "remove it: mappings are compared by bytes between nodes",
+            "via": "remove it: nothing is simulated",
+            "goal": "remove it: mappings are compared by the bytes of links",
             "most_nodes": "remove it; --nodes sets the number of nodes",
         }
         given = (name for name in others if getattr(arguments, name) not in (None, Goal.TIME))
@@ -240,10 +243,12 @@ def _as_data(
 def _option(one: Option) -> dict[str, Any]:
     return {
         "layout": {**one.candidate.keys(), "ppn": one.candidate.ppn},
+        "mapping": one.candidate.mapped,
         "time_s": one.time.value,
         "low_s": one.time.low,
         "high_s": one.time.high,
         "node_hours": one.node_seconds / 3600,
+        "traffic": None if one.load is None else asdict(one.load),
     }
 
 
@@ -297,6 +302,8 @@ def _show(question: Question, result: Advice, failed: Sequence[str], out: Consol
         out.print("This is the default layout. No other layout is better.", soft_wrap=True)
     out.print(_sureness(result), markup=False, soft_wrap=True)
     out.print(_table(result))
+    if alike := _mapped_alike(result):
+        out.print(_traffic(alike))
     one = advised.candidate
     lines = [requests.sbatch_line(one), requests.launchers(one)["Slurm"]]
     if question.on.name == LOCAL:
@@ -380,6 +387,30 @@ def _table(result: Advice) -> Table:
             node_time(one.node_seconds),
             ", ".join(notes),
         )
+    return table
+
+
+def _mapped_alike(result: Advice) -> Sequence[Option]:
+    """The layouts that differ from the advised one by their mapping, with counted traffic."""
+    one = result.advised.candidate
+    return [
+        other
+        for other in result.options
+        if other.load
+        and one.nodes > 1
+        and (other.candidate.nodes, other.candidate.threads) == (one.nodes, one.threads)
+    ]
+
+
+def _traffic(options: Sequence[Option]) -> Table:
+    """What mappings make of the traffic, beside their times."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("mapping", "time", "between nodes", "bytes x links", "busiest link"):
+        table.add_column(title, justify="left" if title == "mapping" else "right")
+    for one in options:
+        if one.load is not None:
+            numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)
+            table.add_row(one.candidate.mapped, seconds(one.seconds), *map(size, numbers))
     return table
 
 

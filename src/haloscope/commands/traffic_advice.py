@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from haloscope.quantities import count, seconds, size
 NO_DIFFERENCE = 0.02
 """NO_DIFFERENCE is the share of bytes by which two mappings must differ, because METIS' cuts of the
 same graph differ by as much."""
-_GRAPH, _HIERARCHY = "graph", "hierarchy"
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,10 @@ def advise(
         raise UserError(Problem(f"--on {place}", "is not a cluster", remedy))
     cluster = cluster_file.find(place)
     number = _nodes(found, cluster, nodes)
-    made = ((name, _mapped(name, found, number, cluster)) for name in _names(number))
-    mapped = [one for _, one in made if one is not None]
+    mapped = [*_mapped(found, number, cluster)]
     block = mapped[0]
-    best = min(mapped, key=lambda one: (one.load.busiest, one.load.between_nodes))
-    if best.load.busiest >= (1 - NO_DIFFERENCE) * block.load.busiest:
+    best = min(mapped, key=lambda one: (one.load.busiest_link, one.load.byte_hops))
+    if best.load.busiest_link >= (1 - NO_DIFFERENCE) * block.load.busiest_link:
         best = block
     answer = _as_data(profile, cluster, found, mapped, best)
     out.mkdir(parents=True, exist_ok=True)
@@ -81,25 +79,18 @@ def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
     return number
 
 
-def _names(nodes: int) -> tuple[str, ...]:
-    return ("block", "round_robin", "random", _GRAPH, _HIERARCHY) if nodes > 1 else ("block",)
-
-
-def _mapped(name: str, found: CountedBytes, nodes: int, cluster: Cluster) -> _Mapped | None:
-    mapping, seed = name, None
-    if name == _GRAPH:
-        mapping = ",".join(map(str, counted_bytes.by_graph(found, nodes)))
-    elif name == _HIERARCHY:
-        made = counted_bytes.by_hierarchy(found, nodes, cluster)
-        if made is None:
-            return None
-        mapping = ",".join(map(str, made))
-    elif name == "random":
-        seed = 1
-    one = Candidate(found.ranks, nodes, 1, "close", mapping, seed)
-    return _Mapped(
-        name, one, counted_bytes.load(found, requests.layout(one).nodes_of_ranks, cluster)
-    )
+def _mapped(found: CountedBytes, nodes: int, cluster: Cluster) -> Iterator[_Mapped]:
+    """Every mapping that can be made here, block first."""
+    mappings = {"block": "block"}
+    if nodes > 1:
+        mappings |= {name: name for name in ("round_robin", "random")}
+        made = counted_bytes.made_for(found, nodes, cluster)
+        mappings |= {name: ",".join(map(str, where)) for name, where in made.items()}
+    for name, mapping in mappings.items():
+        seed = 1 if name == "random" else None
+        one = Candidate(found.ranks, nodes, 1, "close", mapping, seed)
+        where = requests.layout(one).nodes_of_ranks
+        yield _Mapped(name, one, counted_bytes.load(found, where, cluster))
 
 
 def _as_data(
@@ -144,25 +135,24 @@ def _show(
         )
     else:
         name = best.name.replace("_", " ")
-        ratio = block.load.busiest / max(1, best.load.busiest)
-        line = f"request: {name} mapping. The busiest node moves {ratio:.3g}x fewer bytes than with"
+        ratio = block.load.busiest_link / max(1, best.load.busiest_link)
+        line = f"request: {name} mapping. The busiest link has {ratio:.3g}x fewer bytes than with"
         screen.print(f"{line} block mapping.", style="bold", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for title in ("mapping", "between nodes", "between switches", "busiest node", "least time"):
+    for title in ("mapping", "between nodes", "bytes x links", "busiest link", "least time"):
         table.add_column(title, justify="left" if title == "mapping" else "right")
     for one in mapped:
         least = counted_bytes.least_seconds(one.load, cluster)
-        switches = one.load.between_switches
         table.add_row(
             one.name.replace("_", " "),
             size(one.load.between_nodes),
-            "" if switches is None else size(switches),
-            size(one.load.busiest),
+            size(one.load.byte_hops),
+            size(one.load.busiest_link),
             "" if least is None else seconds(least),
         )
     screen.print(table)
     screen.print(
-        "least time: the busiest node's bytes over the bandwidth of its links. The profile has no "
+        "least time: the busiest link's bytes over its bandwidth. The profile has no "
         "computing times, so numbers of nodes are not compared.",
         soft_wrap=True,
     )

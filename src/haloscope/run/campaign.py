@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -95,6 +95,10 @@ class Campaign:
     def forecast(self, case: Case) -> SimulationForecast | None:
         """What simulating a case takes on this machine; None where that is unknown."""
         return self._simulator.forecast(case) if self._simulator and not case.absent else None
+
+    def sent(self, case: Case) -> Sequence[Sequence[int]]:
+        """From, to, and bytes of each pair of ranks; empty where no simulation here counts them."""
+        return self._simulator.sent(case) if self._simulator and not case.absent else ()
 
     def forecast_s(self, case: Case) -> float | None:
         """The time of that."""

@@ -22,7 +22,8 @@ import os
 import re
 import shlex
 import signal
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -125,6 +126,10 @@ class SimgridRunner:
                 with closing(simulation):
                     running.end()
 
+    def sent(self, case: Case) -> Sequence[Sequence[int]]:
+        """From, to, and bytes of each pair of ranks in a simulation; empty where it fails."""
+        return _Simulation(self, Launch(case, 0)).sent()
+
     def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
         """Whether its arrays fit beside those that are there."""
         taken = sum(arrays_bytes(one.case) for one in going)
@@ -223,16 +228,35 @@ class _Simulation:
             with TemporaryDirectory(prefix=PREFIX, dir=self.runner.steps.folder) as shared:
                 yield Path(shared)
 
+    def sent(self) -> Sequence[Sequence[int]]:
+        """From, to, and bytes of each pair of ranks, kept beside the result."""
+        kept = self._cached.with_suffix(".sent")
+        with suppress(OSError, ValueError):
+            pairs: list[list[int]] = json.loads(kept.read_bytes())
+            return pairs
+        with self._folder() as folder:
+            self._write(folder)
+            trace = folder / "trace"
+            environment = {**os.environ, **fftw.environment(), "TMPDIR": str(folder)}
+            command = self._command(folder, trace)
+            ended = process.run(command, environment, self.case.timeout_s)
+            if ended.code or ended.timed_out or not trace.exists():
+                return ()
+            found = sent_in(trace)
+        self.runner.cache.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, json.dumps(found))
+        return found
+
     def close(self) -> None:
         """Remove what the simulation wrote."""
         self._own.close()
 
-    def _command(self, folder: Path) -> list[str]:
-        """What simulates the case with the files in a folder."""
+    def _command(self, folder: Path, trace: Path | None = None) -> list[str]:
+        """What simulates the case with the files in a folder. trace: where messages are written."""
         built = self.runner.built
         smpirun = built.toolchain.mpirun
         program = built.path(KernelProgram.of(self.case.kernel, self.case.params))
-        simulate = (self.runner.cluster, self.case, program, smpirun, folder)
+        simulate = (self.runner.cluster, self.case, program, smpirun, folder, trace)
         return [
             *simgrid_files.command(*simulate),
             *("--out", str(folder / RECORD)),
@@ -339,6 +363,22 @@ class _Simulation:
             "iterations_from": self.solve.source if self.solve and whole else None,
             **drawn,
         }
+
+
+def sent_in(trace: Path) -> Sequence[Sequence[int]]:
+    """From, to, and bytes of each pair of ranks, of a Paje trace of SimGrid.
+
+    Event 15 is a message that is sent: its key begins with the ids of both processes, which are
+    their ranks from 1; its last word is the bytes.
+    """
+    found = Counter[tuple[str, str]]()
+    with trace.open(encoding="ascii", errors="replace") as lines:
+        for line in lines:
+            if line.startswith("15 "):
+                *_, key, sent = line.split()
+                sender, receiver, *_ = key.split("_")
+                found[sender, receiver] += int(sent)
+    return [(int(one) - 1, int(other) - 1, sent) for (one, other), sent in found.items() if sent]
 
 
 def replicate_seed(launch: Launch) -> int | None:
