@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from made import panels
 
 from haloscope.advice.candidates import Candidate
+from haloscope.advice.counted_bytes import Load
 from haloscope.advice.judging import Advice, Goal, Option, advice
 from haloscope.analysis.bands import Subject
 from haloscope.commands import advice_page
@@ -94,3 +96,14 @@ def test_the_page_is_written_beside_its_figure_and_tables(tmp_path: Path) -> Non
     assert {one.name for one in tmp_path.iterdir()} == {"report.html", "figures", "tables"}
     rows = (tmp_path / "tables" / "layouts.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 5
+
+
+def test_the_table_has_what_a_mapping_makes_of_counted_traffic() -> None:
+    plain = advice_page.document(result(), FACTS)
+    counted = replace(option(4, 0.6), load=Load(2048, 4096, 1024.0))
+    options = [option(2, 1.0), counted]
+    found = advice_page.document(advice(options, options[0].candidate, Goal.TIME), FACTS)
+    tables = [one.sections[1].tables[0] for one in (plain, found)]
+    names = [[column.key for column in table.columns] for table in tables]
+    assert names[1] == [*names[0], "between_nodes", "byte_hops", "busiest_link"]
+    assert [cell.value for cell in tables[1].rows[0][-3:]] == [2048, 4096, 1024.0]

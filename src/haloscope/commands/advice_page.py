@@ -11,7 +11,7 @@ from haloscope.advice import requests
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
-from haloscope.quantities import SECONDS, count, node_time, number, quantity
+from haloscope.quantities import SECONDS, count, node_time, number, quantity, size
 from haloscope.report import writing
 from haloscope.report.document import Document
 from haloscope.report.section import Section
@@ -191,6 +191,7 @@ def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -
         words = {result.default: "advised, the default"}
     front = {one.candidate for one in result.front} if name == "layouts" else set()
     by_candidate = {one.candidate: word for one, word in words.items()}
+    counted = any(one.load for one in options)
     rows: list[tuple[Cell, ...]] = [
         (
             label(str(one.candidate.nodes), one.candidate.nodes),
@@ -214,6 +215,7 @@ def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -
                     ]
                 )
             ),
+            *(_traffic(one) if counted else ()),
         )
         for one in options
     ]
@@ -230,9 +232,25 @@ def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -
             NODE_TIME,
             Column("speedup", "default / step"),
             Column("is", "", align="left"),
+            *(_TRAFFIC if counted else ()),
         ),
         rows=tuple(rows),
     )
+
+
+_TRAFFIC = (
+    Column("between_nodes", "between nodes"),
+    Column("byte_hops", "bytes × links"),
+    Column("busiest_link", "busiest link"),
+)
+
+
+def _traffic(one: Option) -> tuple[Cell, ...]:
+    """What its mapping makes of the traffic; nothing on one node."""
+    if one.load is None or one.candidate.nodes == 1:
+        return (plain(""),) * len(_TRAFFIC)
+    numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)
+    return tuple(plain(number, size(number)) for number in numbers)
 
 
 def _over_default(result: Advice, one: Option) -> str:
