@@ -356,11 +356,16 @@ def test_every_row_of_every_table_has_its_case_and_settings(tmp_path: Path) -> N
     assert row["ppn"] == ""  # the two differ in it
 
 
-def test_each_table_and_figure_is_a_latex_file_with_a_label(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def in_latex(tmp_path_factory: pytest.TempPathFactory) -> Path:
     raws = [*quick(), *(pingpong(launch=k) for k in range(2))]
-    folder = write_folder(tmp_path, raws)
-    document = composed(folder)
+    folder = write_folder(tmp_path_factory.mktemp("latex") / "results", raws)
     write_report(folder, ["tex"])
+    return folder
+
+
+def test_each_table_and_figure_is_a_latex_file_with_a_label(in_latex: Path) -> None:
+    folder, document = in_latex, composed(in_latex)
 
     floats = {f"table-{one.id}": f"tab:{one.id}" for one in document.tables}
     floats |= {f"figure-{one.id}": f"fig:{one.id}" for one in document.figures}
@@ -376,10 +381,11 @@ def test_each_table_and_figure_is_a_latex_file_with_a_label(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
-def test_the_latex_files_are_input_into_a_document_of_one_s_own(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "results", [*quick(), *(pingpong(launch=k) for k in range(2))])
-    write_report(folder, ["tex"])
-    files = sorted(path.stem for path in (folder / "latex").glob("*-*.tex"))
+def test_the_latex_files_are_input_into_a_document_of_one_s_own(
+    in_latex: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "results").symlink_to(in_latex)
+    files = sorted(path.stem for path in (in_latex / "latex").glob("*-*.tex"))
     lines = [
         r"\documentclass{article}\usepackage[utf8]{inputenc}",
         r"\input{results/latex/preamble}\graphicspath{{results/}}\begin{document}",
@@ -402,9 +408,8 @@ def test_the_latex_files_are_input_into_a_document_of_one_s_own(tmp_path: Path) 
     assert "multiply defined" not in log
 
 
-def test_figures_have_no_type_3_fonts(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, [pingpong(launch=k) for k in range(2)])
-    write_report(folder, ["tex"])
-    (one, *_) = (folder / "figures").glob("*.pdf")
-    fonts = {*re.findall(rb"/Subtype /(Type3|Type0|CIDFontType2|TrueType)", one.read_bytes())}
-    assert fonts == {b"Type0", b"CIDFontType2"}
+def test_figures_have_no_type_3_fonts(in_latex: Path) -> None:
+    files = [*(in_latex / "figures").glob("*.pdf")]
+    fonts = rb"/Subtype /(Type3|Type0|CIDFontType2|TrueType)"
+    found = {kind for one in files for kind in re.findall(fonts, one.read_bytes())}
+    assert found == {b"Type0", b"CIDFontType2"}

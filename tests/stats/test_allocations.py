@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import comb, exp, log, sqrt
 from statistics import fmean, median
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +25,12 @@ from haloscope.stats.two_samples import compare
 TRIES = 2000
 
 
-@pytest.mark.parametrize("allocations", [2, 3, 5, 10, 20])
+def tried(usual: Iterable[int], more: Iterable[int]) -> list[Any]:
+    """Numbers of allocations: of every check, and those that ./check --all adds."""
+    return [*usual, *(pytest.param(number, marks=pytest.mark.coverage) for number in more)]
+
+
+@pytest.mark.parametrize("allocations", tried([2, 5], [3, 10, 20]))
 @pytest.mark.parametrize(("between", "launches"), [(0.05, 8), (0.05, 3), (0.2, 3)])
 @pytest.mark.parametrize("skewed", [False, True])
 def test_intervals_over_allocations_cover_as_often_as_they_say(
@@ -149,7 +156,7 @@ def test_settings_of_different_allocations_are_compared_between_them() -> None:
     assert together > 0.3
 
 
-@pytest.mark.parametrize("allocations", [2, 3, 4, 6])
+@pytest.mark.parametrize("allocations", tried([3], [2, 4, 6]))
 def test_allocations_of_two_kinds_are_no_difference(allocations: int) -> None:
     """As nodes near each other and far apart are: by chance one side has those of one kind."""
     generator = np.random.default_rng(allocations)

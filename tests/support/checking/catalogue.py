@@ -164,7 +164,7 @@ def _simulated_study() -> list[list[str]]:
 def _uses(cores: int) -> list[Step]:
     """The Python tests, and haloscope as people use it."""
     parallel = ("-n", str(cores), "--dist", "loadfile")  # a file prepares once
-    marks = "not toolchains and not latex and not minutes and not long and not lab"
+    marks = "not toolchains and not latex and not minutes and not long and not lab and not coverage"
     ignored = [word for name in OWN_STEP for word in ("--ignore", name)]
     return [
         python_tests(
@@ -265,6 +265,7 @@ def _whole() -> list[Step]:
         python_tests(
             "tests: MPI libraries from PyPI", *marked("toolchains", "minutes"), level="all"
         ),
+        python_tests("tests: coverage of statistics", *marked("coverage"), level="all"),
         Step("build: CUDA, without a GPU", cuda, reached_from=CXX, level="all", gives_way=True),
         python_tests(
             "tests: LaTeX compiles",
