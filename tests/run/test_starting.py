@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,11 @@ import fake_slurm
 import pytest
 from far_site import site
 
+from haloscope.errors import UserError
 from haloscope.run import starting
+from haloscope.run.batched import BatchPlace
 from haloscope.run.probing import NodesAsked
+from haloscope.run.workbench import Workbench
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.launch import starter
 from haloscope.toolchains.library import Toolchain
@@ -119,3 +123,23 @@ def test_a_site_of_jsrun_starts_ranks_by_nothing_else(tmp_path: Path) -> None:
     found = starting.started(library(tmp_path, "openmpi"), site("lsf", "jsrun"), NODES)
 
     assert (starter(found.toolchain), found.toolchain.launcher) == ("jsrun", "jsrun")
+
+
+@pytest.mark.parametrize("launcher", ["mpirun", "jsrun"])
+def test_a_library_of_jsrun_needs_a_site_of_jsrun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: str
+) -> None:
+    """Else its jobs would ask for other nodes than jsrun starts ranks on."""
+    monkeypatch.setenv("LSB_JOBID", "7")
+    monkeypatch.setenv("LSB_HOSTS", socket.gethostname())
+    built = library(tmp_path, "openmpi")
+    toolchain = replace(built.toolchain, mpirun=Path("/opt/jsrun"), launcher="jsrun")
+    bench = Workbench({"x": replace(built, toolchain=toolchain)}, ("x",), ())
+    place = BatchPlace("far", site("lsf", launcher), tmp_path)
+
+    if launcher == "jsrun":
+        assert starter(place._started("x", bench).toolchain) == "jsrun"
+        return
+    with pytest.raises(UserError, match="site far: launcher") as caught:
+        place._started("x", bench)
+    assert '"jsrun"' in caught.value.problems[0].remedy
