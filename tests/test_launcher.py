@@ -475,6 +475,20 @@ def test_a_group_that_there_is_not_is_named(checkout: Checkout) -> None:
     assert checkout.calls() == []
 
 
+@pytest.mark.parametrize("tool", ["cksum", "find", "sed"])
+def test_a_tool_that_is_missing_is_named_and_nothing_set_up_again(
+    checkout: Checkout, tool: str
+) -> None:
+    assert checkout.run()[0] == 0
+    checkout.calls()
+    (checkout.scripts / tool).unlink()
+
+    code, _, err = checkout.run()
+
+    assert (code, checkout.calls()) == (2, [])
+    assert f"{tool} is not in PATH" in err
+
+
 def test_with_none_of_them_it_says_what_to_install(checkout: Checkout) -> None:
     code, _, err = checkout.run(can="python")
     assert code == 2
