@@ -11,6 +11,7 @@ stays there as it is, with its machine and date.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import shutil
@@ -74,7 +75,7 @@ class Line:
         return f"| {' | '.join(cells)} | [`{self.command}`](bench/{self.page}.md) |"
 
 
-_PEER = re.compile(r"\b(Petsc|PETSc|FFTW|textbook)[^/]* / ")
+_PEER = re.compile(r"\b(Petsc|PETSc|FFTW|textbook|stored)[^/]* / ")
 _OWN_DATE = re.compile(r"^(?:.*?, )?(\d{4}-\d\d-\d\d) [\d:]+ UTC(?:, commit [\w-]+)?; (.+), load")
 
 
@@ -127,17 +128,33 @@ def _ratio(row: Mapping[str, str], first: str) -> tuple[str, str, float, str, bo
     return None
 
 
+LIMITS = "| figure | asked | measured | bound | what limits | next |"
+"""LIMITS is the head of a page's table of what is short of its target; it is written by hand."""
+
+
+def limits_of(name: str, text: str) -> list[str]:
+    """The lines of a page's table of limits, each behind its kernel."""
+    lines = iter(text.splitlines())
+    kernel = COMPARISONS[name].kernel
+    return [
+        f"| {kernel} {line}"
+        for start in lines
+        if start == LIMITS
+        for line in itertools.takewhile(lambda one: one.startswith("|"), lines)
+        if not line.startswith("|---")
+    ]
+
+
 def _number(text: str) -> float:
     return float(text.split()[0])
 
 
 def table() -> list[str]:
     """docs/performance.md, of the pages as they are."""
-    found = [
-        line
-        for name in COMPARISONS
-        for line in lines_of(name, (ROOT / f"docs/bench/{name}.md").read_text(encoding="utf-8"))
-    ]
+    pages = {
+        name: (ROOT / f"docs/bench/{name}.md").read_text(encoding="utf-8") for name in COMPARISONS
+    }
+    found = [line for name, text in pages.items() for line in lines_of(name, text)]
     slower = sum(line.ratio < 1 and not line.is_bound for line in found)
     peers = sum(not line.is_bound for line in found)
     return [
@@ -152,6 +169,14 @@ def table() -> list[str]:
         "| kernel | case | compared with | ratio | range | machine | command and page |",
         "|---|---|---|---|---|---|---|",
         *(line.row for line in found),
+        "",
+        "## Limits",
+        "",
+        "Targets that are not met, with the bound and the reason.",
+        "",
+        f"| kernel {LIMITS}",
+        "|---" * 7 + "|",
+        *(line for name, text in pages.items() for line in limits_of(name, text)),
     ]
 
 

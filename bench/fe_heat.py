@@ -22,13 +22,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import ROOT, Target, in_turn, once, ratios, taken, write_page
+from turns import HEADER, ROOT, Target, in_turn, once, ratios, taken, write_page
 
 OPERATORS = {"csr": 1.4, "matrix_free": 3.0}
 """The operators, and how many times as fast as the textbook's an iteration should be."""
 MAKING = 3.0
 """How many times as fast as the textbook's the matrix should be made."""
-HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 
 
 @dataclass(frozen=True)

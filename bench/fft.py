@@ -19,11 +19,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import ROOT, Target, in_turn, once, ratios, taken, write_page
+from turns import HEADER, ROOT, Target, in_turn, once, ratios, taken, write_page
 
 SIZES = ("256x256x256", "384x256x320")
 TARGETS = {1: 1.3, 2: 1.5}
-HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 
 
 def build(folder: Path) -> Path:

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from turns import ROOT, Target, taken, write_page
+from turns import HEADER, ROOT, Target, taken, write_page
 
 from haloscope.paths import cache_path
 
@@ -278,7 +278,7 @@ def main() -> None:
         took |= {f"once {name}": wall_s for name, wall_s in by_kernel.items()}
         for what, wall_s in took.items():
             figures.setdefault(what, []).append(wall_s)
-    body = [taken(), "", "| what | median | range | target | |", "|---|---|---|---|---|"]
+    body = [taken(), "", *HEADER]
     body += [*rows(figures, LIMITS), ""]
     print(write_page("first_report", "From an empty clone to the first report", body, IN_TURN))
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from turns import ROOT, Target, in_turn, write_page
+from turns import HEADER, ROOT, Target, in_turn, write_page
 
 STUDY = """\
 title = "The cost of the harness"
@@ -89,8 +89,7 @@ def main() -> None:
     slope = [(b - a) / (many - few) - c for a, b, c in zip(short, long, alone, strict=True)]
     spread = [b / many - c for b, c in zip(long, alone, strict=True)]
     body = [
-        "| what | median | range | target | |",
-        "|---|---|---|---|---|",
+        *HEADER,
         Target("overhead per additional launch, beyond mpirun", slope, 0.1, True, "s").row(),
         Target(f"whole command per launch ({many}), beyond mpirun", spread, 0.1, True, "s").row(),
     ]

@@ -13,11 +13,10 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
-from turns import Target, in_turn, kept, once, processor, ratios, taken, write_page
+from turns import HEADER, Target, in_turn, kept, once, processor, ratios, taken, write_page
 
 L = 400
 SWEEPS = 24
-HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 
 
 def sweeps(variant: str, ranks: int, **params: Any) -> Callable[[], float]:

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from turns import ROOT, Target, write_page
+from turns import HEADER, ROOT, Target, write_page
 
 LIMIT_S = 360.0
 
@@ -67,8 +67,7 @@ def main() -> None:
             f"{libraries} libraries, {sizes} sizes, {launches} launches each, "
             f"{os.cpu_count()} processors. Times are from the command to the written report.",
             "",
-            "| what | median | range | target | |",
-            "|---|---|---|---|---|",
+            *HEADER,
             Target("whole study", figures, LIMIT_S, at_most=True, unit="s").row(),
             "",
             f"Of this, launches take {min(inside):.3g} to {max(inside):.3g} s. A preceding study "

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import on_lab
-from turns import Target, taken, write_page
+from turns import HEADER, Target, taken, write_page
 
 STUDY = """
 title = "Very many cases"
@@ -67,7 +67,7 @@ def main() -> None:
         took = {
             what: [planned(Path(place), *how) for _ in range(rounds)] for what, how in WAYS.items()
         }
-    body = [taken(), "", "| what | median | range | target | |", "|---|---|---|---|---|"]
+    body = [taken(), "", *HEADER]
     body += [
         Target(what, [used_s for used_s, _ in figures], 10, True, "s").row()
         for what, figures in took.items()

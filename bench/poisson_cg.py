@@ -18,10 +18,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from turns import ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
+from turns import HEADER, ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
 
 ITERATIONS = {1024: 400, 4096: 40}
-HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 
 
 def build_petsc(folder: Path) -> Path | None:

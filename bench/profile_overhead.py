@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 
 from built import built
-from turns import ROOT, Target, in_turn, taken, write_page
+from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
 from haloscope.profiling import counter
 from haloscope.toolchains import build
@@ -145,8 +145,7 @@ def main() -> None:
     body = [
         taken(),
         "",
-        "| what | median | range | target | |",
-        "|---|---|---|---|---|",
+        *HEADER,
         *rows,
         "",
         "| added processor time | median | range |",

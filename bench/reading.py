@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from turns import ROOT, Target, taken, write_page
+from turns import HEADER, ROOT, Target, taken, write_page
 
 from haloscope.records.folder import ResultFolder
 
@@ -113,7 +113,7 @@ def main() -> None:
         "that for JSON, a third for checks. Parts that equal those of the case's last record are "
         f"not parsed again, which also reduces the report's memory. Wall times: {walls}."
     )
-    head = [taken(), "", "| what | median | range | target | |", "|---|---|---|---|---|"]
+    head = [taken(), "", *HEADER]
     body = [*head, *(target.row() for target in targets), "", note]
     print("\n".join(body))
     how = "Processor time of one processor. Each figure is the median over rounds."

@@ -16,7 +16,7 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
-from turns import Target, in_turn, kept, once, ratios, taken, write_page
+from turns import HEADER, Target, in_turn, kept, once, ratios, taken, write_page
 
 ITERATIONS = {1024: 192, 2048: 64, 4096: 16}
 AIMS = {1024: 1.3, 2048: 1.6, 4096: 1.6}
@@ -62,7 +62,7 @@ def bench_size(n: int, ranks: int, rounds: int) -> list[str]:
     )
     return [
         f"### n = {n}, {ITERATIONS[n]} iterations", "",
-        "| what | median | range | target | |", "|---|---|---|---|---|", *rows, "",
+        *HEADER, *rows, "",
         f"Median time per point and iteration: {per_point}.", "",
     ]  # fmt: skip
 

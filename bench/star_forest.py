@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import ROOT, Target, kept, petsc_flags, ratios, taken, write_page
+from turns import HEADER, ROOT, Target, kept, petsc_flags, ratios, taken, write_page
 
 SIZES = [8 << (3 * i) for i in range(7)] + [4 << 20]
 SMALL = 4096
@@ -38,7 +38,6 @@ GRAPHS = {
     "grid": "in order, into an array with a halo",
     "random": "random roots of random ranks",
 }
-HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 Figures = dict[Any, float]
 Run = Callable[[], Figures]
 Least = Callable[[int], float]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from statistics import median
 
 from built import built
-from turns import ROOT, Target, in_turn, taken, write_page
+from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
@@ -65,8 +65,7 @@ def main() -> None:
     body = [
         taken(),
         "",
-        "| what | median | range | target | |",
-        "|---|---|---|---|---|",
+        *HEADER,
         *(target.row() for target in targets),
         "",
         f"mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s, "

@@ -21,6 +21,8 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
+"""HEADER is above the lines of targets."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,18 @@ struct Csr {
   const double* values;
 };
 
+/// The same with column offsets from the row. Rows with the same offsets share a list of them, as
+/// those of a stencil: lists[places[i]] is row i's length, and its offsets follow.
+struct SharedCsr {
+  const std::int64_t* begin;
+  const std::int32_t* places;
+  const std::int32_t* lists;
+  const double* values;
+};
+
 /// y[i] = row i times x, for the rows of a range.
 void multiply(const Csr& a, Range rows, const double* x, double* y);
+void multiply(const SharedCsr& a, Range rows, const double* x, double* y);
 
 /// y[places[i]] += row i times x: of a matrix without its empty rows.
 void multiply_add(const Csr& a, const std::int32_t* places, Range rows, const double* x, double* y);

@@ -26,9 +26,10 @@ void every_matrix_and_partition_is_right(const Environment& environment, const C
     for (const std::string n : {"1", "2", "9", "30"}) {
       if (matrix == "3d27" && n == "30") continue;
       for (const std::string partition : {"rows", "nonzeros"}) {
+        const std::string columns = partition == "rows" ? "shared" : "stored";
         const auto ran = run(environment, comm,
                              {"spmv", "matrix=" + matrix, "n=" + n, "partition=" + partition,
-                              "row_length=4", "overlap=split_temporary"});
+                              "row_length=4", "overlap=split_temporary", "columns=" + columns});
         expect::equal(ran.code, 0);
         if (comm.rank() == 0) expect::contains(ran.record, R"("outcome":"ok")");
       }
@@ -45,6 +46,30 @@ void counts_are_exact(const Environment& environment, const Communicator& comm) 
   if (comm.size() == 2 || comm.size() == 4) {  // whole lines of the grid each
     const auto ghosts = std::to_string(16 * (comm.size() - 1));
     expect::contains(ran.record, "\"off_diagonal\":" + ghosts + ",\"ghosts\":" + ghosts + ",");
+  }
+}
+
+/// All rows of a stencil but those at its borders have the same list.
+void a_list_is_stored_once(const Communicator& comm) {
+  Meter meter({});
+  Memory memory(false);
+  std::vector<Problem> problems;
+  const Params params({}, {}, problems);
+  const auto matrix = generated_rows({"2d5", 12});
+  const auto begins = cut_by_rows(matrix->rows(), comm.size());
+  const Context context{comm, params, meter, memory};
+  const DistributedCsr stored(context, *matrix, begins);
+  const DistributedCsr shared(context, *matrix, begins, Columns::shared);
+  expect::equal(stored.counts().lists, 0);
+  expect::equal(shared.counts().diagonal, stored.counts().diagonal);
+  // Inside, with 5; without one of 4 neighbours; or without two of them in a corner: lengths too.
+  if (comm.size() == 1) expect::equal(shared.counts().lists, 6 + 4 * 5 + 4 * 4);
+  const auto [begin, places, lists, values] = shared.shared_diagonal();
+  for (std::int64_t row = 0; row < shared.counts().rows; ++row) {
+    const auto* columns = stored.diagonal().columns + begin[row];
+    const auto* list = lists + places[row];
+    expect::equal<std::int64_t>(*list, begin[row + 1] - begin[row]);
+    for (int k = 0; k < *list; ++k) expect::equal<std::int64_t>(row + list[k + 1], columns[k]);
   }
 }
 
@@ -98,6 +123,7 @@ void bad_input_is_refused_alike(const Environment& environment, const Communicat
   says({"spmv", "partition=graph"}, "partition=graph: only for Matrix Market files");
   says({"spmv", "partition=metis"}, "give one of rows, nonzeros, graph");
   says({"spmv", "n=10000000"}, "more than 2^63 - 1 rows");
+  says({"spmv", "memory=device", "columns=shared"}, "columns=shared: only in the host's memory");
   expect::MatrixFolder folder(comm);
   const auto text =
       expect::MatrixBytes(*generated_rows({"2d5", 4}), {0, 1, 2, 3, 4, 5, 6, 16}).text();
@@ -142,6 +168,7 @@ int main(int argc, char** argv) {
   const Communicator comm(MPI_COMM_WORLD);
   every_matrix_and_partition_is_right(environment, comm);
   counts_are_exact(environment, comm);
+  a_list_is_stored_once(comm);
   nonzeros_are_shared_out(comm);
   files_are_read_by_all(environment, comm);
   bad_input_is_refused_alike(environment, comm);

@@ -29,7 +29,12 @@ struct CsrCounts {
   std::int64_t off_diagonal = 0;  ///< nonzeros in columns of others
   std::int64_t coupled = 0;       ///< rows that have some of these
   std::int64_t ghosts = 0;        ///< columns of others that are needed
+  std::int64_t lists = 0;         ///< numbers in shared lists of columns
 };
+
+/// How the diagonal block stores columns: one per nonzero, or in lists that rows share.
+enum class Columns { stored, shared };
+class ColumnLists;
 
 /// Two blocks on each rank (Zhang, Mills and Smith 2020, section 5.4; as PETSc's MPIAIJ): the
 /// diagonal one has the columns of the rank's own rows, the off-diagonal one, without empty rows,
@@ -42,13 +47,18 @@ class DistributedCsr {
   /// its own, so that they lie near it. Collective. Without execution nothing is stored.
   /// x and the ghosts are in the space that `make_space` makes.
   DistributedCsr(const Context& context, const SparseRows& source, const Begins& begins,
-                 const SpaceMaker& make_space = make_host_space);
+                 Columns columns = Columns::stored, const SpaceMaker& make_space = make_host_space);
+  ~DistributedCsr();
 
   /// Of the whole matrix.
   Range rows() const { return rows_; }
   const CsrCounts& counts() const { return counts_; }
   const std::vector<WorkerRows>& workers() const { return workers_; }
   Csr diagonal() const { return diagonal_.view(); }
+  /// The same with shared columns.
+  SharedCsr shared_diagonal() const {
+    return {diagonal_.begin.data(), places_.data(), lists_.data(), diagonal_.values.data()};
+  }
   Csr off_diagonal() const { return off_diagonal_.view(); }
   /// The rows of the off-diagonal block, counted from the rank's first.
   const std::int32_t* coupled_rows() const { return coupled_rows_.data(); }
@@ -64,6 +74,7 @@ class DistributedCsr {
     Csr view() const { return {begin.data(), columns.data(), values.data()}; }
   };
 
+  bool shared() const { return columns_ == Columns::shared; }
   void count(const SparseRows& source);
   void fill(const SparseRows& source);
   void fill(const SparseRows& source, std::size_t worker);
@@ -74,7 +85,11 @@ class DistributedCsr {
   std::vector<CsrCounts> before_;  ///< what a rank's workers before each one store
   std::vector<std::int64_t> ghost_columns_;
   CsrCounts counts_;
-  Block diagonal_;
+  Columns columns_;
+  std::vector<ColumnLists> found_lists_;  ///< by worker, until they are stored
+  Block diagonal_;                        ///< without columns where these are shared
+  Buffer<std::int32_t> places_;           ///< of rows in the lists
+  Buffer<std::int32_t> lists_;
   Block off_diagonal_;
   Buffer<std::int32_t> coupled_rows_;
   std::unique_ptr<Space> space_;  ///< of x and the ghosts

@@ -50,7 +50,13 @@ double memory_of(const SparseRows& source, const Params& params, double ranks) {
   const double vectors = source.whole() ? 32 : 40;  // where rows begin, x, y, expected, its error
   const double with_place = params.choice("overlap") == "split_temporary" ? 20 : 12;
   const double set_up = 48;  // of a ghost: the forest's edges and lists
-  return ranks * (12 * nonzeros + vectors * own + with_place * coupled + (8 + set_up) * ghosts);
+  // The block's lists of columns, and until they are stored a map of them: few for a stencil.
+  const auto& matrix = params.file("matrix");
+  const bool few = is_generated(matrix) && (matrix.starts_with("2d") || matrix.starts_with("3d"));
+  const bool shared = params.choice("columns") == "shared";
+  const double lists = shared ? 4 * own + (few ? -4 * nonzeros : 8 * nonzeros + 112 * own) : 0;
+  return ranks *
+         (lists + 12 * nonzeros + vectors * own + with_place * coupled + (8 + set_up) * ghosts);
 }
 
 std::unique_ptr<SparseRows> generated(const Params& params) {
@@ -113,6 +119,10 @@ void plan_device(const Params& params, Plan& plan) {
   if (on_device) {
     plan.device_bytes = plan.memory_bytes;
     plan.memory_bytes *= 2;
+  }
+  if (params.choice("columns") == "shared" && on_device) {
+    plan.problems.push_back(
+        {"columns", "shared", "only in the host's memory; give columns=stored, or memory=host"});
   }
   if (overlap == "early_launch" && !on_device) {
     plan.problems.push_back(

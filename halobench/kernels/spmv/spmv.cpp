@@ -33,7 +33,9 @@ class Spmv : public Instance {
       : comm_(context.comm),
         meter_(context.meter),
         source_(make_source(context)),
-        matrix_(context, *source_.rows, make_begins(context, source_), make_space),
+        shared_(context.params.choice("columns") == "shared"),
+        matrix_(context, *source_.rows, make_begins(context, source_),
+                shared_ ? Columns::shared : Columns::stored, make_space),
         answer_(context.memory, *source_.rows, matrix_),
         overlap_(context.params.choice("overlap")),
         x_(context.memory.allocate<double>(counts().rows)),
@@ -132,10 +134,16 @@ class Spmv : public Instance {
       return meter_.communicate(*diagonal_, [&] { on_device_->diagonal(diagonal_traffic()); });
     }
     meter_.compute(*diagonal_, diagonal_traffic(), [&] {
-      for_each_worker([&](const WorkerRows& worker) {
-        multiply(matrix_.diagonal(), worker.rows, x_.data(), y_.data());
-      });
+      for_each_worker([&](const WorkerRows& worker) { multiply_diagonal(worker.rows); });
     });
+  }
+
+  void multiply_diagonal(Range rows) {
+    if (shared_) {
+      multiply(matrix_.shared_diagonal(), rows, x_.data(), y_.data());
+    } else {
+      multiply(matrix_.diagonal(), rows, x_.data(), y_.data());
+    }
   }
 
   /// Into y, or into the temporary.
@@ -175,7 +183,7 @@ class Spmv : public Instance {
 #pragma omp for schedule(dynamic, 1)
         for (std::int64_t piece = 0; piece < all; ++piece) {
           const auto& rows = workers[as_size(piece / pieces)].rows;
-          multiply(matrix_.diagonal(), share(rows, pieces, piece % pieces), x_.data(), y_.data());
+          multiply_diagonal(share(rows, pieces, piece % pieces));
         }
       }
     });
@@ -194,8 +202,14 @@ class Spmv : public Instance {
 
   /// Values and columns, where rows begin, x and y.
   Traffic diagonal_traffic() const {
-    return traffic(counts().diagonal,
-                   12.0 * number(counts().diagonal) + 24.0 * number(counts().rows), counts().rows);
+    return traffic(counts().diagonal, diagonal_bytes(), counts().rows);
+  }
+
+  /// Shared columns: their lists once, and instead of where rows begin where their lists do.
+  double diagonal_bytes() const {
+    const auto& has = counts();
+    if (!shared_) return 12.0 * number(has.diagonal) + 24.0 * number(has.rows);
+    return 8.0 * number(has.diagonal) + 20.0 * number(has.rows) + 4.0 * number(has.lists);
   }
 
   /// Values and columns, where rows begin, ghosts, and y (read, written, and its place) or z.
@@ -215,8 +229,8 @@ class Spmv : public Instance {
 
   /// rows: of the result, that are written.
   Traffic traffic(std::int64_t nonzeros, double bytes, std::int64_t rows) const {
-    const double working_set = 12.0 * number(counts().diagonal + counts().off_diagonal) +
-                               24.0 * number(counts().rows) + 8.0 * number(counts().ghosts);
+    const double working_set =
+        diagonal_bytes() + 12.0 * number(counts().off_diagonal) + 8.0 * number(counts().ghosts);
     return {bytes, flops(nonzeros), working_set, 8.0 * number(rows)};
   }
 
@@ -294,6 +308,7 @@ class Spmv : public Instance {
   const Communicator& comm_;
   Meter& meter_;
   Source source_;
+  bool shared_;  ///< columns
   DistributedCsr matrix_;
   Answer answer_;
   std::string overlap_;
@@ -357,6 +372,13 @@ Kernel spmv_in(const SpaceMaker& make_space) {
           "does the same with one stream per product (schemes of figure 12 of the report: a is "
           "split, b early_launch, c split_temporary)",
           {"none", "split", "split_temporary", "early_launch"}),
+      Parameter::one_of(
+          "columns", "stored",
+          "stored: 4 bytes per nonzero; shared: rows whose local columns have the same offsets "
+          "from "
+          "the row share one list of them (index compression), as rows of a stencil; in the host's "
+          "memory",
+          {"stored", "shared"}),
   };
   for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
   {
@@ -381,7 +403,9 @@ Kernel spmv_in(const SpaceMaker& make_space) {
   kernel.small.clear();
   for (const std::string overlap : {"none", "split", "split_temporary", "early_launch"}) {
     const CaseArguments small{"n=7", "repetitions=2", "steps=3", "overlap=" + overlap};
-    for (auto& one : small_in_memories(small, small, false)) {
+    auto on_device = small;
+    on_device.emplace_back("columns=stored");
+    for (auto& one : small_in_memories(small, on_device, false)) {
       const bool on_host = std::ranges::find(one, "memory=host") != one.end();
       if (overlap != "early_launch" || !on_host) kernel.small.push_back(std::move(one));
     }

@@ -68,9 +68,9 @@ def sweeps(kernel: str) -> bool:
     return bool(declared().get(kernel, {}).get("sweeps"))
 
 
-LATER = ("memory", *OF_A_DEVICE)
+LATER = ("memory", "columns", *OF_A_DEVICE)
 """LATER are parameters that kernels have got since, so that older records do not have them: these
-are of the host's memory."""
+are of the host's memory, and store a column per nonzero."""
 BOUND = "_bound"
 
 
