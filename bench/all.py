@@ -129,7 +129,7 @@ def _ratio(row: Mapping[str, str], first: str) -> tuple[str, str, float, str, bo
 
 
 LIMITS = "| figure | asked | measured | bound | what limits | next |"
-"""LIMITS is the head of a page's table of what is short of its target; it is written by hand."""
+"""LIMITS is the head of a page's table of targets above earlier results; it is written by hand."""
 
 
 def limits_of(name: str, text: str) -> list[str]:
@@ -172,7 +172,7 @@ def table() -> list[str]:
         "",
         "## Limits",
         "",
-        "Targets that are not met, with the bound and the reason.",
+        "Targets above earlier results, with the bound, and what limits.",
         "",
         f"| kernel {LIMITS}",
         "|---" * 7 + "|",

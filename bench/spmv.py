@@ -71,12 +71,12 @@ def peer_answer(peer: Path, ranks: int, matrix: str) -> dict[str, Any]:
     return answer
 
 
-def product(matrix: str, ranks: int, **params: str) -> dict[str, Any]:
+def product(matrix: str, ranks: int, **params: Any) -> dict[str, Any]:
     """One launch of spmv; its record."""
     return once("spmv", ranks=ranks, matrix=matrix, n=MATRICES[matrix][0], **params)
 
 
-def seconds(matrix: str, ranks: int, **params: str) -> Callable[[], float]:
+def seconds(matrix: str, ranks: int, **params: Any) -> Callable[[], float]:
     """A competitor: spmv, seconds of a product."""
     return lambda: median(product(matrix, ranks, **params)["times_s"])
 
