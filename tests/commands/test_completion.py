@@ -8,12 +8,13 @@ import pty
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from shlex import quote
 
 import pytest
 
-from haloscope.cli import COMMANDS, parse
+from haloscope.cli import COMMANDS, main, parse
 from haloscope.commands.completion import SHELLS, arguments_of, completed_by
 from haloscope.records import kernels
 from haloscope.study import file as study_file
@@ -53,10 +54,8 @@ def complete(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         pytest.skip(f"no {shell} in PATH: apt install {shell}")
     folder = tmp_path_factory.mktemp(shell)
     script = folder / f"haloscope.{shell}"
-    with script.open("w", encoding="utf-8") as file:
-        subprocess.run(
-            [shutil.which("haloscope") or "haloscope", "completion", shell], stdout=file, check=True
-        )
+    with script.open("w", encoding="utf-8") as file, redirect_stdout(file):
+        assert main(["completion", shell]) == 0
     here = folder / "here"
     for name in ("results/before", "results/after", "docs", "clusters"):
         (here / name).mkdir(parents=True)

@@ -24,7 +24,7 @@ SOURCE = "count_messages.cpp"
 """SOURCE is the file of the library, in the folder profiler."""
 _BUILD_LIMIT_S = 600.0
 _MOST = 1 << 24
-_FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
 _HEADERS = """#include <mpi.h>
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -40,7 +40,7 @@ def built(toolchain: Toolchain) -> Path:
     source = share("profiler") / SOURCE
     texts = [one.read_text(encoding="utf-8") for one in sorted(source.parent.glob("*.?pp"))]
     code = wrappers.code(header(toolchain))
-    facts = (toolchain.version, str(toolchain.mpicxx), build.wrapped_compiler(toolchain), *_FLAGS)
+    facts = (toolchain.version, str(toolchain.mpicxx), build.wrapped_compiler(toolchain), *FLAGS)
     text = "\0".join((*facts, code, *texts))
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     final = cache_path() / "profiler" / f"haloscope-{toolchain.name}-{digest}.so"
@@ -68,7 +68,7 @@ def header(toolchain: Toolchain) -> str:
 
 def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
     """What the library's compiler wrapper prints; UserError with its last lines where it fails."""
-    command = [str(toolchain.mpicxx), *_FLAGS, *words]
+    command = [str(toolchain.mpicxx), *FLAGS, *words]
     ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S, tail=tail)
     if (ended.code or ended.timed_out) and (full := build.full_disk(ended.output)):
         raise UserError(full)
