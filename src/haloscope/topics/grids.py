@@ -77,14 +77,7 @@ def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         "part not hidden by transforms. sent: by all processes per step."
     )
     return [
-        Table(
-            id="fft",
-            kind="fft",
-            title=context.title("Fourier transforms over pencils"),
-            columns=_FFT_COLUMNS,
-            rows=rows,
-            notes=notebook.notes(),
-        )
+        notebook.table("fft", context.title("Fourier transforms over pencils"), _FFT_COLUMNS, rows)
     ]
 
 
@@ -133,13 +126,8 @@ def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         "largest difference to the series solution of the cube, at nodes with x up to 1/2."
     )
     return [
-        Table(
-            id="heat",
-            kind="heat",
-            title=context.title("Heat conduction by finite elements"),
-            columns=_HEAT_COLUMNS,
-            rows=rows,
-            notes=notebook.notes(),
+        notebook.table(
+            "heat", context.title("Heat conduction by finite elements"), _HEAT_COLUMNS, rows
         )
     ]
 
@@ -184,18 +172,16 @@ def _table(part: Facet, context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
     size = part.settings["size"]
     rows = tuple(_sum_row(case, notebook, context) for case in part.cases)
-    return Table(
-        id="sum3d",
-        kind="sum3d",
-        title=context.title("Sum of two arrays", part.label or f"size = {size}"),
-        columns=(
+    return notebook.table(
+        "sum3d",
+        context.title("Sum of two arrays", part.label or f"size = {size}"),
+        (
             Column("topology", "topology", align="left"),
             Column("distribution", "distribution", align="left"),
             Column("elements", "elements per process", align="left"),
             Column("time_s", "time"),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
         stub=2,
     )
 

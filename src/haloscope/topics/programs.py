@@ -187,16 +187,14 @@ def _result_table(cases: Sequence[MeasuredCase], context: Context) -> Table:
         )
         for case in cases
     )
-    return Table(
-        id="results",
-        kind="results",
-        title=context.title(f"Results of {cases[0].kernel}"),
-        columns=(
+    return notebook.table(
+        "results",
+        context.title(f"Results of {cases[0].kernel}"),
+        (
             Column("case", "case", align="left"),
             *(Column(name, name.replace("_", " ")) for name in found),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
     )
 
 
@@ -239,16 +237,14 @@ def _point_table(part: Facet, context: Context) -> Table:
         )
         for bytes_ in sorted({bytes_ for _, bytes_ in at})
     )
-    return Table(
-        id="points",
-        kind="points",
-        title=context.title(f"{case.kernel} by size", part.label.removeprefix(case.kernel)),
-        columns=(
+    return notebook.table(
+        "points",
+        context.title(f"{case.kernel} by size", part.label.removeprefix(case.kernel)),
+        (
             Column("size_bytes" if case.size_unit == "B" else "size", "size", align="left"),
             *(column for operation in operations for column in _columns(operation, complete)),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
     )
 
 

@@ -85,17 +85,15 @@ def _cycles(part: Facet, context: Context) -> Table:
     notebook.note("per message: cycle time / 2 N, the number of consecutive messages.")
     if reason := no_ring(part.cases):
         notebook.note(f"No latency by level: {reason}.")
-    return Table(
-        id="ring",
-        kind="ring",
-        title=context.title("Time of a cycle around the ring", part.label),
-        columns=(
+    return notebook.table(
+        "ring",
+        context.title("Time of a cycle around the ring", part.label),
+        (
             Column("ranks", "processes N", align="left"),
             Column("cycle_s", "cycle"),
             Column("message_s", "a message"),
         ),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+        rows,
     )
 
 
@@ -132,18 +130,17 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
     if told and not any(known):
         notebook.note(f"Published of ORFEO ({published[0].paper}, formula 1): {listed(told)}.")
     return [
-        Table(
-            id="ring_latency",
-            kind="ring",
-            title=context.title("Latency of a message, fitted by level", part.label),
-            columns=(
+        notebook.table(
+            "ring",
+            context.title("Latency of a message, fitted by level", part.label),
+            (
                 Column("level", "level", align="left"),
                 Column("ranks", "processes", align="left"),
                 Column("latency_s", "latency Tₗ"),
                 Column("intercept_s", "intercept a"),
             ),
-            rows=rows,
-            notes=notebook.notes(),
+            rows,
+            id="ring_latency",
             stub=2,
         )
     ]

@@ -61,16 +61,7 @@ def spmv_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
             "split_temporary, simulated: messages progress in the background, so no thread "
             "waits for them. The only added cost is one addition."
         )
-    return [
-        Table(
-            id="spmv",
-            kind="spmv",
-            title=context.title("Sparse matrix times vector"),
-            columns=_COLUMNS,
-            rows=rows,
-            notes=notebook.notes(),
-        )
-    ]
+    return [notebook.table("spmv", context.title("Sparse matrix times vector"), _COLUMNS, rows)]
 
 
 def _waits_in_a_thread(case: MeasuredCase) -> bool:

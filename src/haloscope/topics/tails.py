@@ -158,11 +158,10 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
         "for the interval. last / median: highest percentile in the row / median."
     )
     return [
-        Table(
-            id="tails",
-            kind="tails",
-            title=context.title("Slow repetitions"),
-            columns=(
+        notebook.table(
+            "tails",
+            context.title("Slow repetitions"),
+            (
                 Column("case", "case", align="left"),
                 Column("what", "of", align="left"),
                 Column("repetitions", "repetitions"),
@@ -170,8 +169,7 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
                 *(Column(f"p{100 * share:.0f}_s", _name(share)) for share in SHARES),
                 Column("tail_over_median", "last / median"),
             ),
-            rows=rows,
-            notes=notebook.notes(),
+            rows,
             stub=2,
         )
     ]

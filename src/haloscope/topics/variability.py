@@ -97,13 +97,11 @@ def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
     for text in dict.fromkeys(text for case in own for text in _published(case.kernel, context)):
         notebook.note(text)
     return [
-        Table(
-            id="variability",
-            kind="variability",
-            title=context.title("Variability between launches"),
-            columns=_COLUMNS,
-            rows=tuple(_row(one, own) for one in found),
-            notes=notebook.notes(),
+        notebook.table(
+            "variability",
+            context.title("Variability between launches"),
+            _COLUMNS,
+            (_row(one, own) for one in found),
         )
     ]
 

@@ -62,11 +62,10 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
     where = f"from {few.ranks} to {many.processes} on one node"
     if last > 1:
         where = f"from {few.processes} on {count(first, 'node')} to {many.ranks} on {last}"
-    return Table(
-        id="collectives_growth",
-        kind="collectives",
-        title=context.title(f"Growth of collective operations {where}", label_),
-        columns=(
+    return notebook.table(
+        "collectives",
+        context.title(f"Growth of collective operations {where}", label_),
+        (
             Column("operation", "operation", align="left"),
             Column("size_bytes", "message"),
             Column("few_s", few.processes),
@@ -74,8 +73,8 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
             Column("times", "times as long"),
             Column("law", "nearest to", align="left"),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
+        id="collectives_growth",
         stub=2,
     )
 
@@ -102,16 +101,14 @@ def _table(part: Facet, context: Context) -> Table:
         if absent:
             notebook.note(f"Missing: {absent}.")
     notebook.note(f"Processes start together: {str(how).replace('_', ' ')}.")
-    return Table(
-        id="collectives",
-        kind="collectives",
-        title=context.title("Collective operations by message size", part.label),
-        columns=(
+    return notebook.table(
+        "collectives",
+        context.title("Collective operations by message size", part.label),
+        (
             Column("size_bytes", "message", align="left"),
             *(Column(f"{operation}_s", str(operation)) for operation in operations),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
     )
 
 
@@ -146,20 +143,17 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     )
     same = common([case.settings for case in shown])
     return [
-        Table(
-            id="halo_guideline",
-            kind="guidelines",
-            title=context.title(
-                "Halo exchange: neighbourhood collective and single messages", same
-            ),
-            columns=(
+        notebook.table(
+            "guidelines",
+            context.title("Halo exchange: neighbourhood collective and single messages", same),
+            (
                 Column("setting", "setting", align="left"),
                 Column("single_s", "MPI_Irecv and MPI_Isend"),
                 Column("collective_s", "MPI_Neighbor_alltoallw"),
                 *COLUMNS,
             ),
-            rows=rows,
-            notes=notebook.notes(),
+            rows,
+            id="halo_guideline",
         )
     ]
 
@@ -193,11 +187,10 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
             "operation's largest size."
         )
     return [
-        Table(
-            id="guidelines",
-            kind="guidelines",
-            title=context.title("Guidelines for collective operations"),
-            columns=(
+        notebook.table(
+            "guidelines",
+            context.title("Guidelines for collective operations"),
+            (
                 Column("setting", "setting", align="left"),
                 Column("guideline", "guideline", align="left"),
                 Column("sizes", "sizes"),
@@ -206,8 +199,7 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
                 Column("worst_bytes", "at"),
                 Column("p_value", "p"),
             ),
-            rows=tuple(_row(one, shown, cases) for one in told or found),
-            notes=notebook.notes(),
+            (_row(one, shown, cases) for one in told or found),
             stub=2,
         )
     ]

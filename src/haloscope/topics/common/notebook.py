@@ -9,8 +9,9 @@ out: never silently.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
@@ -29,7 +30,7 @@ from haloscope.quantities import (
     signed,
 )
 from haloscope.stats.estimates import Estimate
-from haloscope.topics.common.table import Cell, missing
+from haloscope.topics.common.table import Cell, Column, Table, missing
 from haloscope.topics.common.words import BECAME, RANGE, ratio_between
 from haloscope.topics.contrast.analysis import alike
 
@@ -157,6 +158,24 @@ class Notebook:
             marks += LAUNCHES_MISSING
         self._marks.update(marks)
         return marks
+
+    def table(
+        self,
+        kind: str,
+        title: str,
+        columns: Iterable[Column],
+        rows: Iterable[tuple[Cell, ...]],
+        *,
+        id: str = "",
+        stub: int = 1,
+        every: tuple[tuple[Cell, ...], ...] = (),
+        points: tuple[tuple[Mapping[str, Any], ...], ...] = (),
+    ) -> Table:
+        """A table of these cells, with their notes. id: its kind unless given."""
+        shown = tuple(rows)  # before the notes, which rows may add to
+        return Table(
+            id or kind, kind, title, tuple(columns), shown, self.notes(), stub, every=every
+        )
 
     def notes(self) -> tuple[str, ...]:
         """All notes, most important first."""

@@ -129,18 +129,16 @@ def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> l
             rows.append((*head, *cells(contrast, notebook)))
     explain([contrast for _, contrasts in compared for contrast in contrasts], notebook)
     return [
-        Table(
-            id=ways.setting,
-            kind=ways.setting,
-            title=context.title(ways.title, common([case.settings for case in shown])),
-            columns=(
+        notebook.table(
+            ways.setting,
+            context.title(ways.title, common([case.settings for case in shown])),
+            (
                 Column("setting", "setting", align="left"),
                 Column(ways.setting, ways.setting, align="left"),
                 Column("time_s", "wall time"),
                 *COLUMNS,
             ),
-            rows=tuple(rows),
-            notes=notebook.notes(),
+            rows,
             stub=2,
         )
     ]

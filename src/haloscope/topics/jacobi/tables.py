@@ -82,13 +82,11 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
             "Published: the report's own program on its own cluster, with 1200³ points per "
             "rank. This is a different program."
         )
-    return Table(
-        id="jacobi",
-        kind="jacobi",
-        title=context.title("Jacobi by ranks and grid", scaling.part.label),
-        columns=_columns(clock),
-        rows=rows,
-        notes=notebook.notes(),
+    return notebook.table(
+        "jacobi",
+        context.title("Jacobi by ranks and grid", scaling.part.label),
+        _columns(clock),
+        rows,
         stub=2,
     )
 

@@ -127,13 +127,12 @@ def _table(one: Map, context: Context, index: int) -> Table:
             choice = one.choices.get((load, tasks))
             cells += _cells(choice, notebook) if choice else [missing() for _ in keys]
         rows.append(tuple(cells))
-    return Table(
+    return notebook.table(
+        "characterization",
+        context.title("Few or many nodes, by data and tasks", named(one.part)),
+        columns,
+        rows,
         id=f"characterization-{index}",
-        kind="characterization",
-        title=context.title("Few or many nodes, by data and tasks", named(one.part)),
-        columns=tuple(columns),
-        rows=tuple(rows),
-        notes=notebook.notes(),
     )
 
 

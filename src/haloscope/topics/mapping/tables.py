@@ -88,13 +88,11 @@ def _mapping_table(part: Facet, found: Sequence[Spread], context: Context) -> Ta
         f"node: bind = {part.settings.get('bind')}."
     )
     _note_published(beside, [table for table, _ in said], notebook)
-    return Table(
-        id="mapping",
-        kind="mapping",
-        title=context.title("Tasks on few and many nodes", named(part)),
-        columns=columns[:kept],
-        rows=tuple(row[:kept] for row in rows),
-        notes=notebook.notes(),
+    return notebook.table(
+        "mapping",
+        context.title("Tasks on few and many nodes", named(part)),
+        columns[:kept],
+        (row[:kept] for row in rows),
         stub=2,
     )
 
@@ -223,18 +221,16 @@ def _one_node_ours(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
         for case in own
     )
     return [
-        Table(
-            id="one_node",
-            kind="one_node",
-            title=context.title("On one node"),
-            columns=(
+        notebook.table(
+            "one_node",
+            context.title("On one node"),
+            (
                 Column("kernel", "kernel", align="left"),
                 Column("tasks", "tasks", align="left"),
                 *([Column("setting", "setting", align="left")] if names else []),
                 Column("step_s", "step"),
             ),
-            rows=rows,
-            notes=notebook.notes(),
+            rows,
             stub=3 if names else 2,
         )
     ]
@@ -276,11 +272,10 @@ def _one_node_table(
             f"equivalent steps: published run time ({here}) / our time of a step. The paper "
             f"does not give the number of steps{but}."
         )
-    return Table(
-        id="one_node",
-        kind="one_node",
-        title=context.title("On one node"),
-        columns=(
+    return notebook.table(
+        "one_node",
+        context.title("On one node"),
+        (
             Column("program", "program", align="left"),
             Column("tasks", "tasks", align="left"),
             Column("kernel", "kernel", align="left"),
@@ -288,8 +283,7 @@ def _one_node_table(
             *(Column(f"{name.lower()}_s", name, "published run") for name in clusters),
             *([Column("steps", "equivalent steps")] if known else []),
         ),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+        rows,
         stub=3,
     )
 

@@ -34,13 +34,8 @@ def _weak_table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
         f"that were measured with these tasks; distributed: the most; {between}block "
         "mapping."
     )
-    return Table(
-        id="weak_scaling",
-        kind="weak_scaling",
-        title=context.title("Weak scaling, by tasks", named(part)),
-        columns=_columns(shown),
-        rows=rows,
-        notes=notebook.notes(),
+    return notebook.table(
+        "weak_scaling", context.title("Weak scaling, by tasks", named(part)), _columns(shown), rows
     )
 
 

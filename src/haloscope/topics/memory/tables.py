@@ -38,18 +38,16 @@ def _table(part: Facet, context: Context) -> Table:
         notebook.note(
             "level: smallest cache level that holds the working sets of all cores in use."
         )
-    return Table(
-        id="stream",
-        kind="stream",
-        title=context.title("Memory bandwidth by cores and working set", part.label),
-        columns=(
+    return notebook.table(
+        "stream",
+        context.title("Memory bandwidth by cores and working set", part.label),
+        (
             Column("cores", "cores", align="left"),
             Column("working_set_bytes", "working set", align="left"),
             Column("level", "level", align="left"),
             *(Column(f"{name}_bytes_per_s", name, "bandwidth") for name in operations),
         ),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+        rows,
         stub=3,
     )
 
@@ -132,13 +130,11 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
             "served part of the traffic, or the triad was disturbed."
         )
     return [
-        Table(
-            id="bandwidth",
-            kind="bandwidth",
-            title=context.title(f"Achieved {'and attainable ' if bounded else ''}bandwidth"),
-            columns=_COLUMNS[:shown],
-            rows=tuple(row[:shown] for row in rows),
-            notes=notebook.notes(),
+        notebook.table(
+            "bandwidth",
+            context.title(f"Achieved {'and attainable ' if bounded else ''}bandwidth"),
+            _COLUMNS[:shown],
+            (row[:shown] for row in rows),
         )
     ]
 

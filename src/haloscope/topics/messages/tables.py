@@ -62,13 +62,11 @@ def _pingpong_table(part: Facet, context: Context) -> Table:
         if timed
         else (speed_column, Column("messages_per_s", "messages"))
     )
-    return Table(
-        id="pingpong",
-        kind="pingpong",
-        title=context.title("Messages between two processes", part.label),
-        columns=(Column("size_bytes", "message", align="left"), *columns),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+    return notebook.table(
+        "pingpong",
+        context.title("Messages between two processes", part.label),
+        (Column("size_bytes", "message", align="left"), *columns),
+        rows,
     )
 
 
@@ -108,19 +106,17 @@ def _tables(part: Facet, context: Context) -> list[Table]:
 
 def _parameters(case: MeasuredCase, context: Context, name: str) -> Table:
     notebook = Notebook([case], context.all_cases)
-    return Table(
-        id="fits",
-        kind="fits",
-        title=context.title("Models of a message's time", name),
-        columns=(
+    return notebook.table(
+        "fits",
+        context.title("Models of a message's time", name),
+        (
             Column("model", "model", align="left"),
             Column("valid_bytes", "sizes", align="left"),
             Column("parameter", "parameter", align="left"),
             Column("value", "value"),
             Column("misfit", "misfit"),
         ),
-        rows=(*_rows(case, notebook), *_not_fitted(case, notebook)),
-        notes=notebook.notes(),
+        (*_rows(case, notebook), *_not_fitted(case, notebook)),
         stub=2,
     )
 
@@ -307,4 +303,4 @@ def _library_table(
 ) -> Table | None:
     if not rows:
         return None
-    return Table("libraries", "libraries", title, columns, rows, notebook.notes(), 2)
+    return notebook.table("libraries", title, columns, rows, stub=2)

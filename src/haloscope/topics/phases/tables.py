@@ -87,19 +87,18 @@ def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -
         "Model: node model with this machine's cluster file (haloscope calibrate); none "
         "for phases with communication. Both are of the slowest rank."
     )
-    return Table(
-        id="phases_model",
-        kind="phases",
-        title=context.title(f"Phases, measured and from the node model, {kernel}"),
-        columns=(
+    return notebook.table(
+        "phases",
+        context.title(f"Phases, measured and from the node model, {kernel}"),
+        (
             Column("case", "case", align="left"),
             Column("phase", "phase", align="left"),
             Column("measured_s", "measured"),
             Column("model_s", "model"),
             Column("ratio", "measured / model"),
         ),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+        rows,
+        id="phases_model",
         stub=2,
     )
 
@@ -117,17 +116,15 @@ def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context
 
     rows = tuple(row(case) for case in cases)
     notebook.note("Share of the total time: mean over ranks, median over launches.")
-    return Table(
-        id="phases",
-        kind="phases",
-        title=context.title(_called("Time by phase", cases, among)),
-        columns=(
+    return notebook.table(
+        "phases",
+        context.title(_called("Time by phase", cases, among)),
+        (
             Column("case", "case", align="left"),
             Column("time_s", "step"),
             *(Column(f"{name.replace(' ', '_')}_share", name, "share of a step") for name in names),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
     )
 
 
@@ -195,11 +192,10 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
     if any(len(one.ranks) > STRAGGLER_MOST for one in found):
         notebook.note(f"For each case: the {STRAGGLER_MOST} ranks with the longest computation.")
     return [
-        Table(
-            id="stragglers",
-            kind="stragglers",
-            title=context.title("Ranks that others wait for"),
-            columns=(
+        notebook.table(
+            "stragglers",
+            context.title("Ranks that others wait for"),
+            (
                 Column("case", "case", align="left"),
                 Column("waiting_share", "waiting"),
                 Column("rank", "rank"),
@@ -208,8 +204,7 @@ def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[T
                 Column("over_mean", "/ mean rank"),
                 Column("slowest_launches", "slowest in"),
             ),
-            rows=rows,
-            notes=notebook.notes(),
+            rows,
         )
     ]
 

@@ -117,16 +117,7 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
         notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
     _note_published(published[n], ours, notebook)
     title = "Clusters through the years" if n == form.n else "Clusters compared"
-    return [
-        Table(
-            id="clusters",
-            kind="clusters",
-            title=context.title(f"{title}, N = {n}"),
-            columns=form.columns(n),
-            rows=tuple(rows),
-            notes=notebook.notes(),
-        )
-    ]
+    return [notebook.table("clusters", context.title(f"{title}, N = {n}"), form.columns(n), rows)]
 
 
 def _note_published(

@@ -73,13 +73,8 @@ def _convergence_table(part: Facet, context: Context) -> Table:
             (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, told, strict=True)
         ]
     notebook.note("error ratio: error / error on a mesh twice as fine. Second order gives about 4.")
-    return Table(
-        id="convergence",
-        kind="convergence",
-        title=context.title("Convergence study", part.label),
-        columns=tuple(columns),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+    return notebook.table(
+        "convergence", context.title("Convergence study", part.label), columns, rows
     )
 
 
@@ -168,18 +163,16 @@ def _memory_table(part: Facet, context: Context) -> Table:
         "in use: VmRSS of all processes together. beyond, per process: in use, less the vectors, "
         "over the processes: what the program and its MPI library take in each."
     )
-    return Table(
-        id="memory_by_ranks",
-        kind="memory_by_ranks",
-        title=context.title("Memory by processes", part.label),
-        columns=(
+    return notebook.table(
+        "memory_by_ranks",
+        context.title("Memory by processes", part.label),
+        (
             *(Column("n", "N", align="left"), Column("ranks", "", align="left")),
             Column("memory_predicted_bytes", "vectors"),
             Column("memory_observed_bytes", "in use"),
             Column("memory_beyond_bytes", "beyond, per process"),
         ),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+        rows,
         stub=2,
     )
 
@@ -201,18 +194,16 @@ def _iteration_table(found: Paces, context: Context) -> Table:
     steps = {case.settings.get("s") for case in found.part.cases} - {None}
     if len(steps) == 1:
         notebook.note(f"sstep: with s = {steps.pop()} (haloscope describe poisson_cg).")
-    return Table(
-        id="iterations",
-        kind="iterations",
-        title=context.title("Iterations per second by variant", found.part.label),
-        columns=(
+    return notebook.table(
+        "iterations",
+        context.title("Iterations per second by variant", found.part.label),
+        (
             Column("ranks", "ranks", align="left"),
             *(Column(f"{name}_per_s", name, "iterations per second") for name in found.variants),
             Column("fastest", "fastest"),
             Column("fastest_over_textbook", "/ textbook"),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
     )
 
 
@@ -269,17 +260,15 @@ def _walltime_grid(part: Facet, n: int, context: Context) -> Table:
         for ppn in values(own, "ppn")
     ]
     heading = f"Wall time, N × N = {n} × {n}, system dimension {n * n:,}"
-    return Table(
-        id="walltime_grid",
-        kind="walltime_grid",
-        title=context.title(heading, part.label),
-        columns=(
+    return notebook.table(
+        "walltime_grid",
+        context.title(heading, part.label),
+        (
             Column("ppn", "", align="left"),
             *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
             *_node_times(nodes),
         ),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+        rows,
     )
 
 
@@ -329,17 +318,15 @@ def _hybrid_grid(
         for ppn in values(own, "ppn")
     ]
     heading = f"Wall time, {cores} {own[0].counted} per node, N × N = {n} × {n}"
-    return Table(
-        id="hybrid_grid",
-        kind="hybrid_grid",
-        title=context.title(heading, part.label),
-        columns=(
+    return notebook.table(
+        "hybrid_grid",
+        context.title(heading, part.label),
+        (
             Column("ppn", "processes", "per node", "left"),
             Column("threads", "threads each", "per node", "left"),
             *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
             *_node_times(nodes),
         ),
-        rows=tuple(rows),
-        notes=notebook.notes(),
+        rows,
         stub=2,
     )

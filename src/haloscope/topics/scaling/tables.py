@@ -87,17 +87,16 @@ def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context
     rows = tuple(row(one) for one in scaling.ladders)
     if key != "node_s":
         _note_references([scaling], notebook)
-    return Table(
-        id=f"scaling-{key}",
-        kind="scaling",
-        title=title,
-        columns=(
+    return notebook.table(
+        "scaling",
+        title,
+        (
             Column("n", "N", align="left"),
             Column("ppn", "processes per node"),
             *(Column(f"nodes_{k}_{key}", count(k, "node")) for k in nodes),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
+        id=f"scaling-{key}",
         stub=2,
     )
 
@@ -128,13 +127,12 @@ def _by_p(
         _note_exceptions(scaling, notebook)
     first = [Column("case", "case", align="left")] if named else []
     heads = (Column(f"p_{p}_{key}", f"p = {p}") for p in across)
-    return Table(
+    return notebook.table(
+        "scaling",
+        title,
+        (*first, Column("n", "N", align="left"), *heads),
+        rows,
         id=f"scaling-{key.removesuffix('_s')}",
-        kind="scaling",
-        title=title,
-        columns=(*first, Column("n", "N", align="left"), *heads),
-        rows=rows,
-        notes=notebook.notes(),
         stub=1 + len(first),
     )
 
@@ -209,11 +207,10 @@ def _table(found: Sequence[Law], context: Context) -> Table:
     for one in found:
         if one.law is None:
             notebook.note(f"{one.label}: no law: {one.reason}.")
-    return Table(
-        id="scaling_law_sizes" if found[0].over_sizes else "scaling_law",
-        kind="scaling_law",
-        title=context.title(f"Time by {x}, fitted law"),
-        columns=(
+    return notebook.table(
+        "scaling_law",
+        context.title(f"Time by {x}, fitted law"),
+        (
             Column("mesh", "cases" if found[0].over_sizes else "mesh", align="left"),
             Column("law", f"T({x})", align="left"),
             Column("constant_s", "c"),
@@ -221,8 +218,8 @@ def _table(found: Sequence[Law], context: Context) -> Table:
             Column("left_out", "left out"),
             Column("residual", "fitted"),
         ),
-        rows=tuple(_row(one, one.law) for one in found if one.law is not None),
-        notes=notebook.notes(),
+        (_row(one, one.law) for one in found if one.law is not None),
+        id="scaling_law_sizes" if found[0].over_sizes else "scaling_law",
         points=tuple(tuple(_points(one)) for one in found if one.law is not None),
     )
 

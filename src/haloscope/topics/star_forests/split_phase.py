@@ -50,11 +50,10 @@ def _table(part: Facet, context: Context) -> Table:
     rows = tuple(_rows(case, model, notebook))
     for text in _notes(case, model, context):
         notebook.note(text)
-    return Table(
-        id="split_phase",
-        kind="split_phase",
-        title=context.title(f"Parts of an operation, {case.kernel}", part.label),
-        columns=(
+    return notebook.table(
+        "split_phase",
+        context.title(f"Parts of an operation, {case.kernel}", part.label),
+        (
             Column("remote_bytes", "sent", align="left"),
             Column("whole_s", "whole"),
             *(Column(f"{name}_s", title, _EACH) for name, (title, _) in _parts_of(model).items()),
@@ -65,8 +64,7 @@ def _table(part: Facet, context: Context) -> Table:
             ),
             Column("longest", "longest part", align="left"),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
     )
 
 

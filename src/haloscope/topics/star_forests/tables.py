@@ -75,17 +75,15 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
         notebook.note(about_published(cases))
     if adds:
         notebook.note("added: sf_pingpong - pingpong, each the median over its own launches.")
-    return Table(
-        id="sf_latency",
-        kind="sf_latency",
-        title=context.title("One-way latency of star forests", *_where(cases[0])),
-        columns=(
+    return notebook.table(
+        "sf_latency",
+        context.title("One-way latency of star forests", *_where(cases[0])),
+        (
             Column("size_bytes", "message", align="left"),
             *(Column(f"{name.replace(', ', '_')}_s", name) for name in by_name),
             *([Column("added_s", "added")] * adds),
         ),
-        rows=rows,
-        notes=notebook.notes(),
+        rows,
     )
 
 
@@ -152,11 +150,10 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
     )
     if matched or others:
         notebook.note(about_published(cases))
-    return Table(
-        id="sf_grid",
-        kind="sf_grid",
-        title=context.title("One-way latency of grid halos by a star forest"),
-        columns=(
+    return notebook.table(
+        "sf_grid",
+        context.title("One-way latency of grid halos by a star forest"),
+        (
             Column("n", "n", align="left"),
             *(
                 Column(f"latency_s_{index}", part.label or clock(part.cases))
@@ -164,11 +161,10 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
             ),
             *(Column(f"published_s_{index}", title) for index, (title, _) in enumerate(others)),
         ),
-        rows=tuple(
+        (
             (label(str(n), n), *cells, *(column.get(n, missing()) for _, column in others))
             for n, cells in measured.items()
         ),
-        notes=notebook.notes(),
     )
 
 
@@ -204,11 +200,10 @@ def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
             "published assumptions."
         )
     return [
-        Table(
-            id="launches",
-            kind="launches",
-            title=context.title("Consecutive device kernels"),
-            columns=(
+        notebook.table(
+            "launches",
+            context.title("Consecutive device kernels"),
+            (
                 Column("case", "case", align="left"),
                 Column("kernels", "device kernels"),
                 Column("first_bytes", "bytes of the first"),
@@ -216,8 +211,7 @@ def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
                 *(Column(f"{way}_s", way) for way in WAYS),
                 Column("added_s", "added"),
             ),
-            rows=rows,
-            notes=notebook.notes(),
+            rows,
         )
     ]
 
