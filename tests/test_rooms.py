@@ -92,8 +92,7 @@ LATE = {
     "advice/counted_bytes.py": "chszlablib",
     "advice/measuring.py": "haloscope.advice",
     "batch/script.py": "jinja2 jinja2.sandbox",
-    "clusters/allocation.py": "haloscope.clusters.others",
-    "clusters/occupied.py": "numpy",
+    "clusters/occupied.py": "haloscope.clusters.others numpy",
     "commands/advise.py": "haloscope.commands.advice_page haloscope.commands.traffic_advice",
     "cli.py": "haloscope.host",
     "commands/history.py": "haloscope.commands.history_page",
@@ -109,7 +108,7 @@ LATE = {
     "run/matrix_market.py": "numpy scipy.io scipy.sparse",
     "stats/allocations.py": "scipy.special",
     "stats/change_points.py": "ruptures",
-    "stats/student.py": "scipy.special",
+    "stats/estimates.py": "scipy.special",
     "stats/two_samples.py": "scipy.stats",
     "toolchains/build.py": "cmake ninja",
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from haloscope.analysis.predictions import RELATIVE, WALL_TIME, PredictedCell
 from haloscope.analysis.statements import Scored, counts, scored
-from haloscope.papers.exact import exact_times
-from haloscope.papers.tables import load
+from haloscope.papers.tables import exact_times, load
 from haloscope.report import statements as tables
 
 TARA = "hpcf-2010-6"

@@ -8,7 +8,7 @@ from cluster_files import described, emptied
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
-from haloscope.clusters.allocation import allocated, allocations
+from haloscope.clusters.occupied import allocated, allocations
 from haloscope.study.case import ALLOCATIONS, Case, Layout
 
 

@@ -12,8 +12,7 @@ from cluster_files import described, emptied, quantity, untapered
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
-from haloscope.clusters.allocation import allocated
-from haloscope.clusters.occupied import Occupied, OtherJob, left, told
+from haloscope.clusters.occupied import Occupied, OtherJob, allocated, left, told
 from haloscope.clusters.schema import Cluster, Others
 from haloscope.study.case import Case, Layout
 

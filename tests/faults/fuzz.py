@@ -50,8 +50,8 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main as haloscope
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
+from haloscope.clusters.gpus import sockets_of_ranks
 from haloscope.clusters.schema import missing_for_simulation
-from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.errors import UserError
 from haloscope.papers import file as papers
 from haloscope.paths import share

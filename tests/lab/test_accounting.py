@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 from lab_jobs import LIMIT, PATIENCE_S, controller_ended
 
-from haloscope.batch.job_state import JobState
+from haloscope.batch.scheduler import JobState
 from haloscope.batch.slurm import Slurm
 from haloscope.lab import cages, cluster
 from haloscope.lab.cluster import RunningLab

@@ -9,9 +9,8 @@ from model_data import SIZES, holds, launches
 
 from haloscope.models import hockney, piecewise_hockney, ring
 from haloscope.models.intervals import Intervals, bandwidth, bootstrapped, inverted, student
-from haloscope.models.line import fit_lines
 from haloscope.models.model import Model, Residuals
-from haloscope.models.sweep import Sweep, sweep
+from haloscope.models.sweep import Sweep, fit_lines, sweep
 from haloscope.stats.estimates import Estimate
 
 

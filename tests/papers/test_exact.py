@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.papers.exact import exact_times
-from haloscope.papers.tables import load
+from haloscope.papers.tables import exact_times, load
 
 TARA = load("hpcf-2010-6")
 

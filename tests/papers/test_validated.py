@@ -9,7 +9,7 @@ import pytest
 
 from haloscope.papers import tables as papers
 from haloscope.papers import validated as validated_module
-from haloscope.papers.exact import exact_times
+from haloscope.papers.tables import exact_times
 from haloscope.papers.validated import FILE, text_of, validated, validated_cells
 from haloscope.paths import share
 

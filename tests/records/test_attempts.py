@@ -12,9 +12,8 @@ import pytest
 from recorded import changed, pingpong, poisson, quick
 
 from haloscope.records.attempts import Attempt, attempts, attempts_of
-from haloscope.records.log import append, read
+from haloscope.records.log import Sharing, append, read
 from haloscope.records.record import Record
-from haloscope.records.sharing import Sharing
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recorded import poisson, quick, write_folder
 
-from haloscope.records.log import read
-from haloscope.records.sharing import Sharing
+from haloscope.records.log import Sharing, read
 
 VALUES = st.recursive(
     st.none()

@@ -18,9 +18,9 @@ from haloscope.analysis.context import Context
 from haloscope.papers.validated import validated_cells
 from haloscope.report.draw.figures import BAND, canvas_of, draw_all, plain
 from haloscope.report.draw.gantt import draw_gantt
-from haloscope.report.draw.series_styles import series_styles
+from haloscope.report.draw.palette import series_styles
 from haloscope.study import kinds
-from haloscope.study.wishes import Options
+from haloscope.study.kinds import Options
 from haloscope.topics import figures
 from haloscope.topics.common import figure as figure_model
 from haloscope.topics.common.figure import (

@@ -16,8 +16,8 @@ from rich.console import Console
 from test_submission import Queue, a_case, lacking, of
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import GONE, JobState
 from haloscope.batch.jobs import Batch
+from haloscope.batch.scheduler import GONE, JobState
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.run import following

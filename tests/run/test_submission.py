@@ -14,8 +14,8 @@ from lab_jobs import QUIET
 from recorded import poisson
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import GONE, JobState
 from haloscope.batch.jobs import Batch
+from haloscope.batch.scheduler import GONE, JobState
 from haloscope.batch.slurm import Slurm
 from haloscope.cli import main
 from haloscope.errors import UserError

@@ -12,7 +12,7 @@ from recorded import MACHINE, Raw, cases, poisson
 from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
-from haloscope.study.wishes import Options
+from haloscope.study.kinds import Options
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Figure, Lines
 from haloscope.topics.common.table import Table

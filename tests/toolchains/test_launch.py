@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.toolchains import launchers, library, srun_inputs
+from haloscope.toolchains import launch, launchers, library
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.launchers import Launcher
@@ -588,17 +588,17 @@ def test_each_variable_that_srun_reads_is_kept_or_removed_for_a_reason() -> None
     )
     known = {*(f"SLURM_{name}" for name in SRUN_READS.split()), *others}
 
-    assert known <= {*srun_inputs.KEPT, *srun_inputs.REMOVED}
-    assert not {*srun_inputs.KEPT} & {*srun_inputs.REMOVED}
-    assert not any(map(srun_inputs.is_removed, srun_inputs.KEPT))
-    assert all({**srun_inputs.KEPT, **srun_inputs.REMOVED}.values())
+    assert known <= {*launch.KEPT, *launch.REMOVED}
+    assert not {*launch.KEPT} & {*launch.REMOVED}
+    assert not any(map(launch.is_removed, launch.KEPT))
+    assert all({**launch.KEPT, **launch.REMOVED}.values())
 
 
 @pytest.mark.parametrize("launcher", ["srun-pmix", "openmpi", "mpich", "impi"])
 def test_a_launch_gets_of_srun_s_variables_those_that_are_kept(launcher: str) -> None:
     toolchain = replace(of("openmpi"), mpirun=Path("srun"), launcher=launcher)
-    outer = {"SLURM_JOB_ID": "7", **dict.fromkeys({**srun_inputs.KEPT, **srun_inputs.REMOVED}, "1")}
+    outer = {"SLURM_JOB_ID": "7", **dict.fromkeys({**launch.KEPT, **launch.REMOVED}, "1")}
 
     env = launch_command(toolchain, TWO, ["prog"], outer)[1]
 
-    assert {name for name in outer if name in env} == {*srun_inputs.KEPT}
+    assert {name for name in outer if name in env} == {*launch.KEPT}

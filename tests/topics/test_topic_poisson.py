@@ -14,7 +14,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Verdict
 from haloscope.papers import tables as papers
 from haloscope.topics.contrast import findings as contrast
-from haloscope.topics.poisson import accuracy, variants
+from haloscope.topics.poisson import accuracy
 from haloscope.topics.poisson import findings as topic
 
 THREE = [1.0, 1.5, 3.0]
@@ -410,13 +410,13 @@ def by_ranks(**changes: Any) -> list[Raw]:
 
 def test_what_is_found_by_ranks_is_not_found_again_over_settings() -> None:
     assert found(contrast.variants, by_ranks()) == []
-    assert found(variants.variants_by_ranks, by_ranks())
+    assert found(topic.variants_by_ranks, by_ranks())
 
 
 def test_a_simulated_lead_over_others_has_its_error() -> None:
     leads = [
         part.ratio
-        for one in found(variants.variants_by_ranks, by_ranks(**SIMULATED))
+        for one in found(topic.variants_by_ranks, by_ranks(**SIMULATED))
         for part in one.parts
         if part.ratio and part.verdict is Verdict.FASTER
     ]
@@ -432,8 +432,8 @@ def test_simulated_times_near_a_step_of_the_model_are_a_caveat() -> None:
     simulated = by_ranks(**SIMULATED)
     textbook = [raw for raw in simulated if raw["params"]["variant"] == "textbook"]
     alone = [raw for raw in simulated if raw["layout"]["ranks"] == 1]
-    assert near(variants.variants_by_ranks, simulated)
-    assert not near(variants.variants_by_ranks, by_ranks())
+    assert near(topic.variants_by_ranks, simulated)
+    assert not near(topic.variants_by_ranks, by_ranks())
     assert near(topic.speedup, textbook)
     assert near(contrast.variants, alone)
 
@@ -447,7 +447,7 @@ def test_of_many_meshes_the_largest_is_raced_by_ranks() -> None:
             for variant in ("textbook", "fused")
             for one in solves([1.0, 1.1], n, ranks=ranks, variant=variant)
         ]
-        return {one.common["n"] for one in found(variants.variants_by_ranks, raws)}
+        return {one.common["n"] for one in found(topic.variants_by_ranks, raws)}
 
     assert meshes(64, 128, 256) == {256}
     assert meshes(64, 128) == {64, 128}
@@ -473,7 +473,7 @@ def test_variants_that_share_the_first_place_stand_before_those_behind() -> None
     seconds = {"textbook": 3.0, "fused": 1.0, "sstep": 1.0, "pipelined": 2.0}
     raws = [r for p in (1, 2) for name, time_s in seconds.items() for r in solved(name, p, time_s)]
 
-    pace, _ = found(variants.variants_by_ranks, raws)
+    pace, _ = found(topic.variants_by_ranks, raws)
 
     (part,) = pace.parts
     assert {str(each["variant"]) for each in (part.subject, *part.also)} == {"fused", "sstep"}
@@ -493,7 +493,7 @@ def test_the_fastest_variant_is_named_from_how_many_ranks_on() -> None:
         *(raw for variant in ("textbook", "fused") for raw in solved(variant, 32, 0.5)),
     ]
 
-    pace, spent = found(variants.variants_by_ranks, raws)
+    pace, spent = found(topic.variants_by_ranks, raws)
 
     assert {part.at: part.subject["variant"] for part in pace.parts if not part.also} == {
         (1, 2): "fused",
@@ -516,8 +516,8 @@ def test_one_number_of_ranks_or_several_layouts_of_each_show_no_change_with_rank
         for raw in solved(variant, ranks, time)
     ]  # fmt: skip
 
-    assert found(variants.variants_by_ranks, alone) == []
-    assert found(variants.variants_by_ranks, several) == []
+    assert found(topic.variants_by_ranks, alone) == []
+    assert found(topic.variants_by_ranks, several) == []
 
 
 def serial(raws: list[Raw]) -> Finding:

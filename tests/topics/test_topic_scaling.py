@@ -12,8 +12,7 @@ from recorded import Raw, fft, poisson, record
 from haloscope.findings.finding import Prominence, Verdict
 from haloscope.findings.sentences import sentence
 from haloscope.quantities import within
-from haloscope.topics.scaling.findings import strong
-from haloscope.topics.scaling.layouts import layouts
+from haloscope.topics.scaling.findings import layouts, strong
 
 WORK = {"bytes": 1e9, "flops": 2e9, "messages": 0}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.bands import ErrorBand, Subject, known
-from haloscope.analysis.fronts import front
+from haloscope.analysis.races import front
 from haloscope.stats.estimates import Estimate
 
 if TYPE_CHECKING:

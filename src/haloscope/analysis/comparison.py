@@ -15,7 +15,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.fits import exchanges, loggp_by_launch
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import loggp
-from haloscope.models.round_trip import ONE_WAY
+from haloscope.models.sweep import ONE_WAY
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale
 from haloscope.records.points import point_name
 from haloscope.stats.allocations import compare_over

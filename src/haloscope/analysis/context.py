@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.published import Library
+from haloscope.study.kinds import Options
 from haloscope.study.settings import describe, varying
-from haloscope.study.wishes import Options
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper

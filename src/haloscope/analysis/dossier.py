@@ -19,9 +19,9 @@ from haloscope.records.folder import ResultFolder
 from haloscope.records.log import latest, no_records, read
 from haloscope.records.record import Record
 from haloscope.study.file import read as read_study
+from haloscope.study.kinds import Options, Wish
 from haloscope.study.schema import Element
 from haloscope.study.settings import settings_of
-from haloscope.study.wishes import Options, Wish
 
 
 @dataclass(frozen=True)

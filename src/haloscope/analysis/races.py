@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -80,3 +80,17 @@ def _by_time(field: Mapping[Name, Measure]) -> Sequence[Name]:
         return time.value
 
     return sorted(field, key=seconds)
+
+
+One = TypeVar("One")
+
+
+def front(
+    choices: Sequence[One], time: Callable[[One], float], cost: Callable[[One], float]
+) -> list[One]:
+    """The Pareto front, from the fastest to the cheapest; of equal ones the first."""
+    found: list[One] = []
+    for one in sorted(choices, key=lambda choice: (time(choice), cost(choice))):
+        if not found or cost(one) < cost(found[-1]):
+            found.append(one)
+    return found

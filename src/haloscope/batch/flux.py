@@ -11,8 +11,7 @@ from typing import ClassVar
 from haloscope.batch import asking
 from haloscope.batch.allocation import Allocation, names_of
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import GONE, JobState
-from haloscope.batch.scheduler import JobAsked, asked_by_site, of_folder, own_name
+from haloscope.batch.scheduler import GONE, JobAsked, JobState, asked_by_site, of_folder, own_name
 from haloscope.batch.slurm import rows
 from haloscope.errors import UserError
 from haloscope.sites.schema import BatchSite

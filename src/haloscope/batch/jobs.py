@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import AT_WORK, LEAVING, JobState
-from haloscope.batch.scheduler import Scheduler
+from haloscope.batch.scheduler import AT_WORK, LEAVING, JobState, Scheduler
 from haloscope.batch.slurm import line_that_says_it
 from haloscope.errors import Problem, UserError
 

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 from haloscope.batch import asking
 from haloscope.batch.allocation import INSIDE, Allocation, of_lines
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import GONE, JobState
-from haloscope.batch.scheduler import JobAsked, asked_by_site, of_folder, own_name
+from haloscope.batch.scheduler import GONE, JobAsked, JobState, asked_by_site, of_folder, own_name
 from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 

@@ -13,8 +13,7 @@ from typing import ClassVar
 from haloscope.batch import asking
 from haloscope.batch.allocation import INSIDE, Allocation, names_of
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import GONE, JobState
-from haloscope.batch.scheduler import JobAsked, asked_by_site, warning_s
+from haloscope.batch.scheduler import GONE, JobAsked, JobState, asked_by_site, warning_s
 from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from haloscope.clusters import defaults, gpus
-from haloscope.clusters.allocation import allocated
-from haloscope.clusters.gpus import ENVELOPE_BYTES
-from haloscope.clusters.occupied import OtherJob, left
+from haloscope.clusters.gpus import ENVELOPE_BYTES, sockets_of_ranks
+from haloscope.clusters.occupied import OtherJob, allocated, left
 from haloscope.clusters.schema import (
     Cluster,
     Messages,
@@ -28,7 +27,6 @@ from haloscope.clusters.schema import (
     within_node,
     within_socket,
 )
-from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.clusters.slowest import expected_slowest, unbound
 from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.study.case import Case, Layout, node_bind, ranks_sharing_a_gpu

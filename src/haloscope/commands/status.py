@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import JobState
+from haloscope.batch.scheduler import JobState
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.paths import in_a_shell

@@ -18,9 +18,8 @@ import numpy.typing as npt
 
 from haloscope.models import intervals as intervals_of
 from haloscope.models.intervals import Intervals, bootstrapped, student
-from haloscope.models.line import fit_lines
 from haloscope.models.model import FittedParameter, Residuals
-from haloscope.models.sweep import Array, Sweep
+from haloscope.models.sweep import Array, Sweep, fit_lines
 from haloscope.quantities import rate, seconds, size
 from haloscope.stats.estimates import Estimate, mean_interval
 

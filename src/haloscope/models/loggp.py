@@ -34,10 +34,8 @@ import numpy as np
 import numpy.typing as npt
 
 from haloscope.models.intervals import Intervals, bootstrapped
-from haloscope.models.line import fit_lines
 from haloscope.models.model import FittedParameter, Residuals
-from haloscope.models.round_trip import ONE_WAY
-from haloscope.models.sweep import Array
+from haloscope.models.sweep import ONE_WAY, Array, fit_lines
 from haloscope.quantities import seconds, size
 from haloscope.stats.estimates import Estimate
 

@@ -33,9 +33,8 @@ import numpy as np
 import numpy.typing as npt
 
 from haloscope.models.intervals import RESOLUTION, Intervals, bandwidth, bootstrapped, student
-from haloscope.models.line import Line, fit_lines
 from haloscope.models.model import FittedParameter, Residuals
-from haloscope.models.sweep import Array, Sweep
+from haloscope.models.sweep import Array, Line, Sweep, fit_lines
 from haloscope.quantities import seconds, size
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL

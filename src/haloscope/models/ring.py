@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from haloscope.models.intervals import Intervals, bootstrapped, student
-from haloscope.models.line import fit_lines
 from haloscope.models.model import FittedParameter, Residuals
-from haloscope.models.sweep import Array, Sweep
+from haloscope.models.sweep import Array, Sweep, fit_lines
 from haloscope.quantities import seconds
 from haloscope.stats.estimates import Estimate
 

@@ -45,8 +45,7 @@ import numpy.typing as npt
 from haloscope.models import piecewise_hockney
 from haloscope.models.intervals import RESOLUTION, Intervals, bootstrapped
 from haloscope.models.model import FittedParameter, Residuals
-from haloscope.models.round_trip import ONE_WAY
-from haloscope.models.sweep import Array, sweep
+from haloscope.models.sweep import ONE_WAY, Array, sweep
 from haloscope.stats.estimates import Estimate
 
 MESSAGES = "messages"

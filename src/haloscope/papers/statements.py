@@ -35,8 +35,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from haloscope.errors import Problem, UserError, dotted, nearest
-from haloscope.papers.exact import exact_times
-from haloscope.papers.tables import PaperTable, PublishedColumn, PublishedValue, load
+from haloscope.papers.tables import PaperTable, PublishedColumn, PublishedValue, exact_times, load
 from haloscope.paths import share
 
 MEASURES = (

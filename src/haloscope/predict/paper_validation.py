@@ -19,8 +19,7 @@ from haloscope.clusters.schema import NodeSpread, Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
-from haloscope.papers.exact import ExactTime, exact_times
-from haloscope.papers.tables import PaperTable, PublishedValue
+from haloscope.papers.tables import ExactTime, PaperTable, PublishedValue, exact_times
 from haloscope.predict import gpu_tables, mapping_tables
 from haloscope.predict.naive import with_guesses
 from haloscope.predict.unpredicted import Unpredicted

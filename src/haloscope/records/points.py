@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from haloscope.quantities import size
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
 
 PointKey = tuple[str | None, int]
 
@@ -30,3 +34,26 @@ def size_in(number: int, unit: str) -> str:
 def size_unit(raw: Mapping[str, Any]) -> str:
     """The unit of a record's sizes: bytes, unless its external program has another one."""
     return str((raw.get("program") or {}).get("size_unit", "B"))
+
+
+TIMES = 10
+
+
+def most_apart(record: Record) -> tuple[float, str]:
+    """The longest over the shortest repetition, and where: the most of a sweep's points."""
+    return max(_ratios(record), default=(1.0, ""))
+
+
+def is_of_several(record: Record) -> bool:
+    """Whether an external program's times are so far apart that they are of several things."""
+    return record.program is not None and most_apart(record)[0] >= TIMES
+
+
+def _ratios(record: Record) -> Iterator[tuple[float, str]]:
+    if not record.points and record.times_s:
+        yield max(record.times_s) / min(record.times_s), ""
+    for point in record.points:
+        yield (
+            max(point["times_s"]) / min(point["times_s"]),
+            point_name(point_key(point), size_unit(record.raw)),
+        )

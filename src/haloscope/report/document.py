@@ -22,8 +22,8 @@ from haloscope.quantities import count, listed
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.report.section import Section, _numbers
 from haloscope.study import kinds
+from haloscope.study.kinds import Wish
 from haloscope.study.settings import Settings
-from haloscope.study.wishes import Wish
 from haloscope.topics import figures, findings, tables
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.making import warning

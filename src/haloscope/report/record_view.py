@@ -28,9 +28,15 @@ from haloscope.quantities import (
     seconds,
     size,
 )
-from haloscope.records.points import point_key, point_name, size_in, size_unit
+from haloscope.records.points import (
+    is_of_several,
+    most_apart,
+    point_key,
+    point_name,
+    size_in,
+    size_unit,
+)
 from haloscope.records.record import Record
-from haloscope.records.scatter import is_of_several, most_apart
 from haloscope.study.case import thread_bind_of
 from haloscope.toolchains.tuning import in_words
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import CANCELLED, GONE, JobState
+from haloscope.batch.scheduler import CANCELLED, GONE, JobState
 from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell
 from haloscope.records import strict_json

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 from haloscope.clusters import copies, doubts, schema
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters.allocation import allocations
+from haloscope.clusters.occupied import allocations
 from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from haloscope.batch.job_state import AT_WORK, LEAVING, JobState
+from haloscope.batch.scheduler import AT_WORK, LEAVING, JobState
 from haloscope.errors import UserError
 from haloscope.quantities import count
 from haloscope.records import strict_json

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.job_state import CANCELLED, GONE, JobState
 from haloscope.batch.jobs import Batch
-from haloscope.batch.scheduler import JobAsked, warning_s
+from haloscope.batch.scheduler import CANCELLED, GONE, JobAsked, JobState, warning_s
 from haloscope.batch.script import MOST_MINUTES, script
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch

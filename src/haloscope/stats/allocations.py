@@ -20,8 +20,7 @@ from math import exp, log, pi, sqrt
 from statistics import fmean, median, stdev, variance
 from typing import Literal
 
-from haloscope.stats.estimates import Estimate, finite, typical
-from haloscope.stats.student import factor, geometric_mean
+from haloscope.stats.estimates import Estimate, factor, finite, geometric_mean, typical
 from haloscope.stats.two_samples import Comparison, compare
 
 Grouped = Mapping[str, Sequence[float]]

@@ -13,13 +13,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import comb, inf, sqrt
-from statistics import NormalDist
+from math import comb, exp, inf, log, sqrt
+from statistics import NormalDist, fmean, stdev
 
 import numpy as np
 import numpy.typing as npt
 
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+
+
+def factor(confidence: float, freedom: float) -> float:
+    """Student's quantile for a two-sided interval."""
+    from scipy.special import stdtrit  # here: a campaign of one allocation starts without it
+
+    return float(stdtrit(freedom, 0.5 + confidence / 2))
+
+
+def geometric_mean(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
+    """exp of the mean of logarithms, and of the ends of its interval: mean +- t(m - 1) S / sqrt(m).
+
+    S is the standard deviation of the logarithms. ValueError for fewer than two values, and for
+    what is not above 0.
+    """
+    logs = [log(value) for value in values]
+    middle = fmean(logs)
+    half = factor(confidence, len(logs) - 1) * stdev(logs) / sqrt(len(logs))
+    return exp(middle), exp(middle - half), exp(middle + half)
+
 
 Array = npt.NDArray[np.float64]
 

@@ -23,9 +23,8 @@ from math import ceil
 
 import numpy as np
 
-from haloscope.stats.estimates import Estimate, finite
+from haloscope.stats.estimates import Estimate, finite, geometric_mean
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
-from haloscope.stats.student import geometric_mean
 
 BEYOND = 5
 """BEYOND is the least number of repetitions that must lie beyond a percentile, because of fewer the

@@ -8,8 +8,30 @@ all kinds in this order.
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a study's [[tables]] or [[figures]] table asks for besides the kind.
+
+    where:     settings to keep, each a value or a list of values: { n = [1024] }.
+    title:     in place of the title that the kind gives.
+    published: the id of the published table to set beside ours, where several would do.
+    """
+
+    where: Mapping[str, object] = field(default_factory=dict)
+    title: str | None = None
+    published: str | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One [[tables]] or [[figures]] table of a study: a kind and its options."""
+
+    kind: str
+    options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,9 @@ from haloscope.topics.mapping import findings as mapping
 from haloscope.topics.memory import findings as memory
 from haloscope.topics.messages import findings as messages
 from haloscope.topics.phases import findings as phases
-from haloscope.topics.poisson import accuracy, variants
+from haloscope.topics.poisson import accuracy
 from haloscope.topics.poisson import findings as poisson
 from haloscope.topics.scaling import findings as scaling
-from haloscope.topics.scaling import layouts as scaling_layouts
 from haloscope.topics.star_forests import findings as star_forests
 
 KEY_FIGURES = 4
@@ -60,7 +59,7 @@ TOPICS = (
     Topic(accuracy.order),
     Topic(memory.solver, ("bandwidth",)),
     Topic(contrast.variants),
-    Topic(variants.variants_by_ranks, ("iterations",)),
+    Topic(poisson.variants_by_ranks, ("iterations",)),
     Topic(poisson.per_node, ("walltime_grid",)),
     Topic(poisson.speedup, ("walltime_grid", "scaling")),
     Topic(poisson.turns, ("scaling",)),
@@ -72,7 +71,7 @@ TOPICS = (
     Topic(contrast.ways, ("exchange", "overlap", "operator", "bind", "fft", "heat")),
     Topic(contrast.published, ("exchange",)),
     Topic(scaling.strong, ("scaling", "summary")),
-    Topic(scaling_layouts.layouts, ("summary",)),
+    Topic(scaling.layouts, ("summary",)),
     Topic(phases.heat, ("heat",)),
     Topic(poisson.layouts, ("hybrid_grid",)),
     Topic(grids.transforms, ("fft",)),

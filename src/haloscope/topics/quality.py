@@ -31,8 +31,7 @@ from haloscope.host.cpulist import parse_cpu_list
 from haloscope.papers.validated import Validated, validated
 from haloscope.papers.validated import called as named
 from haloscope.quantities import count, listed, rate, seconds
-from haloscope.records.points import point_key, point_name
-from haloscope.records.scatter import is_of_several, most_apart
+from haloscope.records.points import is_of_several, most_apart, point_key, point_name
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.making import warning
 from haloscope.topics.memory.analysis import memory_triads, step_near

@@ -28,10 +28,17 @@ from matplotlib.ticker import (
 from haloscope.quantities import signed
 from haloscope.report.draw.bars import WIDTH_IN, bars, surface
 from haloscope.report.draw.gantt import draw_gantt
-from haloscope.report.draw.palette import GRID, INK, MUTED, SERIES, dark_style
+from haloscope.report.draw.palette import (
+    GRID,
+    INK,
+    MUTED,
+    SERIES,
+    dark_style,
+    name_of,
+    series_styles,
+)
 from haloscope.report.draw.phase_colours import phase_colours
 from haloscope.report.draw.points import series_id, with_values
-from haloscope.report.draw.series_styles import name_of, series_styles
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Panel
 
 _MARKERS = "osD^vPX*"

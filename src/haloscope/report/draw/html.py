@@ -23,8 +23,7 @@ from haloscope.quantities import (
     SECONDS,
 )
 from haloscope.report.document import Document
-from haloscope.report.draw.apart import apart
-from haloscope.report.draw.breadth import print_zoom
+from haloscope.report.draw.apart import apart, print_zoom
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.palette import dark_style
 from haloscope.topics.common.table import Column, Table

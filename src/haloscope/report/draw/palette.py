@@ -7,6 +7,11 @@ in every SVG, so that one file serves both.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
+from haloscope.topics.common.figure import Curve, Figure, Lines
+
 INK, GRID, MUTED, ON_COLOUR = "#1f2328", "#d5dbe1", "#59636e", "#ffffff"
 SERIES = ("#0072b2", "#c84f00", "#00815e", "#7d1f6b", "#452c14", "#4f46d8", "#db0052", "#394c00")
 """All differ for colour-blind readers, too; curves beyond eight by their signs and dashes."""
@@ -37,3 +42,46 @@ def dark_style() -> str:
         for use in ("fill", "stroke")
     ]
     return "@media screen and (prefers-color-scheme: dark) {\n" + "\n".join(rules) + "\n}"
+
+
+def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
+    """The number of each name's style, of curves that have none of their own.
+
+    Those of one panel differ, if there are enough, and so do others as long as there are; a second
+    blue is for panels that have no other colour left. A second round has the same colours with
+    other signs: for panels with more curves than colours.
+    """
+    panels = [panel for figure in figures for panel in figure.panels if isinstance(panel, Lines)]
+    given = [_given(panel) for panel in panels]
+    names = [list(dict.fromkeys(map(name_of, _free(panel)))) for panel in panels]
+    styles: dict[str, int] = {}
+    for name in dict.fromkeys(name for own in names for name in own):
+        beside: Counter[int] = Counter()
+        for own, taken in zip(names, given, strict=True):
+            if name in own:
+                beside.update(styles[other] for other in own if other in styles)
+                beside.update(taken)
+        anywhere = Counter(styles.values())
+        styles[name] = min(
+            range(2 * len(SERIES)),
+            key=lambda one: (
+                beside[one],
+                one >= len(SERIES),
+                one in BLUES and any(beside[other] for other in BLUES),
+                anywhere[one],
+            ),
+        )
+    return styles
+
+
+def name_of(curve: Curve) -> str:
+    """What a curve has its colour for."""
+    return curve.like or curve.label
+
+
+def _free(panel: Lines) -> list[Curve]:
+    return [curve for curve in panel.curves if curve.style is None and not curve.bound]
+
+
+def _given(panel: Lines) -> set[int]:
+    return {curve.style % len(SERIES) for curve in panel.curves if curve.style is not None}

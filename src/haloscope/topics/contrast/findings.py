@@ -24,9 +24,9 @@ from haloscope.topics.contrast.analysis import (
     TRANSPOSES,
     VARIANTS,
     Ways,
+    both,
     groups,
 )
-from haloscope.topics.contrast.printed import both
 from haloscope.topics.poisson.analysis import by_ranks
 
 _TOPICS = {

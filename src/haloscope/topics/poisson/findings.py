@@ -11,7 +11,7 @@ from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.published import WALL_TIMES
-from haloscope.analysis.races import races
+from haloscope.analysis.races import Race, races
 from haloscope.analysis.sweeps import level_of
 from haloscope.analysis.trust import preferred
 from haloscope.findings.caveats import Caveat
@@ -20,9 +20,10 @@ from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import LAYOUT
 from haloscope.topics.common.making import made, node_hours, verdict_of, winners
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
-from haloscope.topics.poisson.analysis import converged
+from haloscope.topics.phases.analysis import shares
+from haloscope.topics.poisson.analysis import Paces, by_ranks, converged
 from haloscope.topics.scaling.analysis import cores_beside, scalings
-from haloscope.topics.scaling.layouts import differ_in_layout, fastest_layout, layout_of
+from haloscope.topics.scaling.findings import differ_in_layout, fastest_layout, layout_of
 
 ABOVE = 1.005
 """ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
@@ -299,3 +300,55 @@ def _rank(fields: _Fields) -> tuple[int, int, float]:
     """Settings by the largest mesh, the most nodes, and the least time: the first is chosen."""
     n, nodes = max(fields)
     return -n, -nodes, min(case.time_s for case in fields[n, nodes].values())
+
+
+def variants_by_ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of every mesh with several variants: the fastest by ranks, and the share of communication."""
+    raced = by_ranks(cases, context.seed)
+    if len(raced) > MESHES:
+        largest = max(found.part.cases[0].number("n") for found, _ in raced)
+        raced = [one for one in raced if one[0].part.cases[0].number("n") == largest]
+    for found, run in raced:
+        yield made(
+            context,
+            found.part.cases,
+            "Fastest variant, per iteration",
+            FindingShape.BEST,
+            _by_variant(run),
+            topic="iterations",
+            metric=ITERATION,
+            axis="ranks",
+            points=[int(race.at) for race in run],
+            but=("nodes", "ppn", "variant", "s", "reorthogonalise"),
+        )
+        yield from _communicating(found, context)
+
+
+def _by_variant(run: Sequence[Race[str]]) -> list[Claim]:
+    return winners(run, lambda name: {"variant": name}, lambda race: int(race.at))
+
+
+def _communicating(found: Paces, context: Context) -> Iterator[Finding]:
+    shared = [ranks for ranks, row in found.by_ranks.items() if set(row) == set(found.variants)]
+    if not shared or shared[-1] == 1:
+        return
+    row = found.by_ranks[shared[-1]]
+    spent = {
+        name: [one.share.value for one in shares(case) if one.name in COMMUNICATION]
+        for name, (case, _) in row.items()
+    }
+    if all(spent.values()):
+        total = {name: sum(parts) for name, parts in spent.items()}
+        yield made(
+            context,
+            [case for case, _ in row.values()],
+            "Share of communication in an iteration",
+            FindingShape.BREAKDOWN,
+            [
+                Claim({"variant": name}, share=total[name])
+                for name in sorted(total, key=lambda name: total[name])
+            ],
+            topic="iterations",
+            metric=ITERATION,
+            but=("variant", "s", "reorthogonalise"),
+        )

@@ -10,10 +10,49 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import NO_DIFFERENCE, contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio
-from haloscope.topics.common.making import made, node_hours, verdict_of
+from haloscope.analysis.sweeps import sweep
+from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import LAYOUT, Settings, varying
+from haloscope.topics.common.making import (
+    band_of_verdict,
+    band_within,
+    made,
+    node_hours,
+    verdict_of,
+)
 from haloscope.topics.scaling.analysis import cores_beside, times_as_fast
-from haloscope.topics.scaling.work import GRIDS, is_same_work, of_kernels, section_of
+
+GRIDS = ("topology", "chunks")
+_ELSEWHERE = ("poisson_cg", "spmv")
+"""Kernels whose own topics say how they scale."""
+_SECTIONS = {"fft_pencil": "fft", "fe_heat": "heat", "jacobi3d": "jacobi"}
+_ALIKE = 1.05
+"""_ALIKE is by how much the work of layouts may differ: pencils and elements do not divide."""
+
+
+def of_kernels(cases: Sequence[MeasuredCase]) -> Iterator[list[MeasuredCase]]:
+    """The measured cases of each kernel and program."""
+    own = [
+        case
+        for case in cases
+        if case.time and case.kernel not in _ELSEWHERE and not case.settings.get("tasks")
+        if not sweep(case)
+    ]
+    for kernel in dict.fromkeys(case.kernel for case in own):
+        yield [case for case in own if case.kernel == kernel]
+
+
+def is_same_work(cases: Sequence[MeasuredCase]) -> bool:
+    """Whether their work is the same: programs do not say, and have the same arguments."""
+    work = [float((case.launches[0].work or {}).get("flops") or 0) for case in cases]
+    return cases[0].external or 0 < max(work) <= _ALIKE * min(work)
+
+
+def section_of(case: MeasuredCase) -> str:
+    """Where its findings stand."""
+    return _SECTIONS.get(case.kernel, "summary")
+
 
 _AXES = ("nodes", "ppn", "threads")
 TIED = (NO_DIFFERENCE, "equal")
@@ -83,3 +122,74 @@ def _claim(case: MeasuredCase, base: MeasuredCase, context: Context) -> Claim:
         verdict=verdict_of(contrast),
         node_hours=node_hours([(case, base)]),
     )
+
+
+def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each kernel and program: which layout to use on the most cores that several share."""
+    for own in of_kernels(cases):
+        by_cores: dict[tuple[int, int, int], list[MeasuredCase]] = {}
+        for index, part in enumerate(facets(own, (*LAYOUT, *GRIDS))):
+            for case in part.cases:
+                key = (case.cores, case.number("nodes"), index)
+                by_cores.setdefault(key, []).append(case)
+        several = [
+            (*key[:2], min(case.time_s for case in group), group)
+            for key, group in by_cores.items()
+            if differ_in_layout(group) and is_same_work(group)
+        ]
+        if several:
+            *_, group = max(several, key=lambda one: one[:3])
+            best, layout, apart = fastest_layout(group, context)
+            yield made(
+                context, group, "Fastest layout", FindingShape.BEST, [layout],
+                topic=section_of(best), metric=Metric("time of a step"), but=(*apart, *GRIDS),
+                near=[best],
+            )  # fmt: skip
+
+
+def differ_in_layout(group: Sequence[MeasuredCase]) -> bool:
+    """Whether there are several, which differ in more than how they are bound."""
+    return not {*varying([case.settings for case in group])} <= {"bind", "thread_bind", *GRIDS}
+
+
+def layout_of(case: MeasuredCase, apart: Sequence[str]) -> Settings:
+    """What sets a layout apart, with the numbers that name its processes."""
+    names = [*apart, *(["nodes"] if "ppn" in apart else [])]
+    return {name: case.settings.get(name) for name in dict.fromkeys(names)}
+
+
+def fastest_layout(
+    group: Sequence[MeasuredCase], context: Context
+) -> tuple[MeasuredCase, Claim, list[str]]:
+    """The fastest of some layouts, what is said of it, and the settings that set them apart."""
+    best, *others = (step(case) for case in sorted(group, key=lambda case: case.time_s))
+    apart = [name for name in varying([case.settings for case in group]) if name not in GRIDS]
+    found = contrasts([(best, other) for other in others], context.seed)
+    slower = [one for one in found if one.verdict == "slower"]
+    also = [one for one in found if one.verdict != "slower"]
+    ratio = None
+    reference: Settings = {}
+    if slower:
+        over = [one.second.case.time_s / best.case.time_s for one in slower]
+        band = band_of_verdict(slower, "slower")
+        estimate = Estimate(min(over), None, None, 0, "none", band=band)
+        ratio = Ratio(estimate, min(over), max(over), min(over))
+        alone = layout_of(slower[0].second.case, apart)
+        reference = alone if len(slower) == 1 else {"others": len(slower)}
+    verdict = Verdict.FASTER
+    if also:
+        verdicts = {verdict_of(one) for one in also}
+        verdict = next(
+            (v for v in (Verdict.UNDECIDED, Verdict.NO_DIFFERENCE) if v in verdicts), Verdict.EQUAL
+        )
+    layout = Claim(
+        layout_of(best.case, apart),
+        reference,
+        also=tuple(layout_of(one.second.case, apart) for one in also),
+        estimate=best.time,
+        ratio=ratio,
+        verdict=verdict,
+        node_hours=node_hours([(best.case, one.second.case) for one in slower]),
+        band=band_within(also),
+    )
+    return best.case, layout, apart

@@ -17,9 +17,8 @@ from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
-from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both, done
-from haloscope.models.sweep import Array
+from haloscope.models.sweep import ONE_WAY, Array
 from haloscope.quantities import listed, printed_seconds, size
 
 if TYPE_CHECKING:

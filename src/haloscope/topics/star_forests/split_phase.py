@@ -13,7 +13,6 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets_by_kernel
 from haloscope.analysis.sweeps import sweep
-from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import (
     BEGIN,
     FARTHEST,
@@ -25,7 +24,7 @@ from haloscope.models.split_phase import (
     launching,
     waiting,
 )
-from haloscope.models.sweep import Array
+from haloscope.models.sweep import ONE_WAY, Array
 from haloscope.quantities import SECONDS, percent, rate, seconds, signed, size
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, mark, size_ticks
