@@ -149,10 +149,7 @@ def percent(share: float | None) -> str:
 
 
 def error(share: float, sign: str = "+") -> str:
-    """An error as a share of one: 0.0412 is "+4.1 %"; without its sign where sign is "".
-
-    From 100 % on without a decimal, which nobody needs there.
-    """
+    """An error as a share of one: 0.0412 is "+4.1 %"; without its sign where sign is ""."""
     return signed(f"{100 * share:{sign},.{int(abs(share) < 1)}f} %")
 
 

@@ -29,11 +29,7 @@ Strings become arguments of programs, and the system's limit for these is 131,07
 
 
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
-    """Return a file's text and its tables. give: the remedy if the file cannot be read.
-
-    A UTF-8 byte-order mark is removed. Raise UserError with everything that is wrong in the file
-    apart from the meaning of its keys.
-    """
+    """Return a file's text and its tables. give: the remedy if the file cannot be read."""
     try:
         with opened(path) as binary:
             require_utf8(path, binary.peek(4))
@@ -148,10 +144,7 @@ def worth_reporting(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def guess_of(detail: ErrorDetails, description: str = "") -> str:
-    """Return "did you mean 'WORD'? " for an invalid string, or "" if no allowed word is near.
-
-    Allowed words are those that pydantic names, and those in quotes in the key's description.
-    """
+    """Return "did you mean 'WORD'? " for an invalid string, or "" if no allowed word is near."""
     if not isinstance(wrong := detail["input"], str):
         return ""
     allowed = str(detail.get("ctx", {}).get("expected", ""))

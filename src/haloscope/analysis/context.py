@@ -56,10 +56,7 @@ class Context:
         return ", ".join(part for part in [*words, *parts] if part)
 
     def _chosen(self, given: str) -> str:
-        """The settings that `where` holds fixed and that other cases have otherwise.
-
-        Not the kernel, where it is named already.
-        """
+        """The settings that `where` holds fixed and that other cases have otherwise."""
         differ = varying([case.settings for case in self.all_cases])
         wanted: dict[str, Sequence[Any]] = {
             name: value if isinstance(value, list | tuple) else [value]

@@ -187,10 +187,7 @@ def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
 
 
 def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.RingLevel]:
-    """Numbers of ranks that follow one another and reach equally far, as they really lay.
-
-    One rank is in none: what it passes to itself is no message between ranks.
-    """
+    """Numbers of ranks that follow one another and reach equally far, as they really lay."""
     ordered = sorted(cases, key=lambda case: case.ranks)
     far = [(case.ranks, name) for case in ordered if (name := distance.widest(case))]
     return [

@@ -100,11 +100,7 @@ def _why_undecided(paper: str, one: Statement, there: set[str], *, of_times: boo
 def _simulated(
     tables: Mapping[str, PaperTable], cells: Iterable[PredictedCell]
 ) -> Iterator[KnownCell]:
-    """Predicted cells as statements know cells.
-
-    Of several readings of a paper the last counts: the one that the paper's figures look like. Of
-    relative times what they are over is as published.
-    """
+    """Predicted cells as statements know cells."""
     found: dict[tuple[object, ...], KnownCell] = {}
     for cell in cells:
         table = tables[cell.table]

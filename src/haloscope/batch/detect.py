@@ -21,10 +21,7 @@ _NODES = "%P|%l|%D|%X|%Y|%Z|%m"
 
 
 def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
-    """Return the site of the Slurm on this machine. Raise UserError if none answers.
-
-    name: the site's name; None takes Slurm's cluster name.
-    """
+    """Return the site of the Slurm on this machine. Raise UserError if none answers."""
     commands = Slurm(environment)
     try:
         with _answered():

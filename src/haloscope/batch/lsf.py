@@ -74,10 +74,7 @@ class Lsf:
         return sorted(name for name in environment if name.startswith(("LSB_DEFAULT", "BSUB_")))
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now.
-
-        bsub reads #BSUB lines on its standard input, whatever LSB_BSUB_PARSE_SCRIPT is.
-        """
+        """The id of a job that is submitted now."""
         printed = self.output("bsub", given=script.read_text(encoding="utf-8"))
         if (job := re.search(r"Job <(\d+)>", printed)) is None:
             raise NoAnswerError(f"bsub printed no job id, but {printed!r}")

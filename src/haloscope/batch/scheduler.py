@@ -112,10 +112,7 @@ class Scheduler(Protocol):
         """The variables there that would have changed what is submitted, and are not passed on."""
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now.
-
-        RefusedError where it is refused, NoAnswerError where it is not known whether it was taken.
-        """
+        """The id of a job that is submitted now."""
 
     def found(self, name: str, comment: str) -> str | None:
         """The id of the job with that name and comment, waiting, at work or ended just now."""

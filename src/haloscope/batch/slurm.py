@@ -37,10 +37,7 @@ class Slurm:
     logs: ClassVar = True
 
     def output(self, *words: str, also_errors: bool = False) -> str:
-        """What a command printed. also_errors: with what it wrote to standard error.
-
-        Errors as of `asking.output_of`.
-        """
+        """What a command printed. also_errors: with what it wrote to standard error."""
         variables = asking.environment(_OURS_TO_SAY, self.environment)
         return asking.output_of(words, variables, _AWAY, also_errors=also_errors)
 

@@ -41,10 +41,7 @@ class Kinds:
 
 
 def asked(commands: Slurm, also: str | None = None) -> Kinds:
-    """The kinds of the srun that answers here. Errors as of `Slurm.output`.
-
-    also: a kind that is tried, too, as a site file's.
-    """
+    """The kinds of the srun that answers here. Errors as of `Slurm.output`."""
     # before Slurm 22.05 the list is on standard error
     listed = slurm.mpi_kinds(commands.output("srun", "--mpi=list", also_errors=True))
     default = _default(commands)

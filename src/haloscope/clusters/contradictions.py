@@ -428,10 +428,7 @@ def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
 
 
 def _placements(messages: Sequence[Messages]) -> _Found:
-    """Messages between ranks that are placed as no two can be, or that are there already.
-
-    Or whose copies move what no memory does.
-    """
+    """Messages between ranks that are placed as no two can be, or that are there already."""
     known = [SAME_NODE, *PLACEMENTS]
     for index, one in enumerate(messages):
         moved = one.memory_bytes_per_byte

@@ -34,10 +34,7 @@ _Nodes = NDArray[np.intp]
 
 
 def beside_others(cluster: Cluster, asked: int | Sequence[int], launch: int) -> Occupied:
-    """The state of an occupied cluster at one launch of a job: every job finds the same others.
-
-    asked: how many nodes it needs, or which ones.
-    """
+    """The state of an occupied cluster at one launch of a job: every job finds the same others."""
     others = cluster.others
     assert others is not None
     traffic = others.traffic.value if others.traffic else TRAFFIC

@@ -533,10 +533,7 @@ class Cluster(_Part):
 
 
 def require_undisturbed(cluster: Cluster, option: str) -> None:
-    """UserError for a file whose numbers were measured while something else was running.
-
-    option: what takes it nevertheless.
-    """
+    """UserError for a file whose numbers were measured while something else was running."""
     remedy = f"calibrate on an otherwise idle machine, or accept it: {option}"
     if problems := [Problem(f"cluster {cluster.name}", why, remedy) for why in cluster.disturbed]:
         raise UserError(problems)

@@ -131,11 +131,7 @@ def platform(
     sockets: Sequence[int] | None = None,
     others: Sequence[OtherJob] = (),
 ) -> str:
-    """What halobench/platform/description.hpp reads, given the node of each rank.
-
-    sockets: that of each, where its memory is its own; None: all of a node have one. others: the
-    jobs beside it.
-    """
+    """What halobench/platform/description.hpp reads, given the node of each rank."""
     node, network, places = cluster.node, cluster.network, _places(cluster)
     within = _within(cluster, sockets is not None)
     lines = [

@@ -44,10 +44,7 @@ def _study() -> dict[str, Any]:
 
 
 def _of_kernel(name: str, parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the parameters of a run may be, if it is of this kernel.
-
-    parts: what parameters may be, each once however many kernels have it; it is added to.
-    """
+    """What the parameters of a run may be, if it is of this kernel."""
     params = {}
     for one in halobench.describe(name).parameters:
         allowed = _parameter(one)

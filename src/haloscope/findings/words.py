@@ -93,10 +93,7 @@ def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:
 def spans(
     chosen: Sequence[float], among: Sequence[float], show: Callable[[float], str], what: str = ""
 ) -> str:
-    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours are one span.
-
-    Of more than three: "7 of 18 sizes from 8 B to 1 MiB". what: the word for these points.
-    """
+    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours are one span."""
     order = sorted({*among, *chosen})
     places = sorted({order.index(value) for value in chosen})
     runs = [

@@ -24,11 +24,7 @@ def _a_moment() -> None:
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
-    """This machine as a record's `machine` holds it; what can't be read is null.
-
-    cores counts the whole machine's, whatever this process may use. A cache's shared_by counts the
-    cores that share one such cache.
-    """
+    """This machine as a record's `machine` holds it; what can't be read is null."""
     cpus = online_cpus(root)
     cores = _cores(cpus, root)
     return {

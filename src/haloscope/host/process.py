@@ -24,10 +24,7 @@ TAIL = 4000
 
 
 def supervised(command: Sequence[str]) -> list[str]:
-    """A command that ends, with all that it started, when its standard input is closed.
-
-    It writes to standard error; what `told` reads is on standard output.
-    """
+    """A command that ends, with all that it started, when its standard input is closed."""
     return [sys.executable, "-I", "-S", str(_SUPERVISE), *command]
 
 

@@ -76,10 +76,7 @@ def output_of(command: Sequence[str], lines: Sequence[str] = ()) -> str:
 
 
 def cage(name: str, hosts: Path, holding: int) -> Cage:
-    """Make a new one. Raise UserError where the kernel refuses it.
-
-    hosts: what is to be its /etc/hosts. holding: a file descriptor that stays open while it lives.
-    """
+    """Make a new one. Raise UserError where the kernel refuses it."""
     first = ["sh", str(files("haloscope.lab") / "host.sh"), name, str(hosts), f"{MARK}{name}"]
     starter = subprocess.Popen(
         ["setsid", "--fork", "unshare", *_UNSHARED, *first],  # it is to outlive us

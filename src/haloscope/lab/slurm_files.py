@@ -27,11 +27,7 @@ with 60 s, beside a dead node, a job was killed two minutes after its time was o
 
 
 def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
-    """slurm.conf. memory_mb: of a node.
-
-    Nodes have the cores that were asked for, whatever this machine has (config_overrides).
-    Processes are followed by their parents, since cgroups would need the whole machine's.
-    """
+    """slurm.conf. memory_mb: of a node."""
     nodes = [
         f"NodeName={name} NodeAddr={address(name)} Sockets=1 CoresPerSocket={lab.cores}"
         f" ThreadsPerCore=1 RealMemory={memory_mb} State=UNKNOWN"

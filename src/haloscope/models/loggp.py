@@ -84,10 +84,7 @@ class Measurements:
 
     @property
     def derived_s(self) -> Array:
-        """(4, launches, points): half round trip, gap, overhead of sending, of receiving.
-
-        Differences are taken within a launch, so that what a whole launch has in common cancels.
-        """
+        """(4, launches, points): half round trip, gap, overhead of sending, of receiving."""
         later = self.burst - 1
         gap = (self.burst_s - self.round_trip_s) / later
         sending = (self.delayed_s - self.round_trip_s) / later - self.delay_s

@@ -170,11 +170,7 @@ def _doubts(pieces: Sequence[RingPiece]) -> Iterator[str]:
 
 
 def _why(index: int) -> str:
-    """Why a line can't be below 0 there.
-
-    The first level's down to no ranks at all, where it is what a cycle costs beside its messages; a
-    further one's, which adds dearer messages to those of the levels before, at its own first ranks.
-    """
+    """Why a line can't be below 0 there."""
     if index:
         return "which is impossible: the times of this level are not on a straight line"
     return (

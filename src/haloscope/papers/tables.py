@@ -226,10 +226,7 @@ def list_papers() -> list[Paper]:
 
 @cache
 def load(paper_id: str) -> Paper:
-    """One paper with its tables.
-
-    Raises UserError when there is no such paper (it names the nearest), or its files are wrong.
-    """
+    """One paper with its tables."""
     _check_names("paper", [paper_id], _known())
     folder = share("papers") / paper_id
     file = read_paper(folder / "paper.toml")
@@ -303,10 +300,7 @@ class ExactTime:
 
 
 def exact_times(table: PaperTable) -> dict[tuple[PublishedValue, ...], ExactTime]:
-    """By the values of the table's keys: what its paper's tables of speedups determine.
-
-    They may have cells that the table itself lacks.
-    """
+    """By the values of the table's keys: what its paper's tables of speedups determine."""
     if table.speedups is None:
         return {}
     paper = load(table.paper)

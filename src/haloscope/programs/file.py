@@ -79,10 +79,7 @@ def load(trusted: Trusted) -> ExternalProgram:
 
 
 def filled(text: str, values: NamedValues, *, known_alone: bool = False) -> str:
-    """A text with values in the place of names in braces; {{ and }} are braces.
-
-    known_alone: whatever else stands in braces stays as it is, and so do double ones.
-    """
+    """A text with values in the place of names in braces; {{ and }} are braces."""
 
     def value(found: re.Match[str]) -> str:
         name = found[1]
@@ -103,10 +100,7 @@ def names_in(text: str) -> list[str]:
 
 
 def shares(ranks: int, parts: int) -> list[int]:
-    """So many whole numbers whose product is `ranks`, as alike as can be, the largest first.
-
-    As alike as can be: their sum is the least.
-    """
+    """So many whole numbers whose product is `ranks`, as alike as can be, the largest first."""
     if parts == 1:
         return [ranks]
     small = [one for one in range(1, isqrt(ranks) + 1) if ranks % one == 0]

@@ -75,10 +75,7 @@ def library_folder(toolchain: Toolchain) -> Path | None:
 
 
 def environment(toolchain: Toolchain) -> dict[str, str]:
-    """The variables that a program is given for its library, besides those of a launch.
-
-    The folder of the library is put before the others: the program is to use the launcher's own.
-    """
+    """The variables that a program is given for its library, besides those of a launch."""
     if (folder := library_folder(toolchain)) is None:
         return {}
     there = os.environ.get("LD_LIBRARY_PATH")

@@ -129,11 +129,7 @@ def _time(time_s: float, printed: str) -> float:
 def _swept(
     asked: PointsRead, text: str, params: Mapping[str, Any], untimed: list[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The points of a sweep, and the sums over them: one for each repetition that all have.
-
-    A line whose time is none, such as the 0.00 of a coarse clock, leaves the others: `untimed` gets
-    it, as a record has it.
-    """
+    """The points of a sweep, and the sums over them: one for each repetition that all have."""
     steps = _steps(asked.per, params)
     points: dict[tuple[str | None, int], dict[str, Any]] = {}
     point: dict[str, Any]
@@ -230,10 +226,7 @@ def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator
 def results(
     said: ProgramFile, text: str, params: Mapping[str, Any], names: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """The results in an output, by name; what may be absent, and is, is null.
-
-    names: the ones that are wanted, with what they are divided by; None for all.
-    """
+    """The results in an output, by name; what may be absent, and is, is null."""
     wanted = {*said.results} if names is None else {*names}
     wanted |= {per for name in wanted if (per := said.results[name].per) in said.results}
     found = {

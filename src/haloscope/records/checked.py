@@ -236,10 +236,7 @@ def schema(declared: type) -> CoreSchema:
 
 
 def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema:
-    """An object with declared keys; what these do not name may be there, too.
-
-    needed: the keys that must be there; if None, those that a TypedDict requires.
-    """
+    """An object with declared keys; what these do not name may be there, too."""
     keys = {}
     if needed is None:
         needed = declared.__required_keys__  # type: ignore[attr-defined]

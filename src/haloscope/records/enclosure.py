@@ -16,10 +16,7 @@ FOLDERS = ("figures", "tables", "jobs")
 
 
 def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
-    """What of a result folder is no file or folder of its own: links, pipes, devices.
-
-    measuring: files are written in place, so that none may have a second name (a hard link).
-    """
+    """What of a result folder is no file or folder of its own: links, pipes, devices."""
     return [
         Problem(str(folder / name), what, "remove it, or replace it with a copy")
         for name in (*FILES, *JOBS, *REPORTS, *FOLDERS)

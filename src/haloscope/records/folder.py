@@ -88,10 +88,7 @@ class SavedPlan:
         return replace(self, cases=cases)
 
     def in_allocations(self, number: int | None) -> SavedPlan:
-        """The same plan in another number of allocations, if one is given.
-
-        Each has as many launches of a case as one has now.
-        """
+        """The same plan in another number of allocations, if one is given."""
         if number is None:
             return self
         cases = tuple(

@@ -56,10 +56,7 @@ _AT_ONCE = 2**21
 
 
 def opened(path: Path) -> BinaryIO:
-    """A file, to be read; an empty one where there is none.
-
-    UserError where it is no ordinary file, or a link to one, which may lie outside its folder.
-    """
+    """A file, to be read; an empty one where there is none."""
     try:
         return paths.opened(path, through_links=False)
     except (FileNotFoundError, NotADirectoryError):
@@ -72,10 +69,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def json_object(text: bytes) -> dict[str, Any]:
-    """The JSON object in a text, whose numbers are all finite.
-
-    ValueError, in words, where it is none, says a key twice, or has a number too large for a float.
-    """
+    """The JSON object in a text, whose numbers are all finite."""
     try:
         value = _decoder(text).decode(text.decode())
     except json.JSONDecodeError as error:
@@ -125,10 +119,7 @@ def json_object_like(text: bytes, known: list[Known]) -> dict[str, Any]:
 def _members(
     text: str, begin: int, known: list[Known], decoder: json.JSONDecoder
 ) -> tuple[dict[str, Any], int]:
-    """The object that begins somewhere in a text, and where it ends.
-
-    ValueError where there is none, or where it is written in another way.
-    """
+    """The object that begins somewhere in a text, and where it ends."""
     found: dict[str, Any] = {}
     is_at, end, index = text.startswith, begin + 1, 0
     last = not is_at("{", begin)

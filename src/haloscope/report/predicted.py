@@ -73,10 +73,7 @@ _DOWN = ("n", "size_bytes")
 
 
 def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
-    """For each placement, latencies by size, or by n, down, and by all other settings across.
-
-    Where there are neither sizes nor n, they are times, by the first setting.
-    """
+    """For each placement, latencies by size, or by n, down, and by all other settings across."""
     down = [*(key for key in _DOWN if key in cells[0].keys), *cells[0].keys][:1]
     what = "latency" if down[0] in _DOWN else "time"
     parts = dict.fromkeys(cell.keys.get("placement") for cell in cells)
@@ -209,10 +206,7 @@ def _rate(cell: PredictedCell | None) -> Cell:
 
 
 def every_cell(cells: Sequence[PredictedCell]) -> Table:
-    """A row for each cell; what tells cells of one table apart is empty for those of others.
-
-    sets: the numbers of the cluster file that it set, by their places.
-    """
+    """A row for each cell; what tells cells of one table apart is empty for those of others."""
     keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
     ends = ("low", "high") if any(cell.drawn for cell in cells) else ()  # of replicates
     names = ("table", *keys, "reading", "unit", "published", "predicted")

@@ -50,11 +50,7 @@ _UNITS: Mapping[str, Callable[[float], str]] = {
 
 
 def record_view(record: Record, given: Collection[str] = (), *, whole: bool = False) -> Group:
-    """A record, most important first: result, time, phases, sizes.
-
-    given: the parameters that the headline names. whole: show all others, and how the launch was
-    made, too.
-    """
+    """A record, most important first: result, time, phases, sizes."""
     several = len(record.points) > 1
     step = "one step of every size" if several else "one step"
     unit = size_unit(record.raw)
@@ -183,10 +179,7 @@ def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _results(record: Record) -> list[tuple[str, str]]:
-    """Results with their units: an external program's are declared, others' are in their names.
-
-    Those of a kernel that have no value in this case share the last row.
-    """
+    """Results with their units: an external program's are declared, others' are in their names."""
     if record.program is None:
         found = {key: value for key, value in record.result.items() if value is not None}
         without = [_title(key) for key in record.result if key not in found]

@@ -18,10 +18,7 @@ def between_nodes(case: MeasuredCase) -> bool:
 
 
 def untouched(first: MeasuredCase, second: MeasuredCase) -> str:
-    """Why a change of the network can't make two measurements of a case differ; "" where it can.
-
-    "on one node", or the share of messages, by its phases, on the side where it is larger.
-    """
+    """Why a change of the network can't make two measurements of a case differ; "" where it can."""
     if first.simulated or second.simulated or not (first.launches and second.launches):
         return ""
     if not between_nodes(first) and not between_nodes(second):

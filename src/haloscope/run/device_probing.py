@@ -40,10 +40,7 @@ may take a GPU's memory by one transport, and end its ranks by another."""
 def probed(
     cases: Sequence[Case], built: Mapping[str, Build], hosts: Sequence[str] = ()
 ) -> tuple[Case, ...]:
-    """The cases, those absent that want a GPU which is not there, or of MPI what it can't do.
-
-    hosts: the one that probes are to run on; none means this one.
-    """
+    """The cases, those absent that want a GPU which is not there, or of MPI what it can't do."""
     found: dict[GpuTried, str | None] = {}
 
     def why(case: Case) -> str | None:
@@ -69,10 +66,7 @@ def programs(case: Case) -> list[KernelProgram]:
 
 
 def _asks(case: Case) -> tuple[Trial, ...]:
-    """What is tried before a case, one after the other: nothing where it needs no GPU.
-
-    Messages of collectives on one rank, too: a library copies what a rank sends to itself.
-    """
+    """What is tried before a case, one after the other: nothing where it needs no GPU."""
     if case.absent is not None or case.params.get("memory") != "device":
         return ()
     if parted(case.toolchain)[1] is None:  # an emulated one

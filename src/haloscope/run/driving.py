@@ -54,10 +54,7 @@ class Budget:
         self.closed = True
 
     def fits(self, launch: Launch) -> bool:
-        """Whether a launch can be expected to end in time.
-
-        The first of a job always does: no job has more time for it than this one.
-        """
+        """Whether a launch can be expected to end in time."""
         if self.closed:
             return False
         if self.begun == 0:
@@ -83,10 +80,7 @@ class Budget:
 
 
 def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Campaign:
-    """The campaign of a folder, on this node. programs: external ones that the user named.
-
-    UserError where a library or a build of it is not on the node: a job fetches and builds nothing.
-    """
+    """The campaign of a folder, on this node. programs: external ones that the user named."""
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := places.site_of(campaign.place)) is None:
         what = f"this folder is measured on {campaign.place.name}, without batch jobs"
@@ -127,10 +121,7 @@ def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
 def drive(
     directory: Path, nodes: int, minutes: int, tell: Teller, programs: Sequence[Path] = ()
 ) -> int:
-    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran.
-
-    UserError where the job has fewer nodes: its script's options were not heeded.
-    """
+    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran."""
     begun = time.monotonic()
     folder = ResultFolder(directory)
     with _taken(folder):
@@ -169,10 +160,7 @@ def drive(
 
 
 def closing_s(scheduler: Scheduler, minutes: int) -> float:
-    """The time from the beginning of a job of so many minutes in which its launches have to end.
-
-    By the driver's own clock: the job's time, or less where nobody warns it that the end is near.
-    """
+    """The time from the beginning of a job of so many minutes in which its launches have to end."""
     return 60.0 * minutes - (0 if scheduler.warns else warning_s(minutes))
 
 

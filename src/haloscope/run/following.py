@@ -83,10 +83,7 @@ class Watch:
     _done: int | None = None
 
     def until_over(self, poll_s: float = FIRST_POLL_S) -> None:
-        """Wait, saying what changes. A controller that does not answer is asked again.
-
-        UserError as soon as the job that asks the nodes has found that they lack something.
-        """
+        """Wait, saying what changes. A controller that does not answer is asked again."""
         pause = poll_s
         while True:
             self._require_nodes()
@@ -127,10 +124,7 @@ class Watch:
         return changed, over
 
     def _report_failed(self, job: str, state: JobState) -> None:
-        """Print the last output of a failed job. Raise UserError for the preflight check.
-
-        Without its result no other job begins.
-        """
+        """Print the last output of a failed job. Raise UserError for the preflight check."""
         words = self.submission.last_words(job)
         ended = state.state.lower().replace("_", " ")
         asks = any(one.check and one.job == job for one in self.submission.noted())

@@ -80,10 +80,7 @@ class FolderJobs:
         write_whole(self._file, json.dumps([asdict(one) for one in jobs], indent=1))
 
     def plan_now(self) -> SavedPlan:
-        """The plan on disk.
-
-        Jobs change it: they find out what can't run, and which cases need no more launches.
-        """
+        """The plan on disk."""
         return self.folder.load() if self.folder.plan.exists() else self.plan
 
     def left(self) -> list[Launch]:
@@ -126,10 +123,7 @@ def checked(directory: Path) -> Path:
 
 
 def lacking(directory: Path) -> list[Problem]:
-    """What the nodes lack, as the first job found it; nothing where it has not ended.
-
-    UserError where its file is damaged.
-    """
+    """What the nodes lack, as the first job found it; nothing where it has not ended."""
     path = checked(directory)
     if not (text := strict_json.content(path)):
         return []

@@ -90,10 +90,7 @@ def names(named: Sequence[Path]) -> list[str]:
 
 
 def load(wanted: Iterable[str], named: Sequence[Path]) -> dict[str, ExternalProgram]:
-    """Those of some kernels that are external programs, by name. UserError where one is damaged.
-
-    Others that the user trusts are not read: what is wrong with them stops nothing.
-    """
+    """Those of some kernels that are external programs, by name. UserError where one is damaged."""
     there = trust.trusted(named, halobench.names())
     every = dict.fromkeys([*wanted, *(name for name, one in there.items() if one.named)])
     return {name: file.load(there[name]) for name in every if name in there}

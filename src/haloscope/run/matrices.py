@@ -181,10 +181,7 @@ def memory_bytes(said: matrix_market.Header, *, cut: bool = False) -> int:
 
 
 def partitioned(matrix: csr_matrix, parts: int) -> tuple[csr_matrix, Numbers]:
-    """The matrix with rows and columns in the order of their parts, and where each part begins.
-
-    METIS cuts the graph of A + A^T: as few edges between parts as it can, nonzeros alike.
-    """
+    """The matrix with rows and columns in the order of their parts, and where each part begins."""
     import numpy as np
     import pymetis
 

@@ -121,11 +121,7 @@ def programs(cases: Iterable[Case], bench: Workbench) -> Programs:
 
 
 def _is_asked(case: Case, bench: Workbench) -> bool:
-    """Whether two ranks are to find out what a case's library can do, before it is launched.
-
-    For external programs only where a transport is named: nothing else of halobench is built for
-    them.
-    """
+    """Whether two ranks are to find out what a case's library can do, before it is launched."""
     if case.absent is not None or case.layout.ranks == 1:
         return False
     return case.kernel not in bench.programs or case.transport is not None
@@ -134,11 +130,7 @@ def _is_asked(case: Case, bench: Workbench) -> bool:
 def probed(
     cases: Sequence[Case], bench: Workbench, where: NodesAsked = HERE
 ) -> tuple[tuple[Case, ...], Seen]:
-    """Cases, those whose transport or GPU can't be had here absent; what libraries say they use.
-
-    Cases on several nodes are asked of two, where there are two. UserError where a library could
-    not be asked, or where its own choice of transport fails.
-    """
+    """Cases, those whose transport or GPU can't be had here absent; what libraries say they use."""
 
     built = bench.built
 

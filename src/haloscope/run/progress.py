@@ -59,10 +59,7 @@ class TimeLeft:
         self._going[launch.case.id, launch.number] = self._clock()
 
     def ended(self, launch: Launch, wall_s: float | None, *, stopped: bool = False) -> None:
-        """One launch ended after `wall_s` seconds; None for one that was there already.
-
-        stopped: its case needs no more launches.
-        """
+        """One launch ended after `wall_s` seconds; None for one that was there already."""
         self._going.pop((launch.case.id, launch.number), None)
         if wall_s is not None:
             now = self._clock()

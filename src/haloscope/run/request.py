@@ -66,10 +66,7 @@ class Request:
 
 
 def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
-    """A new campaign. UserError with all that is wrong, in the study or for it on this machine.
-
-    dry: fetch and build nothing; what is known by then is checked.
-    """
+    """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
     check_numbers(request.launches, request.seed, request.allocations)
     every = kernels.names(request.programs)
     draft = _read(request.study, every)
@@ -233,10 +230,7 @@ def check_numbers(
 
 
 def _as_requested(study: Study, request: Request, place: Place) -> Study:
-    """The study with what the request has of its own, and "all" toolchains by their names.
-
-    With a device, runs that name no library have the usual one of the place.
-    """
+    """The study with what the request has of its own, and "all" toolchains by their names."""
 
     site = places.site_of(place)
 
@@ -260,11 +254,7 @@ def _as_requested(study: Study, request: Request, place: Place) -> Study:
 
 
 def _with_launches(study: Study, request: Request, site: Site) -> Study:
-    """The study with as many launches of each case as were asked for, and as say something.
-
-    Where times are the same in every launch, one is enough, and no precision is to be reached; but
-    several are where nodes differ, and are drawn anew in each.
-    """
+    """The study with as many launches of each case as were asked for, and as say something."""
     launches = request.launches
     if site.facts.deterministic:
         drawn = request.replicates or study.replicates if site.nodes_differ else None

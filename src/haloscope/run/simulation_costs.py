@@ -204,8 +204,5 @@ def _like(case: Case) -> tuple[str, str]:
 
 
 def arrays_bytes(case: Case) -> int:
-    """The memory of this machine that the arrays of all ranks take.
-
-    Without the arithmetic it is 0, because SMPI then folds them all onto the same few pages.
-    """
+    """The memory of this machine that the arrays of all ranks take."""
     return case.memory_bytes if executes(case) else 0

@@ -88,11 +88,7 @@ class Stopping:
         return self._launches.get(case, 0)
 
     def needed(self, launches: Iterable[Launch]) -> Iterator[Launch]:
-        """The launches in their order, but those after which their case was done.
-
-        One before that did not end well, and is tried again; but none in an allocation of a batch
-        system in which its case has enough: it is left to another one.
-        """
+        """The launches in their order, but those after which their case was done."""
         return (launch for launch in launches if self._needs(launch))
 
     def _needs(self, launch: Launch) -> bool:

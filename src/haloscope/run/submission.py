@@ -162,11 +162,7 @@ class Submission(FolderJobs):
         return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, where).hex[:12]}"
 
     def check_asked(self) -> JobAsked:
-        """The job that asks the nodes whether all is there.
-
-        It has the time to see that no messages arrive, twice of each library and transport: what is
-        wrong can be told by that job alone, and it is warned as any.
-        """
+        """The job that asks the nodes whether all is there."""
         several = [case for case in self.plan.cases if not case.absent and case.layout.ranks > 1]
         asked = {(case.toolchain, by) for case in several for by in (None, case.transport)}
         usable = 60 - warning_s(1)  # of each minute
@@ -319,11 +315,7 @@ def answered(submission: Submission) -> Iterator[None]:
 
 
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
-    """Submit jobs for all that is left, but as many of each size as are there; the ids of all.
-
-    In a new folder, and where nodes lacked something, a short job asks them first; the others begin
-    if it ends well. It may be all that is there, of a command that was killed.
-    """
+    """Submit jobs for all that is left, but as many of each size as are there; the ids of all."""
     with answered(submission):
         submission.found_again()
         jobs = submission.waiting()

@@ -62,10 +62,7 @@ class Workbench:
         return {name: each.toolchain for name, each in self.built.items()}
 
     def _to_ask(self) -> Iterator[Build]:
-        """Builds whose programs may be asked for a plan, its own first: all of them plan alike.
-
-        But those for GPUs and for SMPI: what a machine lacks is another thing with each.
-        """
+        """Builds whose programs may be asked for a plan, its own first: all of them plan alike."""
         yield from self.built.values()
         if any(one.device or one.family == "simgrid" for one in self.toolchains.values()):
             return
@@ -110,11 +107,7 @@ class Workbench:
 
 
 def workbench(wanted: Wanted, tell: Teller) -> Workbench:
-    """Every toolchain that is wanted somewhere; None is the usual one. Nothing is built yet.
-
-    What PyPI has is installed, and so is the usual one if there is no MPI at all. UserError if
-    there is none then.
-    """
+    """Every toolchain that is wanted somewhere; None is the usual one. Nothing is built yet."""
     unnamed = [library.ensure(None, say=tell.say)] if None in wanted.values() else []
     toolchains = {toolchain.name: toolchain for toolchain in unnamed}
     problems = unknown_toolchains(wanted)

@@ -99,10 +99,7 @@ def _differs(table: Array, repetition: int) -> bool:
 
 
 def steady_medians(launches: Sequence[Sequence[float]]) -> list[float]:
-    """The median of each launch's repetitions, without the warm-up that is found in them.
-
-    Of all of them where none can be looked for, or no part is steady.
-    """
+    """The median of each launch's repetitions, without the warm-up that is found in them."""
     found = warmup_if_any(launches)
     first = found.repetitions if found is not None and found.settled else 0
     if len({len(launch) for launch in launches}) == 1:  # most often, and then at once

@@ -236,11 +236,7 @@ class _RunExpansion:
 
     @property
     def _leaves_out(self) -> bool:
-        """Whether cases that are too large are skipped; otherwise the study is refused.
-
-        By default they are skipped at a remote place, which is not the machine that the study was
-        written for.
-        """
+        """Whether cases that are too large are skipped; otherwise the study is refused."""
         asked = self.run.skip_too_large
         return self.site.facts.remote if asked is None else asked
 

@@ -167,10 +167,7 @@ def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
 def _salvage(
     data: dict[str, Any], details: Sequence[ErrorDetails]
 ) -> tuple[dict[str, Any], tuple[int, ...]]:
-    """Return a study of the runs without their invalid parts, and the positions of these runs.
-
-    With all runs it has the tables and figures, too, if these are valid.
-    """
+    """Return a study of the runs without their invalid parts, and the positions of these runs."""
     runs = deepcopy(data["runs"]) if isinstance(data.get("runs"), list) else []
     broken = set()
     for detail in sorted(details, key=lambda one: _order(one["loc"]), reverse=True):

@@ -39,10 +39,7 @@ def solve_of(case: Case) -> Solve | None:
 
 
 def executes(case: Case) -> bool:
-    """Whether a simulation also does the case's arithmetic and verifies the answer.
-
-    It does if a study asks for it, or if the number of iterations is unknown.
-    """
+    """Whether a simulation also does the case's arithmetic and verifies the answer."""
     return case.execute or (case.params.get("iterations") == 0 and solve_of(case) is None)
 
 

@@ -81,10 +81,7 @@ class Room:
     def refusal(
         self, case: Case, needs: Callable[[Mapping[str, Any]], _Forecast]
     ) -> tuple[str, str]:
-        """Return what is wrong with a case that is too large, and what to do.
-
-        needs: returns the needs of a case with other parameters.
-        """
+        """Return what is wrong with a case that is too large, and what to do."""
         largest = largest_that_fits(
             case,
             lambda given: self.taken(needs(given)) <= self.total_bytes,

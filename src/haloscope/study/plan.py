@@ -65,10 +65,7 @@ class GrowingPlan:
 
 
 def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
-    """Return the problem of an unknown kernel; the remedy also names external programs.
-
-    A study's name has the command that runs it as the remedy.
-    """
+    """Return the problem of an unknown kernel; the remedy also names external programs."""
     one = no_such(where, "kernel", kernel, known)
     if kernel in {path.stem for path in file.ready()}:
         return replace(one, remedy=f"'{kernel}' is a study; to run it: haloscope run {kernel}")

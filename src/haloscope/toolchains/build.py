@@ -94,11 +94,7 @@ class Build:
 
 
 def of(toolchain: Toolchain, source: Path | None = None) -> Build:
-    """halobench for a toolchain, whatever of it is built by now.
-
-    source is the folder of its CMakeLists.txt: halobench's own, if None. UserError where there is
-    no compiler.
-    """
+    """halobench for a toolchain, whatever of it is built by now."""
     source = source or share("halobench")
     compiler, contents = wrapped_compiler(toolchain), source_hash(source)
     builds = (cache_path() / "builds").resolve()  # CMake refuses a tree by another path
@@ -214,10 +210,7 @@ def _given_flags() -> list[str]:
 
 
 def wrapped_compiler(toolchain: Toolchain) -> str:
-    """The first line of what the compiler behind mpicxx says about itself.
-
-    UserError where there is none: the wrappers of an MPI library bring no compiler.
-    """
+    """The first line of what the compiler behind mpicxx says about itself."""
     asked = [str(toolchain.mpicxx), "--version"]
     done = process.run(asked, environment(toolchain), in_path.ANSWER_S)
     if done.code != 0 or done.timed_out:
@@ -341,10 +334,7 @@ def _configure(
 
 
 def _for_device(toolchain: Toolchain) -> list[str]:
-    """What CMake is told of the GPUs that halobench is built for; nothing where it is not.
-
-    UserError where there is no compiler for them.
-    """
+    """What CMake is told of the GPUs that halobench is built for; nothing where it is not."""
     if toolchain.device is None:
         return []
     compiler = gpu_compilers.find(toolchain.device)
@@ -358,11 +348,7 @@ def _for_device(toolchain: Toolchain) -> list[str]:
 
 
 def _runs(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> bool:
-    """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`.
-
-    Whether it ended well.
-    Its temporary files, and compilers at work, are gone with it, however it or this process ends.
-    """
+    """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`."""
     with log.open("a", encoding="utf-8") as copy, scratch() as own:
         step = subprocess.Popen(
             process.supervised(command),

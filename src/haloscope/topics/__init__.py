@@ -111,11 +111,7 @@ def findings(
 
 
 def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
-    """Findings with ids, in the order of a report: warnings, the answer, key figures, the rest.
-
-    asked: how many of the first ones are of the study's question: the first of them answers it,
-    also where it is undecided. Without any, the first of all that decides something.
-    """
+    """Findings with ids, in the order of a report: warnings, the answer, key figures, the rest."""
     warnings = [one for one in found if one.severity is Prominence.WARNING]
     others = [one for one in found if one.severity is not Prominence.WARNING]
     asked -= sum(one.severity is Prominence.WARNING for one in found[:asked])

@@ -201,10 +201,7 @@ def _sum_row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[
 
 
 def shared_out(counts: Sequence[int]) -> str:
-    """How many elements every rank has: "16 × 1,005,000; 8 × 990,000 (2, 5 … 23)".
-
-    Counts are those of most ranks first, whose ranks are all that are not named.
-    """
+    """How many elements every rank has: "16 × 1,005,000; 8 × 990,000 (2, 5 … 23)"."""
     ranks: dict[int, list[int]] = {}
     for rank, one in enumerate(counts):
         ranks.setdefault(one, []).append(rank)

@@ -168,10 +168,7 @@ each other."""
 
 
 def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
-    """Lines at some sizes with their words; where two are near, the second's is a line lower.
-
-    After the curves, which say how far the axes reach.
-    """
+    """Lines at some sizes with their words; where two are near, the second's is a line lower."""
     before, lower = 0.0, 0
     for x, word in sorted(guides):
         lower = lower + 1 if before and x < _NEAR * before else 0

@@ -32,11 +32,7 @@ def with_values(svg: str, canvas: Canvas, panel: Lines) -> str:
 
 
 def _axis(canvas: Canvas, axes: Axes, panel: Lines, which: str) -> dict[str, Any]:
-    """An axis: its ends as values and in points of the SVG, its ticks, and the values drawn.
-
-    scale: "linear" or "log", or "symlog", which the script leaves as it is.
-    zero: whether a linear axis begins there.
-    """
+    """An axis: its ends as values and in points of the SVG, its ticks, and the values drawn."""
     axis, side = (panel.x, 0) if which == "x" else (panel.y, 1)
     ends = axes.get_xlim() if which == "x" else axes.get_ylim()
     across = canvas.get_size_inches()[side] * _POINTS_PER_INCH

@@ -147,10 +147,7 @@ def _ends(few: MeasuredCase, many: MeasuredCase) -> Iterator[tuple[str, Swept, S
 
 
 def ladders(part: Facet) -> list[list[MeasuredCase]]:
-    """Cases by rising ranks: those of one node, and those of several with as many on each.
-
-    Of several nodes those with the most ranks a node: what leaves a node is no growth with ranks.
-    """
+    """Cases by rising ranks: those of one node, and those of several with as many on each."""
     within = [case for case in part.cases if case.number("nodes") == 1]
     across = [case for case in part.cases if case.number("nodes") > 1]
     most = max((case.number("ppn") for case in across), default=0)
@@ -160,10 +157,7 @@ def ladders(part: Facet) -> list[list[MeasuredCase]]:
 
 
 def order_of(times: float, few: int, many: int) -> str:
-    """What a growth is nearest to: "1", "log2 p", "p", or "beyond p" by half and more.
-
-    "" where these can't be told apart.
-    """
+    """What a growth is nearest to: "1", "log2 p", "p", or "beyond p" by half and more."""
     laws = {"1": 1.0, "log2 p": log2(many) / log2(few), "p": many / few}
     if laws["p"] < 1.5 * laws["log2 p"] or laws["log2 p"] < 1.5:
         return ""
@@ -336,10 +330,7 @@ PHASE = "exchange"
 
 
 def halo_followed(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Contrast]:
-    """The collective against single messages, for each setting that was run with both.
-
-    By the time of the phase in a step, of the slowest rank; corrected for the number of settings.
-    """
+    """The collective against single messages, for each setting that was run with both."""
     alike = [
         case
         for case in cases

@@ -19,10 +19,7 @@ OVER_PROCESSES = 3
 
 
 def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
-    """A note on how launches differ; none where all cases are simulated: they do not.
-
-    Unless these are replicates, which is said too.
-    """
+    """A note on how launches differ; none where all cases are simulated: they do not."""
     own = list(cases)
     if all(case.alike for case in own):
         return ()

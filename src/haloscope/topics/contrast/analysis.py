@@ -131,10 +131,7 @@ def alike(cases: Sequence[MeasuredCase]) -> list[tuple[Ways, Facet]]:
 def groups(
     cases: Sequence[MeasuredCase], seed: int, ways: Ways = EXCHANGES
 ) -> list[tuple[str, list[Contrast]]]:
-    """For each setting with several ways, all against the reference; corrected over all.
-
-    One process exchanges nothing, so it has no row.
-    """
+    """For each setting with several ways, all against the reference; corrected over all."""
     several = [case for case in cases if ways.matters(case)]
     parts = [part for part in facets(several, ways.parts) if len(part.cases) > 1]
     parts = _once_alone(parts, ways)

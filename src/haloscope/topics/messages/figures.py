@@ -191,10 +191,7 @@ def _residuals(name: str, model: Model) -> Curve:
 
 
 def _drawn(name: str, model: Model) -> Iterator[Curve]:
-    """A model's line over the sizes it rests on, where it is above zero.
-
-    A model in pieces has a line for each: it says nothing of what lies between them.
-    """
+    """A model's line over the sizes it rests on, where it is above zero."""
     pieces = model.pieces if isinstance(model, PiecewiseHockney) else ()
     spans = [(piece.first_bytes, piece.last_bytes) for piece in pieces] or [model.valid]
     for smallest, last in spans:

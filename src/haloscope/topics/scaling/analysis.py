@@ -205,10 +205,7 @@ class Law:
 
 
 def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
-    """A law for each ladder of each scaling, then one over meshes for each number of processes.
-
-    Those of one point are left out, and those over fewer meshes than a law takes.
-    """
+    """A law for each ladder of each scaling, then one over meshes for each number of processes."""
     found = []
     for scaling in scalings(cases):
         for ladder in scaling.ladders:
