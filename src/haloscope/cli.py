@@ -144,12 +144,7 @@ _ACTIONS = {
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments on a command line, and as `execute` the function of its command."""
-    top = _Parser(
-        prog="haloscope",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=Help,
-    )
+    top = _Parser(prog="haloscope", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=Help)
     top.set_defaults(verbosity=Verbosity.NORMAL)
     top.add_argument("-V", "--version", action="version", version=f"haloscope {__version__}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -24,17 +24,7 @@ from haloscope.study.settings import LAYOUT, OUTPUT, PROTOCOL, SIZES, Settings
 COVERAGE = 0.95
 FEWEST = 10
 """FEWEST is how many cells of one kind of case have a band of their own; fewer share one."""
-PROBLEM = (
-    "n",
-    "size",
-    "L",
-    "size_bytes",
-    SIZES,
-    "matrix",
-    "row_length",
-    "bandwidth",
-    "iterations",
-)
+PROBLEM = ("n", "size", "L", "size_bytes", SIZES, "matrix", "row_length", "bandwidth", "iterations")
 _FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes", "chunks")
 _DEVICE = "memory=device"
 _UNRELATED = ("runner", "clock", "toolchain", "transport", *PROTOCOL, *OUTPUT, *_FOLLOWING)

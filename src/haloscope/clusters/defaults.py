@@ -9,15 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from haloscope.clusters.schema import (
-    Cache,
-    Cluster,
-    Mpi,
-    Node,
-    SetBy,
-    between_nodes,
-    within_node,
-)
+from haloscope.clusters.schema import Cache, Cluster, Mpi, Node, SetBy, between_nodes, within_node
 
 Keys = tuple[int | str, ...]
 """The keys that lead to a place in a cluster file; a list's are left out where all its entries are

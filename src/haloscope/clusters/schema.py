@@ -234,8 +234,7 @@ class Gpu(_Part):
         None, description="time to query the memory of an address; 0 if omitted"
     )
     operation_s: Quantity | None = Field(
-        None,
-        description="additional time per operation of a star forest library; 0 if omitted",
+        None, description="additional time per operation of a star forest library; 0 if omitted"
     )
     messages: tuple[GpuMessages, ...] = Field(
         (), description="messages of GPU-aware MPI: one entry per placement"
@@ -335,8 +334,7 @@ class Node(_Part):
         min_length=1, description="one entry per number of cores in use"
     )
     socket: Socket | None = Field(
-        None,
-        description="memory per socket; if omitted, all cores share one memory equally",
+        None, description="memory per socket; if omitted, all cores share one memory equally"
     )
     gpu: Gpu | None = Field(None, description="the GPUs of a node, all alike")
     caches: tuple[Cache, ...] = Field((), description="one entry per level")
@@ -347,8 +345,7 @@ class Node(_Part):
         None, description="variability between nodes; all other numbers describe the median node"
     )
     unbound: tuple[Unbound, ...] = Field(
-        (),
-        description="one entry per number of processes; missing binding has no cost if omitted",
+        (), description="one entry per number of processes; missing binding has no cost if omitted"
     )
 
     @property
@@ -514,10 +511,7 @@ class Cluster(_Part):
     source: Source = Field(
         description="source of the number of nodes, and a summary of all other sources"
     )
-    disturbed: tuple[Text, ...] = Field(
-        (),
-        description="signs of other load during a calibration",
-    )
+    disturbed: tuple[Text, ...] = Field((), description="signs of other load during a calibration")
     node: Node = Field(description="one node; all nodes are alike")
     network: Network | None = Field(
         None, description="network between the nodes; required for simulations of several nodes"

@@ -63,11 +63,7 @@ def files(cluster: Cluster, case: Case, seed: int | None = None, launch: int = 0
 
 
 def _files_on_gpus(
-    cluster: Cluster,
-    case: Case,
-    nodes: Sequence[int],
-    others: Sequence[OtherJob],
-    seed: int | None,
+    cluster: Cluster, case: Case, nodes: Sequence[int], others: Sequence[OtherJob], seed: int | None
 ) -> dict[str, str]:
     """The same of a case in the memory of GPUs; where MPI is given it, these are the hosts."""
     gpu, shared = cluster.node.gpu, ranks_sharing_a_gpu(case.params)

@@ -15,12 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haloscope.advice import candidates, measuring, requests
-from haloscope.advice.judging import (
-    Advice,
-    Goal,
-    Option,
-    Sureness,
-)
+from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.advice.measuring import Question
 from haloscope.analysis.bands import COVERAGE, Basis
 from haloscope.batch.script import MOST_MINUTES

@@ -27,12 +27,7 @@ from haloscope.papers.statements import KnownCell
 from haloscope.papers.tables import PaperTable
 from haloscope.papers.validated import ValidatedCell
 from haloscope.paths import in_a_shell
-from haloscope.predict import (
-    local_validation,
-    paper_validation,
-    planned_runs,
-    validated_cells,
-)
+from haloscope.predict import local_validation, paper_validation, planned_runs, validated_cells
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.quantities import error

@@ -125,11 +125,7 @@ class PiecewiseHockney:
 
 
 def fit(
-    data: Sweep,
-    *,
-    most_pieces: int = 8,
-    fewest_points: int = 3,
-    intervals: Intervals | None = None,
+    data: Sweep, *, most_pieces: int = 8, fewest_points: int = 3, intervals: Intervals | None = None
 ) -> PiecewiseHockney:
     """Find the pieces of one-way times by size.
 

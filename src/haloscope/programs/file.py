@@ -231,9 +231,7 @@ def _distinct(problems: Iterator[Problem]) -> list[Problem]:
     return [*dict.fromkeys(problems)]
 
 
-def _described(
-    location: Sequence[int | str],
-) -> tuple[type[BaseModel], list[int | str], str]:
+def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], list[int | str], str]:
     """The table that a location's last key belongs to, that location, and what the key may be."""
     owner: type[BaseModel] = ProgramFile
     table: type[BaseModel] | None = ProgramFile

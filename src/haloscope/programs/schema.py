@@ -172,8 +172,7 @@ class Need(_Table):
         default_factory=list, description="what the output of ask must contain"
     )
     version: Capture | None = Field(
-        None,
-        description="a regular expression whose group is the version, in the output of ask",
+        None, description="a regular expression whose group is the version, in the output of ask"
     )
 
     @model_validator(mode="after")
@@ -233,8 +232,7 @@ class OutputRead(_Table):
         None, description="a regular expression that matches at the end of complete output"
     )
     ranks: Capture | None = Field(
-        None,
-        description="a regular expression whose group is the printed number of ranks",
+        None, description="a regular expression whose group is the printed number of ranks"
     )
     threads: Capture | None = Field(
         None,

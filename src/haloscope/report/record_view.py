@@ -148,7 +148,7 @@ def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]
         rows.append(
             (
                 "iterations",
-                (f"{part}; the remaining ones are assumed to take as long as the last of these"),
+                f"{part}; the remaining ones are assumed to take as long as the last of these",
             )
         )
     if spread := told.get("spread"):

@@ -153,12 +153,10 @@ class BatchSite(_Table):
     scratch: str | None = Field(None, description="a folder on the local disk of nodes, for TMPDIR")
     template: str | None = Field(None, description="the path of a job script template of your own")
     environment: dict[_Variable, str] = Field(
-        default_factory=dict,
-        description="variables that Slurm's commands need, such as SLURM_CONF",
+        default_factory=dict, description="variables that Slurm's commands need, such as SLURM_CONF"
     )
     shared_cores: PositiveInt | None = Field(
-        None,
-        description="for the test cluster: the cores of the machine that all its nodes share",
+        None, description="for the test cluster: the cores of the machine that all its nodes share"
     )
 
     @property

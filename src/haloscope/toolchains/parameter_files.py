@@ -91,11 +91,7 @@ def _of_open_mpi(
 ) -> Iterator[_File]:
     """Those of Open MPI, of its launcher from version 5 on (PRRTE), and of PMIx."""
     installed = sysconfdir(toolchain, environment) if toolchain else None
-    for project, prefix in (
-        ("openmpi", "OMPI_MCA_"),
-        ("prte", "PRTE_MCA_"),
-        ("pmix", "PMIX_MCA_"),
-    ):
+    for project, prefix in (("openmpi", "OMPI_MCA_"), ("prte", "PRTE_MCA_"), ("pmix", "PMIX_MCA_")):
 
         def said(
             *names: str, prefix: str = prefix, usual: tuple[Path | None, ...] = ()

@@ -35,11 +35,7 @@ TRANSPORTS: Mapping[Family, Mapping[str, TransportSettings]] = {
 
 PROVIDER: Mapping[Family, Mapping[str, str]] = {
     "openmpi": {"pml": "cm", "mtl": "ofi", "btl": "^ofi", "mtl_ofi_provider_include": "{}"},
-    "mpich": {
-        "MPIR_CVAR_NOLOCAL": "1",
-        "MPIR_CVAR_CH4_NETMOD": "ofi",
-        "FI_PROVIDER": "{}",
-    },
+    "mpich": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "{}"},
     "impi": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "{}"},
 }
 """How each is asked for one of libfabric's providers, where its own words have no such name."""

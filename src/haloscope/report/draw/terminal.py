@@ -47,13 +47,7 @@ def summary(document: Document) -> RenderableType:
     left -= len(warned)
     caveats = [_Part(f"  {line}", "dim", "  ") for line in document.first_caveats][: max(left, 0)]
     parts = [*first, *figures, *caveats, *warned]
-    for part in [
-        *first[2:],
-        *warned,
-        *figures,
-        *caveats,
-        *first[:2],
-    ]:
+    for part in [*first[2:], *warned, *figures, *caveats, *first[:2]]:
         spare = room - sum(one.taken for one in parts)
         part.least = min(len(part.lines), part.taken + spare)
     counted = {

@@ -77,13 +77,7 @@ def _scaling_figure(
         title=context.title("Speedup and efficiency", label),
         panels=(
             Lines("speedup", "Speedup", x, y, (ideal, *speedups, *printed[0])),
-            Lines(
-                "efficiency",
-                "Efficiency",
-                x,
-                Axis("efficiency"),
-                (flat, *shares, *printed[1]),
-            ),
+            Lines("efficiency", "Efficiency", x, Axis("efficiency"), (flat, *shares, *printed[1])),
         ),
         fewest=OVER_PROCESSES,
         alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, for {cores[0]} to "
