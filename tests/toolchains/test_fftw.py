@@ -11,6 +11,7 @@ import pytest
 from haloscope.errors import UserError
 from haloscope.toolchains import extras, fftw, pypi
 from haloscope.toolchains.library import prefix_of
+from haloscope.toolchains.wheels import FFTW
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +34,13 @@ def test_nothing_is_told_where_nothing_was_added() -> None:
     assert fftw.library() is None
     assert fftw.environment() == {}
     with pytest.raises(UserError, match="haloscope toolchain add fftw"):
-        extras.remove(fftw.NAME)
+        extras.remove(FFTW.name)
 
 
 def test_the_double_precision_library_is_told_unless_the_user_named_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    double = wheel(prefix_of(fftw.NAME))
+    double = wheel(prefix_of(FFTW.name))
     assert fftw.environment() == {"HALOBENCH_FFTW": str(double)}
     monkeypatch.setenv("HALOBENCH_FFTW", "/opt/mine.so")
     assert fftw.environment() == {}
@@ -55,10 +56,10 @@ def test_it_is_added_once_and_removed_whole(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(pypi, "install", install)
     said: list[str] = []
-    first = extras.install(fftw.NAME, say=said.append)
-    assert extras.install(fftw.NAME, say=said.append) == first
+    first = extras.install(FFTW.name, say=said.append)
+    assert extras.install(FFTW.name, say=said.append) == first
     assert (asked, len(said)) == (["pyfftw"], 1)
-    extras.remove(fftw.NAME)
+    extras.remove(FFTW.name)
     assert fftw.library() is None
 
 
@@ -73,17 +74,17 @@ def test_it_is_there_where_the_loader_the_user_or_an_earlier_command_has_one(
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
     assert not fftw.is_there()
-    wheel(prefix_of(fftw.NAME))
+    wheel(prefix_of(FFTW.name))
     assert fftw.is_there()
 
 
 def test_a_wheel_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: None)
     with pytest.raises(UserError, match="libfftw3-double3"):
-        extras.install(fftw.NAME, say=lambda line: None)
+        extras.install(FFTW.name, say=lambda line: None)
 
 
 @pytest.mark.toolchains
 def test_the_wheel_works_here(cache: Path) -> None:
-    library = ctypes.CDLL(str(extras.install(fftw.NAME, say=lambda line: None)))
+    library = ctypes.CDLL(str(extras.install(FFTW.name, say=lambda line: None)))
     assert ctypes.c_char.in_dll(library, "fftw_version").value == b"f"

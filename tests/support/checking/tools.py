@@ -64,7 +64,7 @@ def environment() -> dict[str, str]:
     """What commands run in: with FFTW from PyPI where the system has none."""
     code = (
         "import json; from haloscope.toolchains import extras, fftw; "
-        "fftw.is_there() or extras.install(fftw.NAME, say=lambda _: None); "
+        "fftw.is_there() or extras.install('fftw', say=lambda _: None); "
         "print(json.dumps(fftw.environment()))"
     )
     return {**BARE, **json.loads(_printed(code) or "{}")}
