@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 from haloscope.clusters import gpus, set_by
@@ -18,6 +19,7 @@ from haloscope.clusters.schema import (
     Mpi,
     Network,
     Node,
+    Quantity,
     SocketMemory,
     between_sockets,
     within_node,
@@ -78,14 +80,8 @@ MOST_CARDS = 16
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
     node = cluster.node
-    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
-    found += [
-        *_regions(node),
-        *_spread(node),
-        *_unbound(node),
-        *_socket(node),
-        *_socket_link(cluster),
-    ]
+    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node), *_regions(node)]
+    found += [*_spread(node), *_unbound(node), *_socket(node), *_socket_link(cluster)]
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     found += _others(cluster)
@@ -103,6 +99,12 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
 
 _Found = Iterator[tuple[str, str, str]]
 """Key, what is wrong, what to do."""
+
+
+def _outside(key: str, one: Quantity | None, least: float, most: float, remedy: str) -> _Found:
+    """A number that is given and out of range."""
+    if one and not least <= one.value <= most:
+        yield key, f"{one.value:g} is out of range", remedy
 
 
 def _shares(node: Node) -> _Found:
@@ -129,20 +131,18 @@ def _gains(node: Node) -> _Found:
         remedy = "give the throughput of all threads of a core relative to one thread"
         yield "node.smt_gain", what, remedy
     for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
-        if one and not LEAST_SHARP <= one.value <= SHARPEST:
-            what = f"{one.value:g} is out of range"
-            yield f"node.{key}", what, f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
+        remedy = f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
+        yield from _outside(f"node.{key}", one, LEAST_SHARP, SHARPEST, remedy)
 
 
 def _memory(node: Node) -> _Found:
     points = sorted(enumerate(node.memory), key=lambda point: point[1].cores)
     for index, one in points:
-        if one.store_cost and one.store_cost.value > MOST_STORING:
-            remedy = (
-                f"give the cost of a stored byte relative to a loaded one: at most {MOST_STORING:g}"
-            )
-            key = dotted(("node", "memory", index, "store_cost"))
-            yield key, f"{one.store_cost.value:g} is out of range", remedy
+        remedy = (
+            f"give the cost of a stored byte relative to a loaded one: at most {MOST_STORING:g}"
+        )
+        key = dotted(("node", "memory", index, "store_cost"))
+        yield from _outside(key, one.store_cost, -inf, MOST_STORING, remedy)
     if len({one.store_cost is None for one in node.memory}) > 1:
         remedy = "give store_cost for each number of cores, or for none"
         yield "node.memory", "store_cost is given for only some numbers of cores", remedy
@@ -158,22 +158,15 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
     for index, one in points:
         if one.cores > cores:
             what = f"{one.cores} cores is more than the {cores} of a {place[-2]}"
-            yield (
-                dotted((*place, index, "cores")),
-                what,
-                (f"give at most the cores of a {place[-2]}"),
-            )
+            yield dotted((*place, index, "cores")), what, f"give at most the cores of a {place[-2]}"
     most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
         most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
         key, less = dotted((*place, index)), few.bandwidth_bytes_per_s.value
         more = many.bandwidth_bytes_per_s.value
         if few.cores == many.cores:
-            yield (
-                f"{key}.cores",
-                f"{many.cores} is given twice",
-                ("give one bandwidth per number of cores"),
-            )
+            remedy = "give one bandwidth per number of cores"
+            yield f"{key}.cores", f"{many.cores} is given twice", remedy
         elif more < FALL * (peak := most.bandwidth_bytes_per_s.value):
             what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(peak)} to {most.cores}"
             remedy = "give the combined bandwidth of these cores in bytes per second"
@@ -234,11 +227,8 @@ def _regions(node: Node) -> _Found:
             what = f"{one.threads}, and a node has {count(most, 'hardware thread')}"
             yield f"{key}.threads", what, f"give a number from 2 to {most}"
         elif threads[one.threads] > 1:
-            yield (
-                f"{key}.threads",
-                f"{one.threads} is given twice",
-                ("give one cost per number of threads"),
-            )
+            remedy = "give one cost per number of threads"
+            yield f"{key}.threads", f"{one.threads} is given twice", remedy
         if one.cost_s.value > LONGEST_REGION_S:
             what = f"{one.cost_s.value:g} s is out of range"
             remedy = f"give seconds, at most {LONGEST_REGION_S:g}"
@@ -253,11 +243,7 @@ def _caches(node: Node) -> _Found:
         key, usable = dotted(("node", "caches", index)), cache.usable_bytes
         if usable and usable.value > cache.size_bytes:
             what = f"{usable.value:,.0f} bytes exceed size_bytes = {cache.size_bytes:,}"
-            yield (
-                f"{key}.usable_bytes",
-                what,
-                ("give the part of size_bytes that a program can use"),
-            )
+            yield f"{key}.usable_bytes", what, "give the part of size_bytes that a program can use"
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
             what = f"{rate(crowded.value)} to a core among many, {rate(alone.value)} to one alone"
@@ -290,10 +276,9 @@ def _spread(node: Node) -> _Found:
         remedy = "add nodes: the standard deviation of times, as a fraction"
         yield "node.spread.slowest", "the variability between nodes is missing", remedy
     for key in ("nodes", "phases"):
+        remedy = f"give a fraction such as 0.02 for 2 %, at most {FARTHEST_APART:g}"
         one = getattr(node.spread, key)
-        if one and one.value > FARTHEST_APART:
-            remedy = f"give a fraction such as 0.02 for 2 %, at most {FARTHEST_APART:g}"
-            yield f"node.spread.{key}", f"{one.value:g} is out of range", remedy
+        yield from _outside(f"node.spread.{key}", one, -inf, FARTHEST_APART, remedy)
 
 
 def _unbound(node: Node) -> _Found:
@@ -301,17 +286,10 @@ def _unbound(node: Node) -> _Found:
     for index, one in enumerate(node.unbound):
         key = dotted(("node", "unbound", index))
         if numbers[one.processes] > 1:
-            yield (
-                f"{key}.processes",
-                f"{one.processes} is given twice",
-                ("give one entry per number of processes"),
-            )
-        if one.share.value > 1:
-            what, remedy = f"{one.share.value:g} is out of range", ("give a fraction of at most 1")
-            yield f"{key}.share", what, remedy
-        if one.slower.value < 1:
-            what, remedy = f"{one.slower.value:g} is out of range", "give a ratio from 1"
-            yield f"{key}.slower", what, remedy
+            remedy = "give one entry per number of processes"
+            yield f"{key}.processes", f"{one.processes} is given twice", remedy
+        yield from _outside(f"{key}.share", one.share, -inf, 1, "give a fraction of at most 1")
+        yield from _outside(f"{key}.slower", one.slower, 1, inf, "give a ratio from 1")
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}
@@ -373,12 +351,10 @@ def _others(cluster: Cluster) -> _Found:
     others, network = cluster.others, cluster.network
     if others is None:
         return
-    if not others.occupancy.value <= MOST_OCCUPIED:
-        remedy = f"give the fraction of all nodes in use by jobs, at most {MOST_OCCUPIED:g}"
-        yield "others.occupancy", f"{others.occupancy.value:g} is out of range", remedy
-    if others.traffic is not None and not others.traffic.value <= 1:
-        remedy = "give the average traffic of a node as a fraction of its cards' bandwidth"
-        yield "others.traffic", f"{others.traffic.value:g} is out of range", remedy
+    remedy = f"give the fraction of all nodes in use by jobs, at most {MOST_OCCUPIED:g}"
+    yield from _outside("others.occupancy", others.occupancy, -inf, MOST_OCCUPIED, remedy)
+    remedy = "give the average traffic of a node as a fraction of its cards' bandwidth"
+    yield from _outside("others.traffic", others.traffic, -inf, 1, remedy)
     if network is None:
         remedy = "remove it, or describe the network that jobs share"
         yield "others", "the network is missing", remedy
@@ -397,17 +373,13 @@ def _others(cluster: Cluster) -> _Found:
 
 def _small_messages(mpi: Mpi, node: Node) -> _Found:
     trips, held = mpi.rendezvous_latencies, mpi.cached_bytes
-    if trips and not 1 <= trips.value <= MOST_LATENCIES:
-        remedy = f"give the number of latencies of a rendezvous: 1 to {MOST_LATENCIES:g}"
-        yield "mpi.rendezvous_latencies", f"{trips.value:g} is out of range", remedy
+    remedy = f"give the number of latencies of a rendezvous: 1 to {MOST_LATENCIES:g}"
+    yield from _outside("mpi.rendezvous_latencies", trips, 1, MOST_LATENCIES, remedy)
     largest = max((cache.size_bytes for cache in node.caches), default=0)
     if held and largest and held.value > largest:
         what = f"{size(held.value)} exceeds the largest cache, {size(largest)}"
-        yield (
-            "mpi.cached_bytes",
-            what,
-            ("give the size of the largest message that stays in caches, in bytes"),
-        )
+        remedy = "give the size of the largest message that stays in caches, in bytes"
+        yield "mpi.cached_bytes", what, remedy
 
 
 def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
@@ -420,22 +392,16 @@ def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
     if (busy := sum(one.value for one in both)) > MORE_LATENCY * least:
         key = "send_overhead_s" if mpi.send_overhead_s else "receive_overhead_s"
         what = f"{seconds(busy)} at both ends exceed a message within a node, {seconds(least)}"
-        yield (
-            f"mpi.{key}",
-            what,
-            ("give the part of the latency that occupies the core at each end"),
-        )
+        yield f"mpi.{key}", what, "give the part of the latency that occupies the core at each end"
 
 
 def _placements(messages: Sequence[Messages]) -> _Found:
     """Messages between ranks that are placed as no two can be, or that are there already."""
     known = [SAME_NODE, *PLACEMENTS]
     for index, one in enumerate(messages):
-        moved = one.memory_bytes_per_byte
-        if moved and not LEAST_COPIED <= moved.value <= MOST_COPIED:
-            remedy = f"give the memory traffic per byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
-            place = dotted(("messages", index, "memory_bytes_per_byte"))
-            yield place, f"{moved.value:g} is out of range", remedy
+        remedy = f"give the memory traffic per byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
+        place = dotted(("messages", index, "memory_bytes_per_byte"))
+        yield from _outside(place, one.memory_bytes_per_byte, LEAST_COPIED, MOST_COPIED, remedy)
         key = dotted(("messages", index, "placement"))
         if one.placement not in known:
             yield key, f"unknown placement '{one.placement}'", nearest(one.placement, known)
