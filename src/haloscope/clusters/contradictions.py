@@ -30,51 +30,37 @@ from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed, rate, seconds, size
 
 FALL = 0.5
-"""FALL is the smallest ratio of two measured bandwidths of which the first ought to be the larger:
-a memory's to more cores over the most that fewer get, a cache's over that of the next; noise makes
-it fall less."""
+"""The least that a larger of two measured bandwidths may be of a smaller one, because of noise."""
 MORE_LATENCY = 1.01
-"""MORE_LATENCY is the largest ratio of what both ends of a message take to all of it that a file
-may have, because a calibration shares out the whole, and rounds."""
+"""What both ends of a message take, over all of it: a calibration shares it out, and rounds."""
 MORE_MEMORY, MORE_CACHE = 1.1, 1.25
-"""MORE_MEMORY and MORE_CACHE are the largest ratios of what a core gets among many to what it gets
-among fewer that a file may have: really it is 1 at most, but both numbers are measured."""
+"""What a core gets among many over what it gets among fewer: 1 at most, but both are measured."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
-"""LEAST_SHARP and SHARPEST are the smallest and largest sharpness or knee that a cluster file may
-have, because those that were fitted lie far inside: 1 to 3 on published machines, and 2.2 on a
-shared one."""
+"""Of sharpness or knee: 1 to 3 were fitted on published machines, and 2.2 on a shared one."""
 LONGEST_REGION_S = 0.01
-"""LONGEST_REGION_S is the most that a file may say of a parallel region, because threads begin and
-end one in microseconds, and a hundredth of a second is a mistake in the unit."""
+"""Of a parallel region, which takes microseconds: a hundredth of a second is a mistaken unit."""
 MOST_STORING = 4.0
-"""MOST_STORING is the largest cost of a stored byte over a loaded one that a file may have, because
-turning round from one to the other takes a memory a part of its time, not most of it."""
+"""Cost of a stored byte over a loaded one: turning round takes a memory a part of its time."""
 LEAST_GAIN = 0.5
-"""LEAST_GAIN is the smallest gain by hardware threads that a file may have, because threads that
-are in each other's way lose less than half."""
+"""By hardware threads: those that are in each other's way lose less than half."""
 LEAST_MEMORY = 2**20
-"""LEAST_MEMORY is the smallest memory of a node for each core, in bytes, because an operating
-system alone takes more."""
+"""Bytes per core of a node: an operating system alone takes more."""
 FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
-"""Bytes a second, ten times what there is; seconds, in which light goes 30 cm."""
+"""Bytes per second, ten times what there is; seconds, in which light goes 30 cm."""
 LEAST_COPIED, MOST_COPIED = 1.0, 100.0
-"""LEAST_COPIED and MOST_COPIED are the fewest and most bytes that a file may have the memory move
-for a byte of a message within a node, because each is at least written, and two copies move six."""
+"""Bytes moved per byte of a message within a node: at least one, and two copies move six."""
 MOST_LATENCIES = 100.0
-"""MOST_LATENCIES is the most latencies that a file may say a message by rendezvous takes, because a
-request, its answer and the data are three."""
+"""Of a message by rendezvous: a request, its answer, and the data are three."""
 LEAST_LEFT = 1e-3
-"""LEAST_LEFT is the smallest share of a link that a file may say others leave, because simulated
-messages would not end."""
+"""The least share of a link that others leave: with less, simulated messages would not end."""
 MOST_OCCUPIED = 0.99
-"""MOST_OCCUPIED is the largest occupancy that a file may have, because jobs then wait for ever."""
+"""With a larger occupancy jobs wait for ever."""
 MOST_THREADS = 2**16
-"""MOST_THREADS is the most hardware threads of a node that a simulation counts."""
+"""The most hardware threads of a node that a simulation counts."""
 FARTHEST_APART = 0.5
-"""FARTHEST_APART is the largest standard deviation of the times of nodes, of phases on them, that a
-file may have: it is a share, and nodes of one kind that differ by a tenth are repaired."""
+"""Standard deviation of the times of nodes: nodes that differ by a tenth are repaired."""
 MOST_CARDS = 16
-"""Of a node: links from it to switches."""
+"""Links from a node to switches."""
 
 
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
