@@ -79,7 +79,7 @@ def open_folder(directory: Path) -> Dossier:
     if not records:
         what = "its records.jsonl has no readable record"
         raise UserError(Problem(str(folder.records), what, "continue: haloscope run --resume DIR"))
-    plan = _plan(folder)
+    plan = folder.load().as_dict() if folder.plan.exists() else {}
     study = read_study(folder.study).study if folder.study.exists() else None
     return Dossier(
         path=directory,
@@ -96,10 +96,6 @@ def open_folder(directory: Path) -> Dossier:
 
 
 _REMEDY = "give a folder written by haloscope run"
-
-
-def _plan(folder: ResultFolder) -> Mapping[str, Any]:
-    return folder.load().as_dict() if folder.plan.exists() else {}
 
 
 def _planned(plan: Mapping[str, Any]) -> list[Planned]:

@@ -78,7 +78,7 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
         _phases(record, several),
         _points(record.points, unit),
         _parts(record, whole=whole),
-        _untimed(record),
+        _section("left out", [(one["line"], one["why"]) for one in _lost(record)]),
         _scattered(record),
         *(rest if whole else ()),
         _output(record, whole=whole),
@@ -211,10 +211,6 @@ _VALUES = 5
 def _parameters(record: Record) -> list[tuple[str, str]]:
     units = (record.program or {}).get("units") or {}
     return [(key, f"{value} {units.get(key, '')}".rstrip()) for key, value in record.params.items()]
-
-
-def _untimed(record: Record) -> RenderableType | None:
-    return _section("left out", [(one["line"], one["why"]) for one in _lost(record)])
 
 
 def _lost(record: Record) -> Sequence[Mapping[str, Any]]:

@@ -170,7 +170,7 @@ class Planner:
                 stderr=subprocess.PIPE,
                 encoding="utf-8",
                 errors="replace",
-                env=_environment(),
+                env={**os.environ, **fftw.environment()},
             )
             weakref.finalize(self, _end, self._process)
         return self._process
@@ -186,10 +186,6 @@ def _end(process: subprocess.Popen[str]) -> None:
             if pipe is not None:
                 pipe.close()
     process.wait()
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, **fftw.environment()}
 
 
 def _no_answer(binary: Path, asked: Sequence[str], what: str) -> UserError:

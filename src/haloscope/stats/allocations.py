@@ -38,7 +38,7 @@ def typical_over(allocations: Grouped, confidence: float = 0.95) -> Estimate:
     the launches in each of many allocations are one or two and skewed, as the median of so few lies
     beside their typical value, and in every allocation as much.
     """
-    medians = _medians(allocations)
+    medians = [median(sample) for sample in _checked(allocations).values()]
     launches = [one for sample in allocations.values() for one in sample]
     if len(medians) == 1:
         return replace(typical(launches), allocations=1)
@@ -173,10 +173,6 @@ def _student_test(middle: float, error: float, allocations: int, launches: int) 
     ratio = Estimate(exp(middle), *ends, launches, "interval over allocations", 0.95)
     ratio = replace(ratio, allocations=allocations)
     return Comparison(ratio, p_value, 0.0, "Student's over allocations")
-
-
-def _medians(allocations: Grouped) -> list[float]:
-    return [median(sample) for sample in _checked(allocations).values()]
 
 
 def _checked(allocations: Grouped) -> Grouped:

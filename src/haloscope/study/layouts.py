@@ -83,7 +83,7 @@ def _shapes(
             if tasks is None:
                 shapes = shared_cores(axes, cores) if axes.cores else free(axes, cores)
             else:
-                shapes = shared_tasks(axes, tasks, n, cores)
+                shapes = [(shares(tasks, n)[0], threads) for _, threads in free(axes, cores)]
             for ppn, threads in shapes:
                 yield n, ppn, threads, tasks
 
@@ -124,14 +124,6 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
 
 def _divisors(cores: int) -> str:
     return ", ".join(str(one) for one in range(1, cores + 1) if cores % one == 0)
-
-
-def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[tuple[int, int]]:
-    """(ppn, threads) of a layout that spreads a constant number of tasks over nodes.
-
-    Where they do not go evenly, ppn is what the fullest nodes have.
-    """
-    return [(shares(tasks, nodes)[0], threads) for _, threads in free(axes, cores)]
 
 
 def thread_binds(axes: LayoutAxes, bind: str, ppn: int, threads: int) -> Sequence[str]:

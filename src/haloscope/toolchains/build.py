@@ -255,7 +255,12 @@ def _build(found: Build, programs: list[KernelProgram], progress: Progress) -> N
     # for ccache, if it is there: the same file in builds of two versions is the same file
     if "$" not in str(found.folder):  # it takes that for a variable
         variables |= {"CCACHE_BASEDIR": str(found.folder), "CCACHE_NOHASHDIR": "1"}
-    configure = _configure(cmake, ninja, found.toolchain, sources, tree)
+    configure = [
+        *(cmake, "-S", str(sources), "-B", str(tree), "-G", "Ninja", *OPTIONS),
+        f"-DCMAKE_MAKE_PROGRAM={ninja}",
+        f"-DCMAKE_CXX_COMPILER={found.toolchain.mpicxx}",
+        *_for_device(found.toolchain),
+    ]
 
     def run(command: list[str]) -> None:
         if not _runs(command, variables, log, progress):
@@ -320,17 +325,6 @@ def compiler() -> str | None:
     """The C++ compiler that is there: CXX's, or the first of the usual names; None for none."""
     compilers = (os.environ.get("CXX"), "c++", "g++", "clang++")
     return next((each for each in compilers if each and shutil.which(each)), None)
-
-
-def _configure(
-    cmake: str, ninja: str, toolchain: Toolchain, sources: Path, tree: Path
-) -> list[str]:
-    return [
-        *(cmake, "-S", str(sources), "-B", str(tree), "-G", "Ninja", *OPTIONS),
-        f"-DCMAKE_MAKE_PROGRAM={ninja}",
-        f"-DCMAKE_CXX_COMPILER={toolchain.mpicxx}",
-        *_for_device(toolchain),
-    ]
 
 
 def _for_device(toolchain: Toolchain) -> list[str]:

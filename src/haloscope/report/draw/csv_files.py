@@ -64,7 +64,9 @@ def lines(
 ) -> Iterator[list[str]]:
     """A header, then a line a row. Missing values are empty, with a word in the column _note."""
     rows = table.every or table.rows
-    cases = [cases_of(row) for row in rows]
+    cases = [
+        list(dict.fromkeys(case for cell in row for case in cell.case.split())) for row in rows
+    ]
     several = any(len({*(cell.case for cell in row if cell.case)}) > 1 for row in rows)
     extras = [_extras([row[k] for row in rows], several) for k in range(len(table.columns))]
     there = {column.key for column in table.columns}
@@ -91,11 +93,6 @@ def lines(
                 * bool(ids)
             ),
         ]
-
-
-def cases_of(row: Sequence[Cell]) -> list[str]:
-    """The ids of the cases that a row is of."""
-    return list(dict.fromkeys(case for cell in row for case in cell.case.split()))
 
 
 def _shared(cases: Sequence[str], name: str, settings: Mapping[str, Settings]) -> Setting:

@@ -143,7 +143,7 @@ def memory_bounds(
         one = swept_of(case)
         if in_cache(case, machine) or case.number("nodes") > 1:
             continue
-        allowed = triad.moved.value / _bytes_of_point(case)
+        allowed = triad.moved.value / _of_point(case, "bytes")
         parts = measured_parts(one)
         updating = parts.update_s / one.seconds if parts else None
         share = one.rate.value / allowed
@@ -176,15 +176,7 @@ def operations_of_update(cases: Sequence[MeasuredCase]) -> int:
     By the one that declares the fewest: with several ghost layers some points are updated on more
     than one rank.
     """
-    return round(min(_operations_of_point(case) for case in cases))
-
-
-def _operations_of_point(case: MeasuredCase) -> float:
-    return _of_point(case, "flops")
-
-
-def _bytes_of_point(case: MeasuredCase) -> float:
-    return _of_point(case, "bytes")
+    return round(min(_of_point(case, "flops") for case in cases))
 
 
 def _of_point(case: MeasuredCase, what: Literal["flops", "bytes"]) -> float:
