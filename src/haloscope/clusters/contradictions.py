@@ -9,30 +9,22 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 
-from haloscope.clusters import gpus, set_by
+from haloscope.clusters import gpus, messages, set_by
+from haloscope.clusters.messages import Found, outside
 from haloscope.clusters.schema import (
-    SAME_NODE,
     Cluster,
-    GpuMessages,
     Memory,
-    Messages,
-    Mpi,
     Network,
     Node,
-    Quantity,
     SocketMemory,
     between_sockets,
-    within_node,
 )
-from haloscope.clusters.smpi_collectives import ALGORITHMS
-from haloscope.errors import Problem, dotted, nearest
-from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
+from haloscope.errors import Problem, dotted
+from haloscope.host.machine import OTHER_SOCKET
 from haloscope.quantities import count, listed, rate, seconds, size
 
 FALL = 0.5
 """The least that a larger of two measured bandwidths may be of a smaller one, because of noise."""
-MORE_LATENCY = 1.01
-"""What both ends of a message take, over all of it: a calibration shares it out, and rounds."""
 MORE_MEMORY, MORE_CACHE = 1.1, 1.25
 """What a core gets among many over what it gets among fewer: 1 at most, but both are measured."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
@@ -47,10 +39,6 @@ LEAST_MEMORY = 2**20
 """Bytes per core of a node: an operating system alone takes more."""
 FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
 """Bytes per second, ten times what there is; seconds, in which light goes 30 cm."""
-LEAST_COPIED, MOST_COPIED = 1.0, 100.0
-"""Bytes moved per byte of a message within a node: at least one, and two copies move six."""
-MOST_LATENCIES = 100.0
-"""Of a message by rendezvous: a request, its answer, and the data are three."""
 LEAST_LEFT = 1e-3
 """The least share of a link that others leave: with less, simulated messages would not end."""
 MOST_OCCUPIED = 0.99
@@ -71,29 +59,13 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     found += _others(cluster)
-    if cluster.mpi:
-        found += [*_algorithms(cluster.mpi), *_small_messages(cluster.mpi, node)]
-        found += _overheads(cluster, cluster.mpi)
-    found += [*_placements(cluster.messages), *_protocols(cluster.messages, "messages")]
-    found += gpus.contradictions(cluster)
+    found += [*messages.contradictions(cluster), *gpus.contradictions(cluster)]
     found += set_by.contradictions(cluster)
-    if node.gpu:
-        found += _protocols(node.gpu.messages, "node", "gpu", "messages")
     for key, what, remedy in found:
         yield Problem(f"{path}: {key}", what, remedy)
 
 
-_Found = Iterator[tuple[str, str, str]]
-"""Key, what is wrong, what to do."""
-
-
-def _outside(key: str, one: Quantity | None, least: float, most: float, remedy: str) -> _Found:
-    """A number that is given and out of range."""
-    if one and not least <= one.value <= most:
-        yield key, f"{one.value:g} is out of range", remedy
-
-
-def _shares(node: Node) -> _Found:
+def _shares(node: Node) -> Found:
     if (threads := node.cores * node.threads_per_core) > MOST_THREADS:
         remedy = (
             f"give the cores per node and the threads per core: at most {MOST_THREADS:,} in total"
@@ -110,7 +82,7 @@ def _shares(node: Node) -> _Found:
             yield key, what, "give the number of cores of a socket that share one cache"
 
 
-def _gains(node: Node) -> _Found:
+def _gains(node: Node) -> Found:
     gain = node.smt_gain
     if gain and not LEAST_GAIN <= gain.value <= node.threads_per_core:
         what = f"{gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
@@ -118,24 +90,24 @@ def _gains(node: Node) -> _Found:
         yield "node.smt_gain", what, remedy
     for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
         remedy = f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
-        yield from _outside(f"node.{key}", one, LEAST_SHARP, SHARPEST, remedy)
+        yield from outside(f"node.{key}", one, LEAST_SHARP, SHARPEST, remedy)
 
 
-def _memory(node: Node) -> _Found:
+def _memory(node: Node) -> Found:
     points = sorted(enumerate(node.memory), key=lambda point: point[1].cores)
     for index, one in points:
         remedy = (
             f"give the cost of a stored byte relative to a loaded one: at most {MOST_STORING:g}"
         )
         key = dotted(("node", "memory", index, "store_cost"))
-        yield from _outside(key, one.store_cost, -inf, MOST_STORING, remedy)
+        yield from outside(key, one.store_cost, -inf, MOST_STORING, remedy)
     if len({one.store_cost is None for one in node.memory}) > 1:
         remedy = "give store_cost for each number of cores, or for none"
         yield "node.memory", "store_cost is given for only some numbers of cores", remedy
     yield from _curve(node.memory, ("node", "memory"), node.cores)
 
 
-def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], cores: int) -> _Found:
+def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], cores: int) -> Found:
     """What a memory gives to numbers of cores, of so many that it has.
 
     place: the keys of its list in the file; the one before the last has these cores.
@@ -167,7 +139,7 @@ def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], core
             yield f"{key}.bandwidth_bytes_per_s", what, remedy
 
 
-def _socket(node: Node) -> _Found:
+def _socket(node: Node) -> Found:
     if node.socket is None:
         return
     if node.sockets == 1:
@@ -189,7 +161,7 @@ def _socket(node: Node) -> _Found:
         yield "node.socket.memory", what, remedy
 
 
-def _socket_link(cluster: Cluster) -> _Found:
+def _socket_link(cluster: Cluster) -> Found:
     if cluster.node.socket is None:
         return
     key, link = "node.socket.link", cluster.node.socket.link
@@ -204,7 +176,7 @@ def _socket_link(cluster: Cluster) -> _Found:
         yield f"{key}.latency_s", "is missing", remedy
 
 
-def _regions(node: Node) -> _Found:
+def _regions(node: Node) -> Found:
     threads = Counter(one.threads for one in node.regions)
     most = node.cores * node.threads_per_core
     for index, one in enumerate(node.regions):
@@ -221,7 +193,7 @@ def _regions(node: Node) -> _Found:
             yield f"{key}.cost_s", what, remedy
 
 
-def _caches(node: Node) -> _Found:
+def _caches(node: Node) -> Found:
     levels = Counter(cache.level for cache in node.caches)
     if twice := [f"L{level}" for level, times in levels.items() if times > 1]:
         yield "node.caches", f"{listed(twice)} more than once", "give each level once"
@@ -252,7 +224,7 @@ def _caches(node: Node) -> _Found:
         yield "node.memory_bytes", what, "give the memory per node in bytes"
 
 
-def _spread(node: Node) -> _Found:
+def _spread(node: Node) -> Found:
     if node.spread is None:
         return
     if node.spread.nodes is None and node.spread.phases is None:
@@ -264,25 +236,25 @@ def _spread(node: Node) -> _Found:
     for key in ("nodes", "phases"):
         remedy = f"give a fraction such as 0.02 for 2 %, at most {FARTHEST_APART:g}"
         one = getattr(node.spread, key)
-        yield from _outside(f"node.spread.{key}", one, -inf, FARTHEST_APART, remedy)
+        yield from outside(f"node.spread.{key}", one, -inf, FARTHEST_APART, remedy)
 
 
-def _unbound(node: Node) -> _Found:
+def _unbound(node: Node) -> Found:
     numbers = Counter(one.processes for one in node.unbound)
     for index, one in enumerate(node.unbound):
         key = dotted(("node", "unbound", index))
         if numbers[one.processes] > 1:
             remedy = "give one entry per number of processes"
             yield f"{key}.processes", f"{one.processes} is given twice", remedy
-        yield from _outside(f"{key}.share", one.share, -inf, 1, "give a fraction of at most 1")
-        yield from _outside(f"{key}.slower", one.slower, 1, inf, "give a ratio from 1")
+        yield from outside(f"{key}.share", one.share, -inf, 1, "give a fraction of at most 1")
+        yield from outside(f"{key}.slower", one.slower, 1, inf, "give a ratio from 1")
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}
 """The key that tells the shape of a topology, and what that is called."""
 
 
-def _network(network: Network, nodes: int) -> _Found:
+def _network(network: Network, nodes: int) -> Found:
     tree = network.topology == "fat_tree"
     key, kind = _SHAPES.get(network.topology, ("", "flat network"))
     for other in ("levels", "dimensions"):
@@ -301,7 +273,7 @@ def _network(network: Network, nodes: int) -> _Found:
         yield f"network.{key}", what, f"give {more}, or at most nodes = {network.places}"
 
 
-def _links(network: Network) -> _Found:
+def _links(network: Network) -> Found:
     fast, far = network.link_bandwidth_bytes_per_s.value, network.link_latency_s.value
     if fast > FASTEST_LINK:
         remedy = (
@@ -333,14 +305,14 @@ def _links(network: Network) -> _Found:
             yield dotted(("network", "levels", number, "ports")), what, remedy
 
 
-def _others(cluster: Cluster) -> _Found:
+def _others(cluster: Cluster) -> Found:
     others, network = cluster.others, cluster.network
     if others is None:
         return
     remedy = f"give the fraction of all nodes in use by jobs, at most {MOST_OCCUPIED:g}"
-    yield from _outside("others.occupancy", others.occupancy, -inf, MOST_OCCUPIED, remedy)
+    yield from outside("others.occupancy", others.occupancy, -inf, MOST_OCCUPIED, remedy)
     remedy = "give the average traffic of a node as a fraction of its cards' bandwidth"
-    yield from _outside("others.traffic", others.traffic, -inf, 1, remedy)
+    yield from outside("others.traffic", others.traffic, -inf, 1, remedy)
     if network is None:
         remedy = "remove it, or describe the network that jobs share"
         yield "others", "the network is missing", remedy
@@ -355,76 +327,3 @@ def _others(cluster: Cluster) -> _Found:
                 "given together with [others]",
                 remedy,
             )
-
-
-def _small_messages(mpi: Mpi, node: Node) -> _Found:
-    trips, held = mpi.rendezvous_latencies, mpi.cached_bytes
-    remedy = f"give the number of latencies of a rendezvous: 1 to {MOST_LATENCIES:g}"
-    yield from _outside("mpi.rendezvous_latencies", trips, 1, MOST_LATENCIES, remedy)
-    largest = max((cache.size_bytes for cache in node.caches), default=0)
-    if held and largest and held.value > largest:
-        what = f"{size(held.value)} exceeds the largest cache, {size(largest)}"
-        remedy = "give the size of the largest message that stays in caches, in bytes"
-        yield "mpi.cached_bytes", what, remedy
-
-
-def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
-    within = within_node(cluster)
-    both = [one for one in (mpi.send_overhead_s, mpi.receive_overhead_s) if one]
-    if within is None or not both:
-        return
-    pieces = [piece.latency_s for piece in within.protocols if piece.latency_s]
-    least = min(one.value for one in (within.latency_s, *pieces))
-    if (busy := sum(one.value for one in both)) > MORE_LATENCY * least:
-        key = "send_overhead_s" if mpi.send_overhead_s else "receive_overhead_s"
-        what = f"{seconds(busy)} at both ends exceed a message within a node, {seconds(least)}"
-        yield f"mpi.{key}", what, "give the part of the latency that occupies the core at each end"
-
-
-def _placements(messages: Sequence[Messages]) -> _Found:
-    """Messages between ranks that are placed as no two can be, or that are there already."""
-    known = [SAME_NODE, *PLACEMENTS]
-    for index, one in enumerate(messages):
-        remedy = f"give the memory traffic per byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
-        place = dotted(("messages", index, "memory_bytes_per_byte"))
-        yield from _outside(place, one.memory_bytes_per_byte, LEAST_COPIED, MOST_COPIED, remedy)
-        key = dotted(("messages", index, "placement"))
-        if one.placement not in known:
-            yield key, f"unknown placement '{one.placement}'", nearest(one.placement, known)
-        if any(
-            (one.placement, one.mpi) == (other.placement, other.mpi) for other in messages[:index]
-        ):
-            what = f"'{one.placement}' by {one.mpi} is given twice"
-            yield key, what, "give each placement once per library"
-
-
-def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Found:
-    """Pieces that end before they begin, begin before the one ahead of them ends, or take no time.
-
-    place: the keys of their list in the file.
-    """
-    for index, one in enumerate(messages):
-        ended = -1
-        for number, piece in enumerate(one.protocols):
-            key = dotted((*place, index, "protocols", number))
-            if piece.first_bytes > piece.last_bytes:
-                what = f"{piece.last_bytes} is below first_bytes = {piece.first_bytes}"
-                yield f"{key}.last_bytes", what, "give the largest size of the piece"
-            elif piece.first_bytes <= ended:
-                what = f"{piece.first_bytes} overlaps the previous piece, which ends at {ended}"
-                remedy = "give pieces in order of size, without overlaps"
-                yield f"{key}.first_bytes", what, remedy
-            elif piece.latency_s is None and piece.bandwidth_bytes_per_s is None:
-                remedy = "give latency_s, bandwidth_bytes_per_s, or both"
-                yield key, "determines no message time", remedy
-            ended = max(ended, piece.last_bytes)
-
-
-def _algorithms(mpi: Mpi) -> _Found:
-    for operation, one in mpi.collectives.items():
-        key = f"mpi.collectives.{operation}"
-        if operation not in ALGORITHMS:
-            yield key, "unknown operation", nearest(operation, [*ALGORITHMS])
-        elif one.algorithm not in ALGORITHMS[operation]:
-            known = nearest(one.algorithm, ALGORITHMS[operation])
-            yield f"{key}.algorithm", f"unknown algorithm '{one.algorithm}'", known

@@ -29,29 +29,21 @@ from haloscope.study import kinds
 from haloscope.study.case import ALLOCATIONS, LIST, Value, is_list
 
 LAUNCHES_LIMIT = 10_000
-"""LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
-are planned before the first begins, and no median needs more than some hundred."""
+"""Of a case: all are planned before the first begins; medians need some hundred at most."""
 ALLOCATIONS_LIMIT = 100
-"""ALLOCATIONS_LIMIT is the largest number of allocations that may be asked for, because each is a
-job of its own, and batch systems limit how many one user may submit."""
+"""Each is a job of its own, and batch systems limit how many one user may submit."""
 TIME_LIMIT_S = 30 * 24 * 3600.0
-"""TIME_LIMIT_S is the longest time limit in seconds that may be asked for, because what still runs
-after a month was forgotten, and clocks of the system overflow at longer ones."""
+"""What still runs after a month was forgotten; clocks of the system overflow at longer limits."""
 COUNT_LIMIT = 1_000_000
-"""COUNT_LIMIT is the largest number of nodes or processes that may be asked for, because ranks are
-counted one by one, and the largest machines have a tenth of these nodes."""
+"""Nodes or processes: these are counted one by one, and the largest machines have fewer nodes."""
 NODE_LIMIT = 4096
-"""NODE_LIMIT is the largest number of processes, threads or cores of a node that may be asked for,
-because no node has as many hardware threads."""
+"""Processes, threads, or cores of a node: none has as many hardware threads."""
 CASES_LIMIT = 100_000
-"""CASES_LIMIT is the largest number of cases that a run may stand for, because each is checked
-before the first is launched, which takes minutes for so many."""
+"""Of a run: each is checked before the first is launched, which takes minutes for so many."""
 PLAN_LIMIT = 1_000_000
-"""PLAN_LIMIT is the largest number of launches of a whole plan, because they are put in order
-before the first one begins."""
+"""Launches of a plan: they are put in order before the first one begins."""
 SEED_LIMIT = 2**63 - 1
-"""SEED_LIMIT is the largest seed, because generators and files take 64 bits with a sign."""
-
+"""Generators and files take 64 bits with a sign."""
 WORDS = ("cores", "powers", "every", "divisors")
 
 
