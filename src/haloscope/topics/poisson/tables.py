@@ -8,7 +8,7 @@ The form of tables 7.1 and 7.2 of HPCF-2018-10.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, values
@@ -236,59 +236,46 @@ def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> lis
     """Wall time by nodes (columns) and processes per node (rows), one grid per mesh."""
     solves = [case for case in cases if case.kernel == "poisson_cg"]
     parts = facets(solves, ("n", "nodes", "ppn"))
-    grids = [_walltime_grid(part, n, context) for part in parts for n in values(part.cases, "n")]
+    grids = []
+    for part in parts:
+        for n in values(part.cases, "n"):
+            own = [case for case in part.cases if case.number("n") == n]
+            heads = {
+                ppn: (label(f"{count(ppn, 'process', 'processes')} per node", ppn),)
+                for ppn in values(own, "ppn")
+            }
+            heading = f"Wall time, N × N = {n} × {n}, system dimension {n * n:,}"
+            title = context.title(heading, part.label)
+            stub = (Column("ppn", "", align="left"),)
+            grids.append(_grid("walltime_grid", WALL_TIMES, title, stub, heads, own, context))
     return lettered(grids)
-
-
-def _walltime_grid(part: Facet, n: int, context: Context) -> Table:
-    own = [case for case in part.cases if case.number("n") == n]
-    at = {(case.number("ppn"), case.number("nodes")): case for case in own}
-    notebook = Notebook(own, context.all_cases)
-    nodes = values(own, "nodes")
-
-    def cell(ppn: int, on: int) -> Cell:
-        case = at.get((ppn, on))
-        published = context.library.find(case, "time_s", WALL_TIMES) if case else None
-        return notebook.time(case, published)
-
-    rows = [
-        (
-            label(f"{count(ppn, 'process', 'processes')} per node", ppn),
-            *(cell(ppn, on) for on in nodes),
-            *(notebook.node_time(at.get((ppn, on))) for on in nodes),
-        )
-        for ppn in values(own, "ppn")
-    ]
-    heading = f"Wall time, N × N = {n} × {n}, system dimension {n * n:,}"
-    return notebook.table(
-        "walltime_grid",
-        context.title(heading, part.label),
-        (
-            Column("ppn", "", align="left"),
-            *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
-            *_node_times(nodes),
-        ),
-        rows,
-    )
-
-
-def _node_times(nodes: Sequence[int]) -> Iterator[Column]:
-    """What a solve costs, for programs: people see the number of nodes above its time."""
-    return (Column(f"nodes_{on}_node_s", "", only_csv=True) for on in nodes)
 
 
 def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Wall time by nodes (columns) and processes and threads per node (rows), one grid per mesh."""
     solves = [case for case in cases if case.kernel == "poisson_cg"]
     parts = facets(solves, ("n", "nodes", "ppn", "threads"))
+    stub = (
+        Column("ppn", "processes", "per node", "left"),
+        Column("threads", "threads each", "per node", "left"),
+    )
     grids = []
     for part in parts:
-        for n in values(part.cases, "n"):
-            own = [case for case in part.cases if case.number("n") == n]
-            for cores in sorted({_cores(case) for case in own}):
-                group = [case for case in own if _cores(case) == cores]
-                if len(values(group, "ppn")) > 1:
-                    grids.append(_hybrid_grid(part, n, cores, group, context))
+        for n, cores in sorted({(case.number("n"), _cores(case)) for case in part.cases}):
+            own = [c for c in part.cases if c.number("n") == n and _cores(c) == cores]
+            if len(ppns := values(own, "ppn")) > 1:
+                heading = f"Wall time, {cores} {own[0].counted} per node, N × N = {n} × {n}"
+                heads = {
+                    ppn: (
+                        label(count(ppn, "MPI process", "MPI processes"), ppn),
+                        label(count(cores // ppn, "thread"), cores // ppn),
+                    )
+                    for ppn in ppns
+                }
+                title = context.title(heading, part.label)
+                grids.append(
+                    _grid("hybrid_grid", ("hybrid_grid",), title, stub, heads, own, context)
+                )
     return lettered(grids)
 
 
@@ -296,37 +283,37 @@ def _cores(case: MeasuredCase) -> int:
     return case.number("ppn") * case.number("threads")
 
 
-def _hybrid_grid(
-    part: Facet, n: int, cores: int, own: list[MeasuredCase], context: Context
+def _grid(
+    kind: str,
+    published_in: Sequence[str],
+    title: str,
+    stub: tuple[Column, ...],
+    heads: Mapping[int, tuple[Cell, ...]],
+    own: Sequence[MeasuredCase],
+    context: Context,
 ) -> Table:
+    """Wall times by nodes, a row a number of processes per node. heads: what names each row."""
     at = {(case.number("ppn"), case.number("nodes")): case for case in own}
     notebook = Notebook(own, context.all_cases)
     nodes = values(own, "nodes")
 
     def cell(ppn: int, on: int) -> Cell:
         case = at.get((ppn, on))
-        published = context.library.find(case, "time_s", ("hybrid_grid",)) if case else None
+        published = context.library.find(case, "time_s", published_in) if case else None
         return notebook.time(case, published)
 
     rows = [
         (
-            label(count(ppn, "MPI process", "MPI processes"), ppn),
-            label(count(cores // ppn, "thread"), cores // ppn),
+            *head,
             *(cell(ppn, on) for on in nodes),
             *(notebook.node_time(at.get((ppn, on))) for on in nodes),
         )
-        for ppn in values(own, "ppn")
+        for ppn, head in heads.items()
     ]
-    heading = f"Wall time, {cores} {own[0].counted} per node, N × N = {n} × {n}"
-    return notebook.table(
-        "hybrid_grid",
-        context.title(heading, part.label),
-        (
-            Column("ppn", "processes", "per node", "left"),
-            Column("threads", "threads each", "per node", "left"),
-            *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
-            *_node_times(nodes),
-        ),
-        rows,
-        stub=2,
+    columns = (
+        *stub,
+        *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
+        # what a solve costs, for programs: people see the number of nodes above its time
+        *(Column(f"nodes_{on}_node_s", "", only_csv=True) for on in nodes),
     )
+    return notebook.table(kind, title, columns, rows, stub=len(stub))
