@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 NESTING_LIMIT = 20
 """NESTING_LIMIT is the greatest depth of nested tables and lists; our files need seven."""
 LENGTH_LIMIT = 4_000_000
-"""LENGTH_LIMIT is the largest number of characters in a file, which is read into memory whole.
-Our longest file has 60,000."""
+"""A file is read into memory whole. Our longest has 60,000 characters."""
 TEXT_LIMIT = 100_000
-"""TEXT_LIMIT is the largest number of characters in a string: enough for the nodes of 20,000 ranks.
-Strings become arguments of programs, and the system's limit for these is 131,072."""
+"""Enough for the nodes of 20,000 ranks; the system's limit of an argument is 131,072."""
 
 
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:

@@ -30,12 +30,10 @@ UNTESTABLE: Final = "too few launches to tell"
 """The verdict where even the smallest p that so few launches could give would show nothing."""
 
 UNDECIDED: Final = "undecided: one allocation each"
-"""The verdict on two folders of a batch system where a test has no more than one allocation on each
-side: the allocation is the unit, and one says nothing of how the next would differ."""
+"""Of two folders of a batch system with one allocation each: the allocation is the unit."""
 
 FEW_ALLOCATIONS: Final = "undecided: too few allocations"
-"""The verdict where even the smallest p that so few allocations could give would show nothing; one
-on one side and several on the other are always too few."""
+"""Even the smallest p that so few allocations could give would show nothing."""
 
 OPEN: Final = (UNTESTABLE, UNDECIDED, FEW_ALLOCATIONS)
 

@@ -14,11 +14,9 @@ from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 
 COARSEST = 0.1
-"""COARSEST is the largest share of a published figure that half of its last printed digit may be,
-where a prediction has an error: half of a whole second is more of anything below 5 s."""
+"""A figure has an error if half of its last printed digit is at most this share of it."""
 WALL_TIME, JACOBI, LATENCY, RELATIVE = "wall time", "jacobi", "latency", "relative time"
-"""The kinds of published tables that can be predicted: a solve's time, sweeps' MLUP/s, messages'
-latency, one way, and a job's time over that on other nodes."""
+"""What can be predicted: times of solves, sweeps' MLUP/s, latencies one way, and relative times."""
 
 
 METHODS: Mapping[str, str] = {

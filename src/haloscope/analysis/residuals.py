@@ -18,11 +18,9 @@ from haloscope.quantities import count, size
 NODES, PROCESSES, POINTS, MESSAGE = "nodes", "processes per node", "points per node", "message"
 GROUPS = (NODES, PROCESSES, "threads", POINTS, MESSAGE, "placement", "option", "test", "ranks")
 FEWEST, LEAST, MOST_ALIKE = 3, 0.05, 0.75
-"""FEWEST, LEAST and MOST_ALIKE say what stands out: so many cells, so large an error at the median,
-twice that of all, and such a share of errors on its side."""
+"""What stands out: so many cells, a median error twice that of all, most errors on one side."""
 MOST_NAMED, MOST_ALIKE_NAMED = 8, 2
-"""MOST_NAMED is how many groups are named at most, the largest errors first; MOST_ALIKE_NAMED how
-many by the same settings."""
+"""How many groups are named, the largest errors first, and how many by the same settings."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"(SBATCH|SALLOC|SLURM|SQUEUE|SINFO|SCONTROL)_(?!CONF$)")
-"""_OURS_TO_SAY are the variables by which a user's shell, or a job that we are in, would change
-what these commands do."""
+"""By these a user's shell, or an outer job, would change what the commands do."""
 
 
 @dataclass(frozen=True)

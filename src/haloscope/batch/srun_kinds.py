@@ -17,8 +17,7 @@ was built with, also those whose own library is missing, as pmix without libpmix
 _CANT_LOAD = re.compile(
     r"can ?not load|couldn't load|cannot create (mpi )?context|invalid MPI type", re.IGNORECASE
 )
-"""_CANT_LOAD is how srun says that it has no such kind, or can't load it; before 22.05 with other
-words and letters."""
+"""Before 22.05 srun said so in other words."""
 NO_PMIX = "install the PMIx library on all nodes (Debian, Ubuntu: apt install libpmix2)"
 
 

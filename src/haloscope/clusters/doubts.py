@@ -10,8 +10,7 @@ from haloscope.clusters.schema import Cluster, Messages, between_nodes, within_n
 from haloscope.quantities import count, flops, rate, seconds
 
 LOSS = 0.25
-"""LOSS is the smallest bandwidth within a node, over that between nodes, that is plausible: two
-copies through memory at the speed of a core are a third of today's fastest links."""
+"""Least bandwidth within a node over that between nodes: two copies are a third of a fast link."""
 MORE = 1.01
 """MORE allows for rounding where two numbers of a file are compared."""
 FLOPS_A_CYCLE = 64.0

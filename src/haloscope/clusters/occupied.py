@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 LARGEST = 1 / 4
-"""LARGEST is the share of all nodes that the largest other job has; sizes are uniform in their
-logarithm (Lublin and Feitelson, Journal of Parallel and Distributed Computing 63, 2003)."""
+"""Of all nodes; sizes are uniform in their logarithm (Lublin and Feitelson, JPDC 63, 2003)."""
 
 
 @dataclass(frozen=True)

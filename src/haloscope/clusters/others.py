@@ -25,8 +25,7 @@ from haloscope.clusters.occupied import LARGEST, Occupied, OtherJob, of_parts
 from haloscope.clusters.schema import Cluster
 
 TURNOVERS = 20
-"""TURNOVERS is how many times as many nodes as there are have been given to jobs before the
-simulated one."""
+"""Jobs before the simulated one have been given so many times all nodes."""
 BEHIND = 100
 """BEHIND is how many jobs behind the simulated one are looked through for those that have room."""
 

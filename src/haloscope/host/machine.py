@@ -98,8 +98,7 @@ def core_kinds(root: Path = ROOT) -> dict[str, list[int]]:
 
 
 _ALIKE = 0.9
-"""_ALIKE is the least share of a kind's largest number (capacity, frequency) that one of its cores
-has: single cores of a kind may be clocked a little higher than others."""
+"""Of a kind's largest number: single cores of a kind may be clocked a little higher."""
 
 
 def _classes(numbers: Mapping[int, int]) -> dict[int, float]:

@@ -24,8 +24,7 @@ MEMORY = Path("/dev/shm")
 """MEMORY is where Linux has files that lie in memory, and MPI libraries the memory they share."""
 PREFIX = "haloscope-scratch-"
 SEGMENTS = ("mpich_shm_", "mpich_vci_")
-"""SEGMENTS begin the names of what MPICH leaves in MEMORY when ranks are killed, because it can't
-be told to put it into a folder. Open MPI can, and Intel MPI leaves nothing there."""
+"""What MPICH leaves in MEMORY when ranks are killed; Open MPI can be told a folder."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,7 @@ def cramped() -> str | None:
 
 
 _LEAST_BYTES = 64 * 2**20
-"""_LEAST_BYTES is the size of MEMORY below which launches are known to hang or to be killed: MPI
-libraries take some megabytes of it for each rank."""
+"""With less, launches hang or are killed: MPI libraries take some megabytes for each rank."""
 
 
 def may_execute(folder: Path) -> bool:

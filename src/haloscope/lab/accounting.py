@@ -19,8 +19,7 @@ PROGRAMS = {
 }
 """PROGRAMS are the commands that accounting needs besides, with the package of Debian of each."""
 _PATIENCE_S = 300.0
-"""_PATIENCE_S is how long each of the two may take to be ready, which takes some seconds where
-nobody else has the machine's cores."""
+"""Some seconds are enough where nobody else has the machine's cores."""
 _SMALL = ("--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M")
 """_SMALL keeps the database from taking the 100 MB on disk that MariaDB takes at once."""
 

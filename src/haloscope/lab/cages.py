@@ -32,8 +32,7 @@ _UNSHARED = (
     "--kill-child",
 )
 _KINDS = ("unshare", "sh")
-"""_KINDS are the programs that may bear MARK: unshare, and the shell that it starts and waits for.
-An editor with such a file name is none of ours."""
+"""Programs that may bear MARK: no editor with such a file name is ours."""
 _PATIENCE_S = 60.0
 """_PATIENCE_S is how long a process may take to end, which takes milliseconds."""
 

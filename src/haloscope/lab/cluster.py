@@ -44,8 +44,7 @@ HOSTS = Path("/etc/hosts")
 _SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 """_SYSTEM is where daemons lie, which PATH does not say to everybody."""
 _PATIENCE_S = 300.0
-"""_PATIENCE_S is how long daemons may take to be ready, which takes some seconds where nobody else
-has the machine's cores."""
+"""Some seconds are enough where nobody else has the machine's cores."""
 _KEY_BYTES = 128
 """_KEY_BYTES is the length of the key that munge's users share: twice the hash's, as it advises."""
 

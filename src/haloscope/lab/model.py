@@ -23,8 +23,7 @@ NETWORK = "198.18.0"
 """NETWORK begins all addresses: RFC 2544 keeps them for tests of networks, so nobody uses them."""
 NODES_LIMIT = 64
 CORES_LIMIT = 256
-"""CORES_LIMIT and NODES_LIMIT are the largest numbers that are taken for what was meant: a node
-takes 20 MB of memory, and four of them start in some seconds."""
+"""Larger numbers are mistakes: a node takes 20 MB of memory, and four start in some seconds."""
 _RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 _RATES_KEPT = (1e3, 1e11)
 """_RATES_KEPT are the least and the largest rate that are taken: tc's buckets do some more."""

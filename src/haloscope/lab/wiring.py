@@ -17,8 +17,7 @@ _AHEAD_S = 10e-6
 never reach fast links' rates. With more, ping-pongs would be faster than the link, whose bucket
 fills while the other direction sends."""
 PACKET_BYTES = 1600
-"""PACKET_BYTES is what a bucket holds at least: a packet of Ethernet, and what tc rounds down.
-Larger ones, as virtual links pass them on, are cut into such by the bucket (tc-tbf(8))."""
+"""At least a packet of Ethernet, and what tc rounds down; larger ones are cut (tc-tbf(8))."""
 
 
 def this_machine(pids: Mapping[str, int]) -> list[str]:

@@ -30,19 +30,15 @@ from haloscope.models.sweep import Array
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 FEWEST = 5
-"""FEWEST is the least number of different p of which a law is told, because of fewer several laws
-pass through the points: Extra-P's own rule."""
+"""Extra-P's own rule: several laws pass through fewer points."""
 FEWEST_FOR_TWO = 7
-"""FEWEST_FOR_TWO is the least number of different p of which two terms are tried: two points more
-than such a law has numbers to choose."""
+"""Two points more than a law of two terms has numbers to choose."""
 BETTER = 0.5
-"""BETTER is the share of a simpler law's error that one more term must bring it down to, because of
-hundreds of laws some fit noise better."""
+"""A further term must bring the error down so far: of hundreds of laws some fit noise."""
 PRECISE = 0.01
 """PRECISE is the largest error of a law that needs no further term: launches differ by as much."""
 WORST = 0.3
-"""WORST is the largest error of a law at points left out, as one that is off by more tells nothing
-of other numbers of processes."""
+"""A law that is off by more at points left out tells nothing of other numbers of processes."""
 _RISING = ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")
 POWERS = tuple(Fraction(text) for text in (*(f"-{one}" for one in _RISING[1:7]), *_RISING))
 LOGARITHMS = (0, 1, 2)

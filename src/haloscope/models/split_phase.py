@@ -62,8 +62,7 @@ STARTING = "launches"
 """Launches of moves and waits for the stream, among the parts of which one takes longest."""
 FEWEST_POINTS = 4
 FARTHEST = 0.25
-"""FARTHEST is how far parts added up may be off the whole, and still explain it: what messages and
-a scatter overlap is seldom more than that of a step."""
+"""Parts added up may be off so far: messages and a scatter seldom overlap more of a step."""
 _SETTLED, _REPLAYED = 4, 4
 """Steps that are replayed before a step takes as long as the next one, and then counted."""
 

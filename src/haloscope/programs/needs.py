@@ -24,8 +24,7 @@ _ABI: Mapping[str, tuple[str, tuple[Family, ...]]] = {
     "40": ("Open MPI's", ("openmpi",)),
     "12": ("MPICH's", ("mpich", "impi")),
 }
-"""_ABI has, by the number of libmpi.so that a program asks for, whose interface that is, and which
-families of libraries have it: Open MPI's since version 3; MPICH's, which Intel MPI has, too."""
+"""By the number of a libmpi.so: whose interface it is, and the families that have it."""
 
 
 @dataclass(frozen=True)

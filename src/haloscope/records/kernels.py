@@ -24,8 +24,7 @@ FILE = Path(__file__).with_name("kernels.json")
 LARGEST_INTEGER = 2**63 - 1
 """LARGEST_INTEGER is the largest whole number of a record: halobench's integers have 64 bits."""
 LARGEST_REAL = 1e30
-"""LARGEST_REAL is the largest number of a record: no machine counts further, and squares of it are
-still finite."""
+"""No machine counts further, and squares of it are still finite."""
 FASTEST = 1e21
 """FASTEST is the largest rate: a thousand times what the fastest machine of all computes."""
 

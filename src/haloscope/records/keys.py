@@ -12,8 +12,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 WrittenBy = Literal["halobench", "runner", "campaign"]
 
 SHORTEST_S = 1e-12
-"""SHORTEST_S is the smallest time of a step that a record may have, because light itself gets no
-further than a third of a millimetre in it."""
+"""Light gets no further than a third of a millimetre in it."""
 MOST_RANKS = 10**9
 LONGEST_S = 1e10
 """LONGEST_S is the largest time that a record may have, because 300 years are no launch."""

@@ -204,8 +204,7 @@ def _uncollected() -> Iterator[None]:
 
 
 MANY_OBJECTS = 100_000
-"""MANY_OBJECTS is from how many objects on a search for garbage among them costs more than some
-milliseconds: those of about a thousand records."""
+"""A search for garbage among more objects, those of a thousand records, takes milliseconds."""
 
 
 def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

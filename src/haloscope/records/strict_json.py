@@ -20,8 +20,7 @@ from haloscope.errors import Problem, UserError
 NESTING_LIMIT = 50
 """NESTING_LIMIT is the greatest depth of objects and lists in each other: a record has six."""
 LENGTH_LIMIT = 256 * 2**20
-"""LENGTH_LIMIT is the largest number of bytes of an object, because it takes ten times as many of
-memory. A plan of a million launches has 30 MiB, the timeline of 4,096 ranks 100."""
+"""Reading takes ten times as much memory. A plan of a million launches has 30 MiB."""
 
 
 def content(path: Path) -> bytes:

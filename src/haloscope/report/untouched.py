@@ -8,8 +8,7 @@ from haloscope.quantities import percent
 from haloscope.topics.phases.analysis import REST, shares
 
 LEAST = 0.02
-"""LEAST is the share of a step in messages from which a change of the network can be seen in it:
-messages that become twice as slow then add more than launches of one allocation usually scatter."""
+"""Messages that become twice as slow then add more than launches usually scatter."""
 
 
 def between_nodes(case: MeasuredCase) -> bool:

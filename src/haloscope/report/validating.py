@@ -166,8 +166,7 @@ def _off(question: str, own: Sequence[PredictedCell | PredictedTime]) -> Finding
 
 _ERROR = Metric("relative error", "")
 _MOST, _MANY = 0.75, 8
-"""_MOST is the share of errors of one sign, of _MANY or more, from which on that is said: errors
-that lie on both sides say something else of a prediction than such of one side."""
+"""Errors mostly of one sign, of _MANY or more, are systematic."""
 
 
 def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> list[Claim]:

@@ -22,8 +22,7 @@ ENDINGS = (".tar", ".tar.gz", ".tgz")
 MEMBERS_LIMIT = 1000
 """MEMBERS_LIMIT is the largest number of files in an archive, because each is kept in memory."""
 READ_LIMIT = 16 * 2**20
-"""READ_LIMIT is the largest number of bytes that are read at once, because the name of a file may
-be as long as an archive says."""
+"""The name of a file may be as long as an archive says."""
 
 
 def is_archive(path: Path, file: BinaryIO) -> bool:

@@ -37,8 +37,7 @@ PIECE_BYTES = 2**22
 LINE_BYTES = 1024
 """The longest line that the format allows."""
 COMMENT_BYTES = 2**20
-"""The most text before the line of sizes: descriptions are some KiB long, and a small compressed
-file could hold comments without end."""
+"""Descriptions are some KiB long; a small compressed file could hold comments without end."""
 MOST_COMPRESSED = 1032
 """How many bytes of text a byte of gzip can hold (the limit of deflate's matches)."""
 MOST_DIGITS = 18

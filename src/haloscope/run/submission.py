@@ -37,11 +37,9 @@ from haloscope.study.case import Launch
 USUAL_MINUTES = 60
 """USUAL_MINUTES is what a job asks for where nobody knows how long its launches take."""
 LEAST_MINUTES = 2
-"""LEAST_MINUTES is the shortest job: to begin it takes some seconds, and Slurm looks at time limits
-once in half a minute."""
+"""To begin takes some seconds, and Slurm looks at time limits every half minute."""
 CHECK_S = 15.0
-"""CHECK_S is what a job that asks the nodes whether all is there takes to begin, and each library
-and transport where messages arrive."""
+"""To begin, and for each library and transport where messages arrive."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from haloscope.stats.sequential import Why
 from haloscope.stats.stopping_rule import Rule
 
 ALLOCATIONS = 5
-"""ALLOCATIONS is the fewest that a precision is reached with: of fewer, Student's factor makes an
-interval twice as wide and more, and luck makes it narrow."""
+"""With fewer, Student's factor makes an interval twice as wide, and luck makes it narrow."""
 LEAST_IN_ONE = 3
 """LEAST_IN_ONE is the fewest launches in an allocation, so that its median has no single one."""
 

@@ -26,13 +26,11 @@ Array = npt.NDArray[np.float64]
 LONG = 20
 """LONG is the least number of repetitions of which one launch alone tells warm-up from noise."""
 SHORTEST = 3
-"""SHORTEST is the least number of repetitions of which several launches together tell that, because
-half of them, one at least, are always left as the steady part."""
+"""Half of them, one at least, are always left as the steady part."""
 DRIFT = 0.01
 """DRIFT is the largest share by which a steady part may change between its halves."""
 SPIKE = 5.0
-"""SPIKE is the largest distance of a value from the steady median, in (normal) deviations; values
-farther away are drawn in to it."""
+"""In (normal) deviations from the steady median; values farther away are drawn in to it."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 FEWEST_FOR_INTERVAL = 6
-"""The fewest launches whose median has a 95 % interval, because with five not even [minimum,
-maximum] covers it with 95 % confidence."""
+"""With five, not even [minimum, maximum] covers the median with 95 % confidence."""
 
 
 @dataclass(frozen=True)

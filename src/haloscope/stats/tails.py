@@ -27,8 +27,7 @@ from haloscope.stats.estimates import Estimate, finite, geometric_mean
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 BEYOND = 5
-"""BEYOND is the least number of repetitions that must lie beyond a percentile, because of fewer the
-next one measured can move it anywhere."""
+"""With fewer beyond a percentile, the next one measured can move it anywhere."""
 
 
 def needed(share: float) -> int:

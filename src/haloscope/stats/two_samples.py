@@ -41,8 +41,7 @@ class Comparison:
 
 
 EXACT = 10_000
-"""EXACT is the largest product of two samples' sizes whose p-value is exact, because two of 300
-launches would take half a minute, and from here on the normal distribution's is within 2 %."""
+"""Product of both sizes: two of 300 take half a minute, and the normal p is then within 2 %."""
 
 
 def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> Comparison:

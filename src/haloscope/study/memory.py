@@ -12,8 +12,7 @@ from haloscope.study.case import Case
 
 Fits = Callable[[Mapping[str, Any]], bool]
 FEW = 64
-"""FEW is the number of sizes tried below the largest that fits: some kernels accept only even
-numbers, or multiples of 16 bytes."""
+"""Some kernels accept only even numbers, or multiples of 16 bytes."""
 
 
 class _Arrays(Protocol):

@@ -22,8 +22,7 @@ PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface", "timeline", "parts")
 SIZES = "sizes"
 MODE = "mode"
-"""MODE is the name of the parameter that selects a kernel's operation; the meaning of its other
-parameters depends on it."""
+"""Selects a kernel's operation, on which the meaning of its other parameters depends."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
 OF_A_DEVICE = ("mpi", "sync", "device_lag", "gpus_shared")
@@ -33,8 +32,7 @@ _ONLY_WITH = {
     ("poisson_cg", "s"): ("variant", "sstep"),
     ("poisson_cg", "reorthogonalise"): ("variant", "sstep"),
 }
-"""Parameters that mean something only where another parameter of their kernel has a certain value:
-(kernel, parameter): (the other one, its value)."""
+"""(kernel, parameter): the parameter and the value with which alone it has a meaning."""
 OF_BYTES = (("launches", "size"),)
 UNSAID = (
     "thread_bind",
@@ -45,14 +43,11 @@ UNSAID = (
     *(name for _, name in _ONLY_WITH),
     *OF_A_DEVICE,
 )
-"""UNSAID are the settings that only some cases have; the name of a case that lacks one says nothing
-in its place."""
+"""Settings that only some cases have; the names of others say nothing in their place."""
 OF_A_MATRIX = ("bandwidth", "row_length")
-"""OF_A_MATRIX are parameters of only some of the generated matrices, whose names tell them apart
-without these."""
+"""Of some generated matrices, whose names tell them apart without these."""
 FOLLOWING = ("s", "reorthogonalise", "chunks", "topology")
-"""FOLLOWING are parameters that often follow from others that vary: from the variant, the way to
-transpose, the number of ranks. Names say nothing of them where nothing is lost by that."""
+"""They often follow from others; names omit them where nothing is lost by that."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "mapping"),
     *("kernel", "toolchain", "transport", "mode", "matrix"),

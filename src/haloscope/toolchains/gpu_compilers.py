@@ -23,8 +23,7 @@ _REMEDIES = {
 }
 
 _ARCHITECTURES = {"cuda": ("-DCMAKE_CUDA_ARCHITECTURES=all-major",), "hip": ()}
-"""CUDA's code is made for all generations of GPUs that the compiler knows, so that a login node
-builds for others; HIP's for those that CMake finds here."""
+"""CUDA's for all generations, so that a login node builds for others; HIP's those found here."""
 
 
 def options(device: str) -> tuple[str, ...]:
@@ -85,8 +84,7 @@ def _for_driver(there: Sequence[Path]) -> Path:
 
 
 _RUNS = ((580, 13), (525, 12), (450, 11))
-"""_RUNS has from which of NVIDIA's drivers on programs of a major version of CUDA run (CUDA
-compatibility: any minor version of it does)."""
+"""NVIDIA's first driver for each major version of CUDA."""
 
 
 def _major(version: str) -> int:

@@ -125,8 +125,7 @@ def sysconfdir(toolchain: Toolchain, environment: Mapping[str, str]) -> Path | N
 
 _ANSWER_S = 30.0
 _TELL = ("orte-info", "ompi_info")
-"""_TELL say where an installation has its files. Open MPI 4's first takes 0.01 s, and its second,
-which opens all components, 0.3 s; Open MPI 5 has the second alone."""
+"""They list an installation's files. Open MPI 4's first takes 0.01 s, the second 0.3 s."""
 
 
 @cache

@@ -16,8 +16,7 @@ from haloscope.host import process
 from haloscope.host.scratch import scratch
 
 LIMIT_S = 3600.0
-"""LIMIT_S is how long an installer may take, in seconds, because half a gigabyte over a slow line
-takes less; an installer that waits for an answer would wait for ever."""
+"""Half a gigabyte over a slow line takes less; an installer may wait for an answer for ever."""
 
 _ALONE = ("--no-deps", "--only-binary", ":all:")
 

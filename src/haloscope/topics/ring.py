@@ -197,8 +197,7 @@ def _line(piece: RingPiece, factor: float) -> Curve:
 
 
 FAR = 1.2
-"""FAR is how many times as long as simulated a published latency may be, or the other way round,
-and still agree."""
+"""A published latency that is so many times a simulated one, or the reverse, still agrees."""
 _LEVELS = {
     "oversubscribed": "on shared processors",
     "same-core": "within a core",

@@ -22,8 +22,7 @@ from haloscope.topics.common.table import Cell, Column, Table, label, plain
 from haloscope.topics.mapping.analysis import stands_for
 
 FEWEST_LAUNCHES = 10
-"""FEWEST_LAUNCHES is how many launches tell something of how far they scatter: of fewer, the
-largest deviation is mostly that of how few they are."""
+"""Of fewer launches, the largest deviation is mostly that of how few they are."""
 SETTLED = 0.01
 """SETTLED is how far from the mean of all launches that of the first few may be, as a share."""
 

@@ -14,8 +14,7 @@ from math import inf
 from haloscope.topics.common.table import Cell, Column, Table, label
 
 PRINTED = 128
-"""PRINTED is the number of characters of a printed page's small type that stand side by side,
-as tables of known width fill it."""
+"""Characters of a printed page's small type side by side, as tables of known width fill it."""
 NAME = 36
 
 

@@ -160,11 +160,9 @@ def canvas_of(
 
 
 _AT_THE_END = 0.85
-"""_AT_THE_END is the part of an axis behind which a guide's word stands on its left, because there
-is no room for it on its right."""
+"""Beyond this part of an axis a guide's label is on its left, where there is room."""
 _NEAR = 4.0
-"""_NEAR is the factor by which one guide must be beyond another for their words to stand beside
-each other."""
+"""Labels of guides that are closer than this factor are on different lines."""
 
 
 def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:

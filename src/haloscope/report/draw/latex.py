@@ -20,19 +20,16 @@ from haloscope.report.section import Section
 from haloscope.topics.common.table import Cell, Column, Table
 
 LINES_A_PAGE = 46
-"""LINES_A_PAGE is how many lines of a table a page has room for below a heading and a caption;
-longer tables are cut, as LaTeX would leave the heading alone on its page."""
+"""Room below a heading and a caption; longer tables are cut, or LaTeX would part them."""
 _NOTE_A_LINE, _OF_A_LINE = 140, 0.7
 """Characters of a note that stand in one line, and how high that is, in lines of a table."""
 
 WIDEST = 125
-"""WIDEST is the largest number of characters side by side in a table that is not cut, because what
-a page must make smaller than to three quarters is hard to read."""
+"""What a page must make smaller than three quarters is hard to read."""
 FITTING = 95
 """FITTING is the number of characters side by side that a page has room for as they are."""
 _WRAPPED = 36
-"""_WRAPPED is the number of characters after which a name goes on in the next line of a table that
-would not fit otherwise."""
+"""A longer name goes on in the next line of a table that would not fit otherwise."""
 _NAME_CM = 6.0
 
 _LONG = 30

@@ -22,8 +22,7 @@ _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
 _WIDEST_NAME = 30
 _WIDEST_TITLE = 20
 _WIDEST_GROUP = 13
-"""Characters of the title of a column, and of several; longer ones, such as the names of folders,
-are wrapped."""
+"""Longer titles, such as the names of folders, are wrapped."""
 
 
 LINES, COLUMNS = 12, 80

@@ -38,8 +38,7 @@ AXES = ("nodes", "ppn", "threads", "bind", "sizes")
 FLAT = 2.0
 """FLAT is the largest time over the shortest message's that is called flat."""
 LEAP = 1.3
-"""LEAP is the smallest factor worth a word: by which a longer message is faster, or slower than in
-proportion to its size."""
+"""A longer message that is faster, or slower than in proportion, by less is no leap."""
 
 
 @dataclass(frozen=True)
@@ -213,8 +212,7 @@ def _measures(
 
 
 WORTH = 1.05
-"""WORTH is the smallest factor by which an operation that is slower breaks a guideline, because
-nobody would look for a stand-in to save less."""
+"""Nobody would look for a stand-in to save less."""
 
 Sized = Literal["alike", "by ranks", "of ranks"]
 """A stand-in's message beside the operation's: as long, a p-th of it, or p times as long."""

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from haloscope.papers.tables import PublishedValue
 
 PATTERNS = ("concentrated", "intermediate", "distributed")
-"""Some tasks on the fewest of the numbers of nodes that a study gives them, on more, and on the
-most: the names that the task-mapping paper has for them."""
+"""The fewest, more, and the most nodes of a study, as the task-mapping paper names them."""
 
 AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", "copies", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
@@ -31,8 +30,7 @@ PROGRAMS = {
     "minife": ("fe_heat", "jacobi3d", "poisson_cg"),
     "bigfft": ("fft_pencil",),
 }
-"""The programs of the task-mapping paper, and the kernels that are one or communicate as it does:
-halos of a cube, halos and sums, transposes."""
+"""The task-mapping paper's programs, and the kernels that are one or communicate alike."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,7 @@ def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
 
 
 AS_MUCH = 1.5
-"""AS_MUCH is how many times as much data a task may have as another with the same load: grids do
-not divide evenly, and halos differ."""
+"""Of data per task: grids do not divide evenly, and halos differ."""
 
 
 def loads(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, float | None]:
@@ -283,9 +280,7 @@ def most_over_fewest(faster: str, percent: float) -> float:
 
 
 MOST_WORK = 1.5
-"""MOST_WORK is how many times as many operations a task may have as another one that has as much
-work: transforms have N log N, which is 1.3 times as many from 8 to 2048 tasks in the task-mapping
-paper."""
+"""Of operations per task: transforms have 1.3 times as many from 8 to 2048 tasks (N log N)."""
 
 
 @dataclass(frozen=True)

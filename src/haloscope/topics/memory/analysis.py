@@ -20,8 +20,7 @@ VECTORS = {"textbook": 4, "fused": 3, "pipelined": 7, "sstep": 3}
 """Vectors of a mesh that each variant sweeps over again and again, as its kernel declares them."""
 
 USE_NEAR = 3.0
-"""USE_NEAR is the largest factor by which a triad's working set may exceed a solve's, because
-beyond it a cache may serve a part of the one and nothing of the other."""
+"""Beyond, a cache may serve a part of the triad's working set and nothing of the solve's."""
 
 
 @dataclass(frozen=True)
@@ -166,8 +165,7 @@ def _preferred(triad: Triad, working_set: float) -> tuple[float, float]:
 
 
 STEP_NEAR = 1.25
-"""STEP_NEAR is the factor around a cache's size within which a time is called near a step, because
-measured bandwidth falls from one level's to the next over about as wide a range."""
+"""Around a cache's size: measured bandwidth falls from one level's to the next over about this."""
 
 
 def step_near(case: MeasuredCase, machine: Mapping[str, Any] | None) -> str | None:

@@ -22,8 +22,7 @@ from haloscope.topics.common.making import made, verdict_of
 from haloscope.topics.memory.analysis import Triad, memory_triads, uses
 
 SERVED = 1.2
-"""SERVED is how many times as much as in memory a triad moves where caches serve a part that
-matters, because triads over larger sets differ by less without caches."""
+"""Triads over larger sets differ by less without caches."""
 
 
 def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

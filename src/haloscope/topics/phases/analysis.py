@@ -23,8 +23,7 @@ REST = "outside phases"
 
 
 ROUNDING = 1e-9
-"""ROUNDING is the largest share of a step that is taken for none, because sums of thousands of
-phases are rounded, and no clock tells so little from nothing."""
+"""Sums of thousands of phases are rounded, and no clock tells so little from nothing."""
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,11 @@ from haloscope.topics.common.words import shares_between
 from haloscope.topics.phases.analysis import REST, in_sections, shares
 
 MOST_BARS = 30
-"""MOST_BARS is the largest number of bars that can be told apart: of more, those inside a grid of
-nodes and processes per node are left out."""
+"""Of more bars, those inside a grid of nodes and processes per node are left out."""
 
 
 BARS_A_PANEL = 18
-"""BARS_A_PANEL is the largest number of bars in one panel, because a page of paper must make more
-of them smaller than can be read."""
+"""A page of paper makes more of them smaller than can be read."""
 
 
 def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

@@ -31,8 +31,7 @@ def phases_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table
 
 
 PHASE_MOST = 10
-"""PHASE_MOST is the largest number of phases in one table, where cases can be told apart by them,
-because paper and phones have no room for more."""
+"""Paper and phones have no room for more, where cases can be told apart by them."""
 
 
 def _with_like_phases(cases: Sequence[MeasuredCase]) -> list[list[MeasuredCase]]:

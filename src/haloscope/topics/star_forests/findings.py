@@ -50,8 +50,7 @@ from haloscope.topics.star_forests.parts import (
 )
 
 FEW = 4
-"""FEW is the largest number of cases that each have a finding: of more, those of the fewest ranks
-and of the most."""
+"""Of more cases, those of the fewest ranks and of the most have a finding."""
 _TOPIC = "star_forests"
 _SWEPT = ("sizes", "n", "parts")
 _MORE = {
