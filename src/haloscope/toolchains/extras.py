@@ -40,13 +40,13 @@ def _simgrid() -> str | None:
 
 
 EXTRAS: Mapping[str, Extra] = {
-    fftw.NAME: Extra("library for kernel fft_pencil", fftw.library, fftw.fill),
+    FFTW.name: Extra("library for kernel fft_pencil", FFTW.added, FFTW.fill),
     simgrid.SIMGRID: Extra(
         "simulator for simulated clusters", simgrid.added, simgrid.fill, _simgrid
     ),
-    lammps.NAME: Extra("program for kernel lammps_rhodo", lammps.executable, lammps.fill),
-    cuda.NAME: Extra(
-        "CUDA compiler for --device cuda", cuda.added, cuda.fill, lambda: shutil.which("nvcc")
+    LAMMPS.name: Extra("program for kernel lammps_rhodo", LAMMPS.added, LAMMPS.fill),
+    CUDA.name: Extra(
+        "CUDA compiler for --device cuda", CUDA.added, CUDA.fill, lambda: shutil.which("nvcc")
     ),
 }
 
