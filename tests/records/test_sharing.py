@@ -130,3 +130,12 @@ def test_keys_of_any_text_are_shared() -> None:
     assert one["machine"] is other["machine"] and one["tuning"] is other["tuning"]
     with pytest.raises(ValueError, match="not a JSON object"):
         sharing.read(lines(raws[0])[0].replace(b"a b", b"a\tb"))
+
+
+@pytest.mark.parametrize("space", [" ", "\t", "\r", "\n", " \t "])
+def test_a_key_is_found_twice_whatever_is_before_its_colon(space: str) -> None:
+    sharing = Sharing()
+    sharing.read(b'{"case":"ab","n":1}\n')
+
+    with pytest.raises(ValueError, match="'n'"):
+        sharing.read(f'{{"case":"ab","n":1,"n"{space}:1}}\n'.encode())

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import marshal
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,27 +17,71 @@ from typing import Any
 
 from haloscope.records import checked, strict_json
 from haloscope.records.record import Record, key_names
-from haloscope.records.strict_json import Known, json_object_like
+
+_Known = dict[str, tuple[bytes, int, Any]]
+"""By the names of keys inside each other: a value's bytes, the number of keys in it, the value."""
 
 
 class Sharing:
-    """Of every case, what its last record said, key by key, as text and as values.
+    """What the last record of each case said, key by key.
 
-    What the next one says in the same words is the very same value, and is not parsed again:
-    nothing that is read is ever changed. Two thirds of the memory of the study `quick`'s records,
-    200 times over, are such values.
+    What the next one says in the same words is the very same value: nothing that is read is ever
+    changed. Two thirds of the memory of the study `quick`'s records, 200 times over, are such
+    values.
     """
 
     def __init__(self) -> None:
         """No record was seen yet."""
-        self._latest: dict[str, list[Known]] = {}
+        self._latest: dict[str, _Known] = {}
 
     def read(self, line: bytes) -> dict[str, Any]:
-        """The JSON object in a line. ValueError, in words, where it is none.
+        """The JSON object in a line. ValueError, in words, where it is none."""
+        if quick := strict_json.quick_object(line):
+            found, written = quick
+            if _shared(found, self._latest.setdefault(case_of(line), {}), "") == written:
+                return found
+        return strict_json.json_object(line)
 
-        1, 1.0 and true are different words, so that they stay apart.
-        """
-        return json_object_like(line, self._latest.setdefault(case_of(line), []))
+
+def _shared(found: dict[str, Any], known: _Known, where: str) -> int:
+    """Put known values in the place of equal ones; how many keys the object has, inside too.
+
+    Bytes are compared, not values, because 1, 1.0, and true are equal.
+    """
+    keys = len(found)
+    for name, value in found.items():
+        kind = type(value)
+        if kind is not dict and kind is not list and kind is not str:
+            continue
+        place, content = where + name, marshal.dumps(value, _PLAIN)
+        before = known.get(place)
+        if before is not None and before[0] == content:
+            found[name] = before[2]
+        else:
+            inside = 0
+            if kind is dict:
+                inside = _shared(value, known, place)
+            elif kind is list:
+                inside = _keys(value)
+            known[place] = before = content, inside, value
+        keys += before[1]
+    return keys
+
+
+_PLAIN = 2
+"""_PLAIN is the version of marshal's format in which equal values have equal bytes."""
+
+
+def _keys(values: Iterable[Any]) -> int:
+    """How many keys the objects among some values have, inside too."""
+    keys = 0
+    for one in values:
+        kind = type(one)
+        if kind is dict:
+            keys += len(one) + _keys(one.values())
+        elif kind is list:
+            keys += _keys(one)
+    return keys
 
 
 def case_of(line: bytes) -> str:

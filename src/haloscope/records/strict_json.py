@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from pydantic_core import from_json
 
 from haloscope import paths
 from haloscope.errors import Problem, UserError
@@ -26,11 +25,11 @@ LENGTH_LIMIT = 256 * 2**20
 def content(path: Path) -> bytes:
     """All of a file; empty where there is none. UserError where it is no ordinary file."""
     with opened(path) as file:
-        found = file.read(LENGTH_LIMIT + 1)
-    if len(found) > LENGTH_LIMIT:
-        what = f"the file has more than {LENGTH_LIMIT // 2**20} MiB"
-        raise UserError(Problem(str(path), what, "remove it; haloscope writes no file this large"))
-    return found
+        if file.seek(0, os.SEEK_END) <= LENGTH_LIMIT:
+            file.seek(0)
+            return file.read()  # read(LENGTH_LIMIT) would allocate all of it
+    what = f"the file has more than {LENGTH_LIMIT // 2**20} MiB"
+    raise UserError(Problem(str(path), what, "remove it; haloscope writes no file this large"))
 
 
 def lines(file: BinaryIO) -> Iterator[bytes | None]:
@@ -84,78 +83,20 @@ def json_object(text: bytes) -> dict[str, Any]:
     return value
 
 
-@dataclass(slots=True)
-class Known:
-    """A key and its value, as they stood in an object that was read before.
+def quick_object(text: bytes) -> tuple[dict[str, Any], int] | None:
+    """As `json_object`, in a third of the time, and how many keys are written in the text.
 
-    text: both, with the comma or bracket behind them. size: how long it is. last: whether it ends
-    the object. inside: if the value is an object, of it.
+    None where the text has to be read by `json_object`: an error, or a space before a colon. An
+    object with fewer keys than that has a key that is written twice.
     """
-
-    text: str
-    size: int
-    last: bool
-    key: str
-    value: Any
-    inside: list[Known]
-
-
-def json_object_like(text: bytes, known: list[Known]) -> dict[str, Any]:
-    """As `json_object`, but a value whose text is known is that very value, and not parsed again.
-
-    known: of an object read before, key by key; it is brought up to date. The records of a case,
-    of which most is the same, are read several times as fast so.
-    """
-    if not _may_be_deep(text):
-        with suppress(ValueError):
-            string = text.decode()
-            found, end = _members(string, 0, known, _decoder(text))
-            if string[end:] in ("", "\n"):
-                return found
-    return json_object(text)
-
-
-def _members(
-    text: str, begin: int, known: list[Known], decoder: json.JSONDecoder
-) -> tuple[dict[str, Any], int]:
-    """The object that begins somewhere in a text, and where it ends."""
-    found: dict[str, Any] = {}
-    is_at, end, index = text.startswith, begin + 1, 0
-    last = not is_at("{", begin)
-    while not last:
-        one = known[index] if index < len(known) else _NOTHING
-        if not is_at(one.text, end) or one is _NOTHING:
-            one = _member(text, end, one, decoder)
-            known[index : index + 1] = [one]
-        found[one.key] = one.value
-        end += one.size
-        last = one.last
-        index += 1
-    if len(found) < index:
-        raise ValueError("duplicate key")
-    if text[end - 1 : end] != "}":
-        raise ValueError("no closing brace")
-    return found, end
-
-
-def _member(text: str, begin: int, before: Known, decoder: json.JSONDecoder) -> Known:
-    """A key and its value; before: what stood there in the object that was read before."""
-    if (key := _KEY.match(text, begin)) is None:
-        raise ValueError("missing key")
-    inside = before.inside if before.key == key[1] else []
-    if text.startswith("{", key.end()) and not text.startswith("}", key.end() + 1):
-        value, end = _members(text, key.end(), inside, decoder)
-    else:
-        value, end = decoder.raw_decode(text, key.end())
-    if end >= len(text):
-        raise ValueError("incomplete object")
-    own = text[begin : end + 1]
-    return Known(own, len(own), not own.endswith(","), key[1], value, inside)
-
-
-_KEY = re.compile(r' ?"([^"\\\x00-\x1f]*)": ?')
-"""_KEY is any key without escapes, also a file with its parameter, as the key tuning has them."""
-_NOTHING = Known("", 0, True, "", None, [])
+    spaced = b" :" in text or b"\t" in text or b"\r" in text or b"\n" in text[:-1]
+    if spaced or _may_be_deep(text) or _may_overflow(text):
+        return None
+    try:
+        found = from_json(text, allow_inf_nan=False)
+    except ValueError:
+        return None
+    return (found, text.count(b'":')) if isinstance(found, dict) else None
 
 
 _NO_BRACKETS = bytes(sorted({*range(256)} - {*b"[]{}"}))
