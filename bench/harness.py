@@ -3,13 +3,15 @@
 
 usage: .venv/bin/python bench/harness.py [--rounds 5] [--launches 20]
 
-Two figures a round: the whole command divided by its launches (start-up and reading the study
-included, no report), and the slope between two numbers of launches (what one more launch costs).
+Three figures a round: the whole command divided by its launches (start-up and reading the study
+included, no report), the slope between two numbers of launches (what one more launch costs), and
+the share of `run quick` that is outside of its launches.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import tempfile
@@ -17,7 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from turns import HEADER, ROOT, Target, in_turn, write_page
+from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
 STUDY = """\
 title = "The cost of the harness"
@@ -69,6 +71,22 @@ def whole(folder: Path, launches: int) -> Callable[[], float]:
     return run
 
 
+def outside(folder: Path) -> Callable[[], float]:
+    """Competitor: `run quick`; the share of its wall time outside of launches, in percent."""
+
+    def run() -> float:
+        with tempfile.TemporaryDirectory(dir=folder) as out:
+            results = f"{out}/results"
+            took_s = seconds(
+                [str(ROOT / "haloscope"), "run", "quick", "--out", results, "--no-report"]
+            )
+            lines = Path(results, "records.jsonl").read_text(encoding="utf-8").splitlines()
+            launched_s: float = sum(json.loads(line)["wall_s"] for line in lines)
+            return 100 * (1 - launched_s / took_s)
+
+    return run
+
+
 def main() -> None:
     """Run everything, write docs/bench/harness.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -82,16 +100,20 @@ def main() -> None:
                 "bare mpirun, a launch": bare(few),
                 f"haloscope run, {few} launches": whole(Path(folder), few),
                 f"haloscope run, {many} launches": whole(Path(folder), many),
+                "run quick, outside of launches": outside(Path(folder)),
             },
             arguments.rounds,
         )
-    alone, short, long = figures.values()
+    alone, short, long, share = figures.values()
     slope = [(b - a) / (many - few) - c for a, b, c in zip(short, long, alone, strict=True)]
     spread = [b / many - c for b, c in zip(long, alone, strict=True)]
     body = [
+        taken(),
+        "",
         *HEADER,
         Target("overhead per additional launch, beyond mpirun", slope, 0.1, True, "s").row(),
         Target(f"whole command per launch ({many}), beyond mpirun", spread, 0.1, True, "s").row(),
+        Target("wall time of `run quick` outside of its launches", share, 10, True, "%").row(),
     ]
     print(write_page("harness", "Overhead of the harness", body))
 

@@ -69,15 +69,15 @@ def main() -> None:
         }
     body = [taken(), "", *HEADER]
     body += [
-        Target(what, [used_s for used_s, _ in figures], 10, True, "s").row()
+        Target(what, [wall_s for _, wall_s in figures], 3, True, "s").row()
         for what, figures in took.items()
     ]
-    walls = "; ".join(
-        f"{what}: {', '.join(f'{wall_s:.1f} s' for _, wall_s in figures)}"
+    used = "; ".join(
+        f"{what}: {', '.join(f'{used_s:.2f} s' for used_s, _ in figures)}"
         for what, figures in took.items()
     )
-    body += ["", f"Wall times: {walls}."]
-    how = "Processor time of `run STUDY --dry-run`. Each figure is the median over rounds."
+    body += ["", f"Processor times: {used}."]
+    how = "Wall time of `run STUDY --dry-run`. Each figure is the median over rounds."
     write_page("planning", "Time to plan many cases", body, how)
 
 

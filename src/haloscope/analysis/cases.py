@@ -122,10 +122,10 @@ class MeasuredCase:
         """Whether it was a GPU, which has a name of its own."""
         return any(record.device not in (None, *_NO_GPUS) for record in self.launches)
 
-    @property
+    @cached_property
     def replicated(self) -> bool:
         """Whether its launches are simulated replicates: nodes drawn anew for each of them."""
-        told = [record.raw.get("simulation") or {} for record in self.launches]
+        told = [record.simulation or {} for record in self.launches]
         return any(one.get("spread") for one in told) or (
             len(told) > 1 and any(one.get("others") for one in told)
         )
@@ -138,15 +138,14 @@ class MeasuredCase:
     @property
     def cluster(self) -> str | None:
         """The cluster that it was simulated on; None for one that was measured."""
-        told = [record.raw.get("simulation") or {} for record in self.launches]
-        return told[0].get("cluster") if told else None
+        return next(((one.simulation or {}).get("cluster") for one in self.launches), None)
 
     @cached_property
     def subject(self) -> Subject | None:
         """What the error of its simulation depends on; None of what was measured."""
         if not self.simulated or not self.launches:
             return None
-        told = self.launches[0].raw.get("simulation") or {}
+        told = self.launches[0].simulation or {}
         where = str(told.get("cluster", "")), str(told.get("platform", ""))
         return Subject(*where, self.kernel, self.settings)
 
