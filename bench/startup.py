@@ -58,7 +58,7 @@ def main() -> None:
     launch, once, told, version = figures.values()
     beyond = [whole - alone for whole, alone in zip(once, launch, strict=True)]
     targets = (
-        Target("once empty, beyond mpirun", beyond, 0.5, at_most=True, unit="s"),
+        Target("once empty, beyond mpirun", beyond, 0.25, at_most=True, unit="s"),
         Target("--help", told, 0.15, at_most=True, unit="s"),
         Target("--version", version, 0.15, at_most=True, unit="s"),
     )
