@@ -77,6 +77,11 @@ def test_expensive_tests_are_left_out_once_they_are_known(tmp_path: Path) -> Non
     assert ran(tmp_path, "--cheap") == (cheap, {LONG: 3, PROGRAM: 3})
 
 
+def test_without_a_cache_every_test_runs(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test_a(): pass\n")
+    assert ran(tmp_path, "-p", "no:cacheprovider") == ({"test_a"}, {})
+
+
 def test_a_cheap_run_changes_no_known_cost(tmp_path: Path) -> None:
     """With its first user left out, a shared fixture or cache is on another test's account."""
     (tmp_path / "test_a.py").write_text("def test_a(): pass\n")

@@ -6,7 +6,7 @@ python tests/mutants/sample.py [MODULE ...] [--number 60] [--seed 1]
 A place is a comparison, a number, a condition, a decorator ...; one of its mutants is drawn. The
 tests of a mutant are those that import its module, or a module that imports it, and those of its
 room. tests/mutants/equivalent.txt lists changes that alter no result, with the reason: they are
-not drawn. The exit status is 1 where more than --alive mutants are alive.
+not drawn. The exit status is 1 where more than --alive mutants are not caught.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 from filelock import FileLock
-from mutant import CAUGHT, FAILS, SURVIVED, Mutant
+from mutant import CAUGHT, FAILS, SURVIVED, UNFIT, Mutant
 from suites import ROOT, SCRATCH, PythonTests
 
 CORE = ("stats", "models", "records", "study", "analysis")
@@ -192,9 +192,10 @@ def main() -> int:
         failing = suite.failing([replace(mutants[0], test=test) for test in by])
     for name, why in failing.items():
         print(f"{FAILS:12}  {name}: {why}")
-    alive = sum(one.word == SURVIVED for one in verdicts)
-    print(f"{len(mutants)} mutants, seed {asked.seed}: {alive} alive; at most {asked.alive} may be")
-    return 0 if mutants and not failing and alive <= asked.alive else 1
+    alive, unfit = (sum(one.word == word for one in verdicts) for word in (SURVIVED, UNFIT))
+    told = f"{alive} alive, {unfit} not tried; at most {asked.alive} may be"
+    print(f"{len(mutants)} mutants, seed {asked.seed}: {told}")
+    return 0 if mutants and not failing and alive + unfit <= asked.alive else 1
 
 
 if __name__ == "__main__":

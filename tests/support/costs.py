@@ -48,7 +48,8 @@ class Costs:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.known: dict[str, Cost] = dict(config.cache.get(RECORD, {})) if config.cache else {}
+        self.cache: pytest.Cache | None = getattr(config, "cache", None)  # not there without one
+        self.known: dict[str, Cost] = dict(self.cache.get(RECORD, {})) if self.cache else {}
         self.found: dict[str, Cost] = {}
         self.failed: set[str] = set()
         self.left_out: Counter[str] = Counter()
@@ -143,12 +144,12 @@ class Costs:
         """Keep the costs. With --cheap, only of tests without one: what they share is not whole."""
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput[COST] = dict(self.left_out)
-        elif self.config.cache:
+        elif self.cache:
             cheap = self.config.getoption("cheap")
             costs = {**self.found, **self.known} if cheap else {**self.known, **self.found}
             kept = {test: cost for test, cost in costs.items() if test not in self.failed}
             if kept != self.known:
-                self.config.cache.set(RECORD, kept)
+                self.cache.set(RECORD, kept)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print how many tests were left out, and why."""
