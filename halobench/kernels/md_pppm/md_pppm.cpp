@@ -109,13 +109,13 @@ std::vector<Parameter> parameters() {
        "copies of the benchmark's box of 32,000 atoms. ranks: one per rank (weak scaling), or the "
        "number along x, y, and z, such as 2x2x2"},
       {"rebuild", integer, "9",
-       "steps per build of neighbour lists, of which the first builds; the benchmark has 11 builds "
-       "in 100 steps. Simulations time this number of steps together",
+       "steps per build of the neighbour lists; the first step builds them. The benchmark has 11 "
+       "builds in 100 steps. Simulations time this number of steps together",
        "", 1, 1e6},
       Parameter::one_of(
           "alike", "each",
-          "identical steps of a period, and identical transforms of a step. each: run all; once: "
-          "simulate one and use its time for the others (real runs: all)",
+          "how to run identical steps of a period and identical transforms of a step. each: run "
+          "all; once: simulate one and use its time for the others (real runs always run all)",
           {"each", "once"}),
   };
 }
@@ -131,10 +131,10 @@ std::vector<Result> results() {
       {"computation", text,
        "charged: LAMMPS' computation takes time, from the node model; absent: no computation"},
   };
-  const std::string what = ", by all ranks per step";
+  const std::string sent = " sent by all ranks per step in the ";
   for (const std::string phase : sending) {
-    all.push_back({phase + "_messages", real, "sent in the phase " + phase + what});
-    all.push_back({phase + "_bytes", real, "sent in the phase " + phase + what, "B"});
+    all.push_back({phase + "_messages", real, "messages" + sent + phase + " phase"});
+    all.push_back({phase + "_bytes", real, "bytes" + sent + phase + " phase", "B"});
   }
   return all;
 }

@@ -29,9 +29,9 @@ bool sends_by_stream(const Params& params) {
 }
 
 constexpr const char* devices =
-    "device: a GPU with --device cuda or hip; on a simulated cluster, the GPUs of its file; "
-    "otherwise an emulated device (guarded host memory, one thread per stream), whose times are "
-    "not representative of a GPU";
+    "device: GPU memory (--device cuda or hip). On a simulated cluster, the GPUs are those in the "
+    "cluster file. Otherwise the device is emulated (guarded host memory, one thread per stream), "
+    "and its times are not representative of a GPU";
 
 /// What a device is asked for besides what it is to do.
 std::vector<Parameter> of_any_device() {
@@ -44,8 +44,8 @@ std::vector<Parameter> of_any_device() {
           "the same in every launch",
           std::vector<std::string>(device_schedules.begin(), device_schedules.end())),
       {"gpus_shared", Parameter::Type::integer, "1",
-       "GPUs: most ranks per GPU. Consecutive ranks of a node share one; on a simulated node, "
-       "consecutive ranks of a socket",
+       "GPUs: maximum number of ranks per GPU. Consecutive ranks of a node share a GPU; on a "
+       "simulated node, consecutive ranks of a socket do",
        "", 1, most_sharing}};
 }
 
@@ -56,20 +56,20 @@ std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter
 
 std::vector<Parameter> parameters_of_messages(bool by_stream) {
   std::string help =
-      "device: memory that MPI reads and writes. gpu_aware: the device's; staged: host memory, "
-      "with copies";
+      "with memory=device, the memory that MPI reads and writes. gpu_aware: device memory; staged: "
+      "host memory, with copies";
   std::vector<std::string> ways{"gpu_aware", "staged"};
   if (by_stream) {
     help +=
-        "; nccl: the GPU's stream sends and receives with NCCL, and the host waits only at the end "
-        "of an operation with sync=general. Needs a CUDA build with NCCL and one GPU per rank";
+        "; nccl: NCCL sends and receives on the GPU's stream (needs a CUDA build with NCCL and one "
+        "GPU per rank). With nccl, the host waits only if sync=general, at the end of an operation";
     ways.emplace_back("nccl");
   }
   return joined(
       {
           Parameter::one_of(
               "memory", "host",
-              std::string("memory of arrays and buffers. host: the host's; ") + devices,
+              std::string("memory for arrays and buffers. host: host memory; ") + devices,
               {"host", "device"}),
           Parameter::one_of("mpi", "gpu_aware", std::move(help), std::move(ways)),
       },
@@ -79,7 +79,7 @@ std::vector<Parameter> parameters_of_messages(bool by_stream) {
 }  // namespace
 
 std::vector<Parameter> device_parameters() {
-  return joined({Parameter::one_of("memory", "device", std::string("memory of arrays. ") + devices,
+  return joined({Parameter::one_of("memory", "device", std::string("memory for arrays. ") + devices,
                                    {"device"})},
                 of_any_device());
 }
@@ -90,12 +90,12 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
   auto all = parameters_of_messages(by_stream);
   all.push_back(Parameter::one_of(
       "sync", "default_stream",
-      std::string(
-          "device: streams that an operation waits for. general: all before packing, its own "
-          "before messages and after unpacking; default_stream: only its own before messages") +
+      std::string("with memory=device, the streams that an operation waits for. general: all "
+                  "streams before packing, its own stream before messages and after unpacking; "
+                  "default_stream: only its own stream, before messages") +
           (always_ready ? "; stream_aware: none, as if MPI waited for the stream (correct if the "
-                          "values are complete); typed: also without queries of an address's "
-                          "memory (options A to D of the report)"
+                          "values are complete); typed: as stream_aware, without querying the "
+                          "memory type of addresses (options A to D of the report)"
                         : " (options A and B of the report)"),
       ordering_names(always_ready)));
   return all;

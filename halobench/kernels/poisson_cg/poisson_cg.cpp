@@ -234,10 +234,10 @@ std::vector<Parameter> parameters() {
        1e9},
       {"tolerance", real, "1e-6", "largest residual norm, relative to the initial one", "", 1e-16,
        1e-2},
-      {"max_iterations", integer, "0", "most iterations before the solve fails; 0: 10 n + 100", "",
-       0, 1e9},
-      {"surface", integer, "0", "samples per side of the solution and its error to record; 0: none",
-       "", 0, 65},
+      {"max_iterations", integer, "0",
+       "maximum number of iterations before the solve fails; 0: 10 n + 100", "", 0, 1e9},
+      {"surface", integer, "0",
+       "number of samples per side to record of the solution and its error; 0: none", "", 0, 65},
   };
   for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
   return all;
@@ -248,7 +248,7 @@ std::vector<Result> results() {
   const std::string executed = "null if simulated without computing the solution";
   return {
       {"iterations", integer, "iterations of the solve"},
-      {"error_max", real, "largest difference to the exact solution", "",
+      {"error_max", real, "largest difference from the exact solution", "",
        executed + ", or without a known exact solution"},
       {"error_max_bound", real, "largest accepted value", "",
        "null if error_max is null, or with fixed iterations", 0, 3},  // the coarsest mesh

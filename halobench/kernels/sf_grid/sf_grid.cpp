@@ -322,9 +322,9 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   };
   for (auto& one : memory_parameters(false, true)) kernel.parameters.push_back(std::move(one));
   kernel.results = {
-      {"latency_s", Result::Type::real, "half the time of a step at the first size", "s"}};
+      {"latency_s", Result::Type::real, "half the time per step at the first size", "s"}};
   kernel.point_results = {
-      {"latency_s", Result::Type::real, "half the time of a step, median over repetitions", "s"}};
+      {"latency_s", Result::Type::real, "half the time per step, median over repetitions", "s"}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

@@ -360,7 +360,7 @@ Kernel spmv_in(const SpaceMaker& make_space) {
       {"bandwidth", integer, "0",
        "random: largest distance of a column from the diagonal; 0: no limit", "", 0, 1e15},
       {"partition", text, "rows",
-       "what is distributed evenly over ranks and threads: rows, or nonzeros; for a Matrix Market "
+       "items distributed evenly over ranks and threads: rows or nonzeros; for a Matrix Market "
        "file also graph: METIS minimises connections between ranks and renumbers rows"},
       Parameter::one_of(
           "overlap", "split",
@@ -384,18 +384,19 @@ Kernel spmv_in(const SpaceMaker& make_space) {
   {
     using enum Result::Type;
     const std::string timeless = "null if a simulated step takes no time";
-    kernel.results = {{"product_flops_per_s", real,
-                       "rate from two operations per nonzero and the median time", "1/s", timeless},
-                      {"product_bytes_per_s", real,
-                       "memory traffic of the algorithm per median time", "B/s", timeless},
-                      {"rows", integer, "rows of the matrix", "", "", 1},
-                      {"nonzeros", integer, "nonzeros of the matrix", "", "", 1},
-                      {"nonzeros_of_a_rank", real, "most nonzeros of a rank"},
-                      {"off_diagonal", integer, "nonzeros in columns of other ranks"},
-                      {"ghosts", integer, "values from other ranks, summed over ranks"},
-                      {"ghosts_of_a_rank", real, "most ghosts of a rank"},
-                      {"bytes_per_nonzero", real, "memory traffic of the algorithm per nonzero",
-                       "B", "", 0, 1e9}};
+    kernel.results = {
+        {"product_flops_per_s", real, "two operations per nonzero, divided by the median time",
+         "1/s", timeless},
+        {"product_bytes_per_s", real, "memory traffic of the algorithm, divided by the median time",
+         "B/s", timeless},
+        {"rows", integer, "rows of the matrix", "", "", 1},
+        {"nonzeros", integer, "nonzeros of the matrix", "", "", 1},
+        {"nonzeros_of_a_rank", real, "maximum number of nonzeros per rank"},
+        {"off_diagonal", integer, "nonzeros in columns of other ranks"},
+        {"ghosts", integer, "values from other ranks, summed over ranks"},
+        {"ghosts_of_a_rank", real, "maximum number of ghosts per rank"},
+        {"bytes_per_nonzero", real, "memory traffic of the algorithm per nonzero", "B", "", 0,
+         1e9}};
   }
   kernel.repetitions = "20";
   kernel.warmup = "2";

@@ -240,9 +240,9 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
     kernel.parameters.push_back(std::move(one));
   }
   kernel.results = {
-      {"latency_s", Result::Type::real, "half the time of a step at the smallest size", "s"}};
+      {"latency_s", Result::Type::real, "half the time per step at the smallest size", "s"}};
   kernel.point_results = {
-      {"latency_s", Result::Type::real, "half the time of a step, median over repetitions", "s"}};
+      {"latency_s", Result::Type::real, "half the time per step, median over repetitions", "s"}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

@@ -106,8 +106,8 @@ class Cache(_Part):
     )
     crowded_bytes_per_s: Quantity | None = Field(
         None,
-        description="bandwidth of one core while all cores of the socket work at a lower clock; "
-        "that of one core alone if omitted",
+        description="bandwidth of one core when all cores of the socket are busy and the clock is "
+        "therefore lower; default: the bandwidth of one core alone",
     )
     usable_bytes: Quantity | None = Field(
         None,

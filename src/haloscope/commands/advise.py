@@ -58,7 +58,7 @@ examples:
   haloscope advise poisson_cg n=4096 --tasks 64 --on my-site --within 20m
   haloscope advise --profile profile-20261121-010203 --on eagle
 
-exit codes: 0 success, 1 a candidate failed, 2 usage error, 130 interrupted
+exit codes: 0 success; 1 a candidate failed; 2 usage error; 130 interrupted
 """
 _SHOWN = 5
 

@@ -35,7 +35,7 @@ examples:
   haloscope calibrate --name laptop
   haloscope calibrate --from results/calibrate-20261121-010203     fit again without measuring
 
-exit codes: 0 success, 1 a case failed, 2 usage error, 130 interrupted
+exit codes: 0 success; 1 a case failed; 2 usage error; 130 interrupted
 """
 
 

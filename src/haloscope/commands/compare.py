@@ -30,14 +30,14 @@ _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, or two MPI libraries.
 
 Cases are matched by kernel, parameters, and layout. If each folder has one toolchain and the two
-differ, the toolchains are compared. Medians over launches are compared by a two-sided
-Mann-Whitney test, corrected for the number of comparisons (Holm); their ratio has an interval if
-there are at least 6 launches. Every point of a sweep is compared: each size, each collective
-operation, and each parameter of loggp; of stream's operations, triad alone. The table has one line
+differ, the toolchains are compared. Medians over launches are compared with a two-sided
+Mann-Whitney test, with Holm correction for the number of comparisons. From 6 launches on, their
+ratio has a confidence interval. Every point of a sweep is compared: each size, each collective
+operation, and each parameter of loggp. For stream, only triad is compared. The table has one line
 per sweep; --details and --csv contain all points. With 5 launches on each side, 6 comparisons can
 be decided; with 8 launches, 300; with 3, none.
 
-On a batch system the allocation is the unit: medians over its launches are compared, by the same
+On a batch system the allocation is the unit: medians over its launches are compared, with the same
 test. With one allocation on each side the verdict is "undecided: one allocation each". Two against
 two, or one against any number, decide nothing either: the smallest exact p is 2 / C(m + n, m), so
 that one comparison needs 4 allocations on each side. run --allocations N measures in N jobs, and

@@ -43,7 +43,7 @@ examples:
   haloscope export results/before --to json | jq '.data[].time_s'
   haloscope export results/before --to parquet -o before.parquet
 
-exit codes: 0 success, 2 usage error, no result folder, or a file that cannot be written
+exit codes: 0 success; 2 usage error, no result folder, or a file that cannot be written
 """
 
 

@@ -20,10 +20,10 @@ from haloscope.stats.change_points import FEWEST, lacking
 _DESCRIPTION = """\
 Show the times of each case over all result folders of a machine, and where they changed.
 
-A case is the same in two folders if its settings are: kernel, parameters, layout, toolchain name.
-Its time in a folder is the median over launches. Change points are found in the medians of at least
-four folders; each is listed with what changed at the same time: MPI library, compiler, operating
-system and kernel, hosts.
+Two folders contain the same case if kernel, parameters, layout, and toolchain name are identical.
+Its time in a folder is the median over launches. Change points are searched for if there are at
+least four folders. Each is listed with the changes at the same time: MPI library, compiler,
+operating system and kernel, and hosts.
 
 Folders are read once and kept in an index in the cache folder, which follows records.jsonl and can
 be deleted at any time. compare --with-last DIR compares one folder with the last one before it.
@@ -35,7 +35,7 @@ examples:
   haloscope history --of 1f0c2d9a77e3 --out results/history            a report of one case
   haloscope history --in /data/measurements --rebuild
 
-exit codes: 0 success, 2 usage error, or an unknown folder, case, or machine
+exit codes: 0 success; 2 usage error, or an unknown folder, case, or machine
 """
 _BARS = "▁▂▃▄▅▆▇█"
 

@@ -26,8 +26,9 @@ imported and names its files. OSU's and IMB's ping-pong, bandwidth, and collecti
 cases of the kernels pingpong and collectives; every other test becomes a kernel of its own.
 
 osu: any OSU Micro-Benchmark, with or without -f, -c, and percentiles. imb: IMB-MPI1, IMB-NBC, and
-IMB-RMA. hpcg: HPCG-Benchmark_*.txt. reframe: run reports (JSON). A file may contain several tables,
-and lines of other programs. Runs with the same settings are launches of one case.
+IMB-RMA. hpcg: HPCG-Benchmark_*.txt. reframe: run reports (JSON). A file may contain several tables
+and output lines from other programs. Runs with the same settings are treated as launches of one
+case.
 """
 _EPILOG = """\
 examples:
@@ -36,7 +37,7 @@ examples:
   haloscope import imb IMB-MPI1.log --toolchain intel-2021
   haloscope compare results/osu results/ours
 
-exit codes: 0 success, 2 usage error, or an invalid or incomplete file
+exit codes: 0 success; 2 usage error, or an invalid or incomplete file
 """
 _READERS: Mapping[str, Callable[[Output], list[PrintedRun]]] = {
     "osu": osu.read,

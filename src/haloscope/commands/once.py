@@ -57,7 +57,7 @@ examples:
   haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192         simulated
   haloscope once poisson_cg n=256 --on stampede2 --nodes 4 --execute      simulated, result verified
 
-exit codes: 0 success, 1 failed or wrong result, 2 usage error, 130 interrupted
+exit codes: 0 success; 1 failed or wrong result; 2 usage error; 130 interrupted
 """
 
 

@@ -37,11 +37,11 @@ examples:
   haloscope profile -- mpirun -n 4 ./program input
   haloscope profile --toolchain mpich --out counts -- srun -n 4 ./program
 
-A program can name the section that follows with MPI_Pcontrol(1000, "name"). To see the names of a
-program's functions, link it with -rdynamic. Messages inside collective operations are not counted.
-The counts of a failed run are kept and marked partial.
+A program can name the following section by calling MPI_Pcontrol(1000, "name"). To see the names of
+a program's functions, link it with -rdynamic. Messages inside collective operations are not
+counted. The counts of a failed run are kept and marked partial.
 
-exit codes: the program's own, 2 usage error, 130 interrupted
+exit codes: the program's own; 2 usage error; 130 interrupted
 """
 _GRACE_S = 10.0
 MOST_SHOWN = 16

@@ -24,7 +24,7 @@ examples:
   haloscope report results/before --format html csv
   haloscope report results/before --json | jq .answer
 
-exit codes: 0 success, 2 usage error, or no result folder or record
+exit codes: 0 success; 2 usage error, or no result folder or record
 """
 _FORMATS = ("html", "md", "tex", "csv")
 

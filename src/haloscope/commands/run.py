@@ -56,7 +56,7 @@ examples:
   haloscope run --resume results/before             continue after an interruption
   haloscope run --resume results/before --launches 20         run more launches of each case
 
-exit codes: 0 success, 1 a case failed or its result was wrong, 2 usage error, 130 interrupted
+exit codes: 0 success; 1 a case failed or its result was wrong; 2 usage error; 130 interrupted
 """
 
 
@@ -75,7 +75,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="on a site: run all launches of every case in each of N jobs",
     )
-    add("--resume", metavar="DIR", help="continue a result folder; finished launches are kept")
+    add(
+        "--resume",
+        metavar="DIR",
+        help="continue the run in result folder DIR; finished launches are kept",
+    )
     add(
         "--accept-change",
         action="store_true",

@@ -25,7 +25,7 @@ examples:
   haloscope show results/quick-20261121-010203 scaling pingpong
   haloscope show results/quick-20261121-010203 --list
 
-exit codes: 0 success, 2 usage error, no result folder, or an unknown table
+exit codes: 0 success; 2 usage error, no result folder, or unknown table
 """
 
 

@@ -44,20 +44,20 @@ from haloscope.topics.common.table import Table
 from haloscope.topics.mapping.plan_cells import plan_cells
 
 _DESCRIPTION = """\
-Simulate every readable cell of a paper's tables on the cluster file of its machine, and report the
-errors. Tables of wall times, of Jacobi updates per second, of GPU messages, and of jobs on few and
-many nodes are supported. The paper's statements are scored on the simulated cells; runs that tables
-list without times are simulated for them, too, unless --table or --from is given.
+Simulate every readable cell of a paper's tables with the cluster file of its machine, and report
+the errors. Tables of wall times, of Jacobi updates per second, of GPU messages, and of jobs on few
+and many nodes are supported. The paper's statements are scored on the simulated cells. For this,
+runs that the tables list without times are also simulated, unless --table or --from is given.
 
 `local` measures the study validate-local on this machine instead: a calibration and, in turn with
 it, solves and messages, which that calibration then predicts. The expected duration is printed
 first if this machine ran the study before, else after the first launch of each case. After an
 interruption, run --resume continues, and --from predicts what is there.
 
-Numbers of cluster files come from data sheets, descriptions, and published cells, which the files
-name (set_by). Errors of these cells are reported separately from those of predicted cells. Where a
-paper's speedups give a time more exactly than its printed digits, that time is used. Times with too
-few digits have no error.
+Values in cluster files come from data sheets, descriptions, and published cells (see set_by in the
+file). Errors of these cells are reported separately from those of predicted cells. Where a paper's
+speedups give a time more exactly than its printed digits, that time is used. No error is computed
+for times with too few digits.
 
 The naive guess beside each error is the published time of one node divided by the number of nodes;
 the rate of one rank times the ranks; or, for GPU messages, the paper's latency + size / bandwidth.
@@ -80,7 +80,7 @@ examples:
   haloscope validate hpcf-2018-10 --csv cells.csv  write all cells as CSV
   haloscope validate hpcf-2018-10 --out results/v  write a report
   haloscope validate hpcf-2018-10 --table 4.1 --sensitivity
-                                                   find the assumed number that matters most
+                                                   find the assumed value that matters most
   haloscope validate hpcf-2018-10 --table 4.1 --replicates 7
                                                    ... with seven random sets of nodes
   haloscope validate hpcf-2010-6 --residuals       show where the errors are
@@ -130,8 +130,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--sensitivity",
         action="store_true",
-        help=f"multiply each assumed number of the cluster file by {FACTOR:g} and report the "
-        "change of the predictions; simulates all cells again for each number",
+        help=f"multiply each assumed value in the cluster file by {FACTOR:g}, one at a time, and "
+        "report the change in the predictions; all cells are simulated again for each value",
     )
     add(
         "--residuals",
@@ -277,7 +277,7 @@ def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> 
         out.print(f"by {FACTOR:g} (over cells with published values, if there are any):")
         out.print()
     else:
-        out.print(f"{cluster.name} has no assumed numbers")
+        out.print(f"{cluster.name} has no assumed values")
     for one in found:
         keys = ", ".join(f"{key} = {value}" for key, value in one.farthest.keys.items())
         median = error(one.median, sign="")

@@ -34,7 +34,7 @@ examples:
   haloscope watch results/quick-20261121-010203
   ssh login haloscope watch results/scaling --once
 
-exit codes: 0 success, 2 usage error or no result folder
+exit codes: 0 success; 2 usage error, or no result folder
 """
 _EVERY_S = 2.0
 _WIDTH = 60

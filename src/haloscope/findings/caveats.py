@@ -81,7 +81,9 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.UNKNOWN_SETTING: Explanation("The study names a setting that no case has."),
     Caveat.MIXED: Explanation("Launches under one name were measured under different conditions."),
-    Caveat.CHANGED: Explanation("Launches were measured after an accepted change."),
+    Caveat.CHANGED: Explanation(
+        "Some launches were measured after a change of MPI, code, or host (--accept-change)."
+    ),
     Caveat.OVERSUBSCRIBED: Explanation(
         "Processes or threads shared cores; these times say little about the machine."
     ),
@@ -91,7 +93,8 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.SIMULATED: Explanation("Simulated with SimGrid; no run on the real machine."),
     Caveat.REPLICATES: Explanation(
-        "Intervals are over simulated replicates with random differences between nodes."
+        "Confidence intervals are computed over simulated replicates with random differences "
+        "between nodes."
     ),
     Caveat.NOT_VALIDATED: Explanation(
         "Published times do not validate all of these simulated times."

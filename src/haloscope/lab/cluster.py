@@ -279,7 +279,11 @@ def _take_down() -> int:
     in_use = _in_use()
     if in_use is None:
         what = "a lab is running in another container or process namespace"
-        raise UserError(Problem("haloscope lab", what, "run haloscope lab down there"))
+        raise UserError(
+            Problem(
+                "haloscope lab", what, "run 'haloscope lab down' in that container or namespace"
+            )
+        )
     _clear()
     os.close(in_use)
     return number

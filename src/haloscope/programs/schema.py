@@ -259,8 +259,8 @@ class PointsRead(_Table):
     )
     size_unit: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_ ./-]{0,19}$")] = Field(
         "B",
-        description=f"the unit of the group size: {', '.join(SIZES)}, or another word, such as "
-        "elements or points, without bandwidths and models of messages",
+        description=f"the unit of the group size: {', '.join(SIZES)}. Any other word, such as "
+        "elements or points, is allowed; bandwidths and message models are then omitted",
     )
     unit: Unit = Field("s", description="the unit of the group time, as in [time]")
     rate_unit: RateUnit = Field(

@@ -134,7 +134,7 @@ class Trace(TypedDict):
 
 
 class Rounds(TypedDict):
-    """Quality of starts at a common time of a shared clock."""
+    """Quality of starts at a common time on a shared clock."""
 
     clock_error_s: Annotated[float, Key("largest error of the shared clock", unit="s")]
     repeated: Annotated[int, Key("rounds repeated because a rank started late")]

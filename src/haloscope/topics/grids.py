@@ -122,8 +122,8 @@ def heat_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook.note(
         "assembly: phases generate and assemble; matrix-free: only the right-hand side. "
         "time per iteration: all other phases, mean over processes. memory: declared bytes "
-        "per iteration / that time. imbalance: most elements of a process / mean. error: "
-        "largest difference to the series solution of the cube, at nodes with x up to 1/2."
+        "per iteration / that time. imbalance: maximum elements per process / mean. error: "
+        "largest difference from the series solution of the cube, at nodes with x up to 1/2."
     )
     return [
         notebook.table(

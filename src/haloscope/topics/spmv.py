@@ -54,7 +54,7 @@ def spmv_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook.note(
         "rate: two operations per nonzero. memory: declared bytes (12 per nonzero, 8 with shared "
         "columns, and vectors) / time. ghosts: values of x that a rank receives, largest over "
-        "ranks. imbalance: most nonzeros of a rank / mean."
+        "ranks. imbalance: maximum nonzeros per rank / mean."
     )
     if any(_waits_in_a_thread(case) for case in own if case.simulated):
         notebook.note(

@@ -58,11 +58,11 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         kind=kind,
         title=context.title(title),
         panels=tuple(_panels(cases, parts)),
-        alt=f"Share of a step by phase for {count(len(cases), 'case')}. "
+        alt=f"Share of step time by phase for {count(len(cases), 'case')}. "
         f"Largest{' overall' * (len(cases) > 1)}: {largest[0]}, "
         f"{shares_between(largest[1])}.",
         notes=(
-            "Mean over ranks, median over launches. After each name: the time of a step.",
+            "Mean over ranks, median over launches. The time per step follows each case name.",
             *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in _bars(parts)) else []),
             *([_left_out(left_out)] if left_out else []),
         ),

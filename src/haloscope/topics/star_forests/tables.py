@@ -120,7 +120,7 @@ def _where(case: MeasuredCase) -> list[str]:
 
 
 def sf_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One-way latencies of grid halos by a star forest (table 4 of the report on Summit)."""
+    """One-way latencies of grid halo exchanges by star forest (table 4 of the report on Summit)."""
     own = [case for case in cases if case.kernel == "sf_grid" and case.launches]
     parts = facets(own, ())
     return [_grid(parts, context)] if parts else []
@@ -152,7 +152,7 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
         notebook.note(about_published(cases))
     return notebook.table(
         "sf_grid",
-        context.title("One-way latency of grid halos by a star forest"),
+        context.title("One-way latency of grid halo exchanges with a star forest"),
         (
             Column("n", "n", align="left"),
             *(
