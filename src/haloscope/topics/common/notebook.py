@@ -16,6 +16,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
 from haloscope.analysis.published import Reference
+from haloscope.findings.words import capitalised
 from haloscope.quantities import (
     NODE_SECONDS,
     PLAIN,
@@ -99,7 +100,7 @@ class Notebook:
         cell = self.beside(cell, _in_seconds(published), mesh)
         if published.threads_bound and case.ranks > 1:
             self.note(
-                f"Published with OMP_PROC_BIND={published.threads_bound}, which places the "
+                f"Published with OMP_PROC_BIND={published.threads_bound}, which binds the "
                 "threads of a process. The binding of processes is unknown."
             )
         if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
@@ -174,7 +175,15 @@ class Notebook:
         """A table of these cells, with their notes. id: its kind unless given."""
         shown = tuple(rows)  # before the notes, which rows may add to
         return Table(
-            id or kind, kind, title, tuple(columns), shown, self.notes(), stub, every=every
+            id or kind,
+            kind,
+            title,
+            tuple(columns),
+            shown,
+            self.notes(),
+            stub,
+            every=every,
+            points=points,
         )
 
     def notes(self) -> tuple[str, ...]:
@@ -349,7 +358,9 @@ def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> l
     for (outcome, reason), cases_told in alike.items():
         names, left, totals = zip(*cases_told, strict=True)
         launches = _of(sum(left), sum(totals))
-        lines.append(f"Left out: {_named(names)}: {launches} {BECAME[outcome]}: {reason}")
+        lines.append(
+            f"Left out: {_named(names)}. {capitalised(launches)} {BECAME[outcome]}: {reason}"
+        )
     return lines
 
 
