@@ -70,7 +70,7 @@ class Line:
         """The line in Markdown; what is slower than its peer stands out."""
         shown = f"{self.ratio:.3g}"
         if self.ratio < 1 and not self.is_bound:
-            shown = f"**{shown}**, slower"
+            shown = f"**{shown}** (slower)"
         cells = (self.kernel, self.case, self.against, shown, self.spread, self.machine)
         return f"| {' | '.join(cells)} | [`{self.command}`](bench/{self.page}.md) |"
 
@@ -108,12 +108,12 @@ def lines_of(name: str, text: str) -> Iterator[Line]:
 def _ratio(row: Mapping[str, str], first: str) -> tuple[str, str, float, str, bool] | None:
     """Case, peer or bound, ratio, its spread, and whether it is a bound; None for other rows."""
     name = row[first]
-    case = f"{first} {name}".strip()
+    case = f"{name} {first}".strip()
     if "faster by" in row:
         return case, "PETSc", _number(row["faster by"]), row["range"], False
     if "sf_pingpong, us" in row:
         ratio = _number(row["PETSc, us"]) / _number(row["sf_pingpong, us"])
-        return f"sf_pingpong: {case}", "PETSc", ratio, "", False
+        return case, "PETSc", ratio, "", False
     if "IMB-MPI1" in row:
         low, high = (1 / _number(end) for end in row["interval"].split(" to "))
         return name, "IMB-MPI1", 1 / _number(row["ratio"]), f"{high:.3g} to {low:.3g}", False

@@ -99,7 +99,7 @@ def test_words_around_numbers() -> None:
     assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == [
         "a",
         "a and b",
-        "a, b and c",
+        "a, b, and c",
     ]
 
 

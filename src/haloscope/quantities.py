@@ -172,13 +172,19 @@ def probability(p: float | None) -> str:
 
 
 def listed(items: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+    """ "a", "a and b", "a, b, and c"."""
+    return _series(items, "and")
 
 
 def either(items: Sequence[str]) -> str:
-    """ "a", "a or b", "a, b or c"."""
-    return " or ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+    """ "a", "a or b", "a, b, or c"."""
+    return _series(items, "or")
+
+
+def _series(items: Sequence[str], word: str) -> str:
+    if len(items) < 3:
+        return f" {word} ".join(items)
+    return f"{', '.join(items[:-1])}, {word} {items[-1]}"
 
 
 def within(factor: float) -> str:

@@ -50,7 +50,7 @@ def test_launches_after_an_accepted_change_are_told() -> None:
     change = "cluster file of the node model: a -> b"
     launches = cases([poisson(64), poisson(64, launch=1, changed=[change])])
 
-    assert shows(mixed(launches) or "", "1 launch ", "accepted change", change)
+    assert shows(mixed(launches) or "", "1 launch ", "--accept-change", change)
 
 
 def test_what_is_alike_or_is_meant_to_differ_is_not_told() -> None:

@@ -271,7 +271,7 @@ def test_a_plan_that_says_less_is_resumed_and_what_was_not_compared_is_told(
 
     assert haloscope("run", "--resume", cut) == 0
 
-    assert "version, compiler, flags and platform" in capsys.readouterr().err
+    assert "version, compiler, flags, and platform" in capsys.readouterr().err
     assert "libraries" in json.loads((cut / "plan.json").read_text())
 
 

@@ -250,7 +250,7 @@ def test_records_that_say_little_are_no_obstacle(tmp_path: Path) -> None:
     report = document(write_folder(tmp_path, [bare]))
 
     assert report.machine == ()
-    assert len(report.left_out) == 1 and shows(report.left_out, ": poisson_cg: ", " failed: killed")
+    assert len(report.left_out) == 1 and shows(report.left_out, " poisson_cg. ", " failed: killed")
 
 
 @pytest.mark.parametrize(

@@ -387,23 +387,23 @@ def test_what_a_rank_sent_is_received_after_its_end(tmp_path: Path) -> None:
     [
         (
             "char c; MPI_Recv(&c, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
-            r"poisson_cg n=64, 4 ranks on 2 nodes: deadlock",
+            r"deadlock",
         ),
         (
             "raise(SIGKILL);",  # as the system ends what takes too much
-            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
+            r"out of memory: .* \d.* MiB",
         ),
         (
             "char* p = malloc(1ul << 47); *p = 1;",
-            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
+            r"out of memory: .* \d.* MiB",
         ),
         (
             'fputs("you may be exceeding the amount of mappings allowed\\n", stderr); exit(1);',
-            r"poisson_cg n=64, 4 ranks on 2 nodes: .*vm\.max_map_count = \d+",
+            r".*vm\.max_map_count = \d+",
         ),
         (
             'fputs("Failed to allocate stack.\\n", stderr); exit(1);',  # as SimGrid says it
-            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: .* \d.* MiB",
+            r"out of memory: .* \d.* MiB",
         ),
     ],
 )

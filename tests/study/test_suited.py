@@ -44,7 +44,7 @@ def test_a_kind_of_other_kernels_is_a_problem_where_it_stands() -> None:
     [
         (study("exchange"), [case()], "exchange"),
         (study("exchange"), [case(), case(exchange="sendrecv")], None),
-        (study("scaling"), [case(), case("spmv", ppn=1)], "nodes, ppn and threads"),
+        (study("scaling"), [case(), case("spmv", ppn=1)], "nodes, ppn, and threads"),
         (study("scaling"), [case(), case(ppn=1)], None),
         (study("scaling"), [case(n=0), case(n=0, ppn=1)], "no case has n"),
         (study("timeline", figure=True), [case()], "timeline"),
@@ -53,7 +53,7 @@ def test_a_kind_of_other_kernels_is_a_problem_where_it_stands() -> None:
         (study("spmv"), [case()], "spmv"),
         (study("phases", where={"n": [32, 99]}), [case()], "n = 32 or 99"),
         (study("phases", where={"n": 64, "clock": "wall"}), [case()], None),
-        (study("scaling", where={"ppn": 2}), [case(), case(ppn=1)], "nodes, ppn and threads"),
+        (study("scaling", where={"ppn": 2}), [case(), case(ppn=1)], "nodes, ppn, and threads"),
     ],
 )
 def test_what_the_cases_leave_empty_is_told_with_the_reason(

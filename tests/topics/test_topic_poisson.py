@@ -555,7 +555,7 @@ def test_the_fastest_of_several_settings_or_of_one_program_says_so() -> None:
 
     names = [serial(raws).parts[0].subject["name"] for raws in (bound, ways, bound[:1])]
 
-    assert names == ["fastest of 2 cases", "one program, fastest of 2 cases", ""]
+    assert names == ["fastest of 2 cases", "fastest of 2 cases that run identical code", ""]
 
 
 def test_only_serial_and_measured_times_stand_beside_published_serial_times() -> None:

@@ -58,7 +58,7 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
         ),
         *(
             [
-                f"{count(after, 'launch', 'launches')} measured after an accepted change: "
+                f"{count(after, 'launch', 'launches')} measured after a change (--accept-change): "
                 f"{listed(changes(cases))}."
             ]
             if after

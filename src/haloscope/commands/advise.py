@@ -38,11 +38,12 @@ by predicted or measured time, and print the layout to request, ready to paste.
 
 On a cluster (--on stampede2) every candidate is simulated; the result has the error band of the
 simulation, from published tables of the same kernel and cluster where there are any. On this
-machine (--on local) candidates are measured; then the best two and the default in turn, until their
-intervals no longer overlap. On a site, candidates are simulated on the cluster file that the site
-file names, and the best two and the default are measured in one job. The default layout, which the
-others are compared with, fills the fewest nodes in order, with one thread per task. First all
-numbers of nodes and threads are compared, then other mappings of ranks for the best two.
+machine (--on local) all candidates are measured. Then the best two and the default are measured in
+turn, until their intervals no longer overlap. On a site, candidates are simulated with the cluster
+file named in the site file, and the best two and the default are measured in one job. The default
+layout, which the others are compared with, fills the fewest nodes in order, with one thread per
+task. First all numbers of nodes and threads are compared, then other mappings of ranks for the best
+two.
 
 DIR receives advice.json, a study that measures the advised and the default layout on a real
 machine, and the files that launchers read.
@@ -90,7 +91,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add("--via", metavar="SITE", help="simulate the candidates in batch jobs of a site")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
-    add("--most-nodes", metavar="N", type=int, help="largest number of nodes (default: 8 x fewest)")
+    add("--most-nodes", metavar="N", type=int, help="maximum number of nodes (default: 8 x fewest)")
     add("--launches", metavar="N", type=int, default=6, help="measured: launches per layout")
     add(
         "--within",

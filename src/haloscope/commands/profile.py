@@ -29,8 +29,8 @@ from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
 Count messages and bytes between ranks of any MPI program by calling function, and one-sided
-transfers, collective operations, and MPI files. Measure time in MPI functions and waits for others.
-The program is not changed: a library is preloaded. DIR receives a page, JSON, and CSV files.
+transfers, collective operations, and MPI files. Measure time in MPI functions and waits for other
+ranks. The program is not changed: a library is preloaded. DIR receives a page, JSON, and CSV files.
 """
 _EPILOG = """\
 examples:
@@ -54,7 +54,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
         "haloscope profile [--out DIR] [--toolchain NAME] [--sites] -- LAUNCHER ... PROGRAM ..."
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, help="(default: profile-DATE-TIME)")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, help="output folder (default: profile-DATE-TIME)"
+    )
     parser.add_argument("--toolchain", metavar="NAME", help="MPI library of the program")
     sites_help = "record the source line of each MPI call (needs addr2line; compile with -g)"
     parser.add_argument("--sites", action="store_true", help=sites_help)

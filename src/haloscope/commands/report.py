@@ -44,7 +44,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print findings, tables and cases as JSON (docs/findings.md) and write nothing",
+        help="print findings, tables, and cases as JSON (docs/findings.md) and write nothing",
     )
 
 

@@ -43,7 +43,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="list only the ids and titles of tables")
     what.add_argument(
-        "--json", action="store_true", help="print findings, tables and cases as JSON"
+        "--json", action="store_true", help="print findings, tables, and cases as JSON"
     )
 
 

@@ -24,9 +24,9 @@ from haloscope.run.watching import CaseProgress, Watched, watched
 
 _DESCRIPTION = (
     "Show the progress of a measurement: completed rounds and launches, time left, the median "
-    "of each case and how its interval has narrowed, and the slowest hosts. The command only "
-    "reads the folder, so it also works while a batch job on another machine is measuring. The "
-    "output fits 60 columns. In a terminal it is updated until all launches are done or Ctrl-C "
+    "of each case and how its confidence interval has narrowed, and the slowest hosts. The command "
+    "only reads the folder, so it also works while a batch job on another machine is measuring. "
+    "The output fits 60 columns. In a terminal it is updated until all launches are done or Ctrl-C "
     "is pressed; elsewhere the state is printed once.\n"
 )
 _EPILOG = """\

@@ -110,7 +110,9 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "Launches of one case vary by more than 1.3x.", "Check: haloscope doctor."
     ),
     Caveat.DISTURBED_CALIBRATION: Explanation("The calibration was disturbed."),
-    Caveat.DIFFERENT_CONDITIONS: Explanation("The two folders differ in more than what is asked."),
+    Caveat.DIFFERENT_CONDITIONS: Explanation(
+        "The two folders differ in more than the compared setting."
+    ),
     Caveat.DRIFT: Explanation(
         "The two folders were measured at different times; machine drift may explain differences.",
         "Alternate launches of both: haloscope run --resume DIR --launches N.",
@@ -121,7 +123,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.IMPLAUSIBLE: Explanation(
         "No machine has such a latency or bandwidth.",
-        "Check for shared cores, a busy machine, a wrong network or wrong units.",
+        "Check for shared cores, a busy machine, a wrong network, or wrong units.",
     ),
     Caveat.SEVERAL_OPERATIONS: Explanation(
         "Repetitions of one launch differ by 10x or more.",
@@ -129,7 +131,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.NO_TIME: Explanation(
         "The program printed no valid time of these sizes in some launches. The total of a launch "
-        "is of the sizes that all launches have.",
+        "covers only the sizes that all launches have.",
         "Time more steps at once, or print more digits.",
     ),
     Caveat.NEAR_CACHE_SIZE: Explanation(

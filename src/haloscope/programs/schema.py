@@ -405,7 +405,7 @@ class ProgramFile(_Table):
     )
     paper: str | None = Field(None, description="a text: the publication")
     memory_bytes_a_rank: Annotated[Real, Field(gt=0)] | None = Field(
-        None, description="the most memory of a rank; cases that do not fit are refused"
+        None, description="maximum memory per rank; cases that do not fit are refused"
     )
     environment: dict[Variable, str] = Field(
         default_factory=dict, description="environment variables: VARIABLE = text, as in command"

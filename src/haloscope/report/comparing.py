@@ -58,7 +58,7 @@ def document(
             "Cases are matched by kernel, parameters, and layout. Tests compare medians "
             f"over launches ({tests_of(compared.contrasts)}), with Holm's correction. "
             "Ratios have bootstrap intervals from 6 launches on, else their range. On a "
-            "batch system, intervals are over allocations.",
+            "batch system, confidence intervals are computed over allocations.",
         ),
         provenance=(
             (compared.names[0], str(first.path.resolve())),

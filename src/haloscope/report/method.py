@@ -134,7 +134,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     yield _others(records)
     yield from map(sentence, validity(cases))
     asked = _bindings(records)
-    yield f"Placement of ranks and threads in the node model: {listed(asked)}."
+    yield f"Placement of ranks and threads assumed by the node model: {listed(asked)}."
     yield _messages(records)
 
 
@@ -277,12 +277,12 @@ def _layout(records: Sequence[Record]) -> str:
 
 
 def _bindings(records: Sequence[Record]) -> list[str]:
-    """Each binding that was requested: "cores spread, threads close"."""
+    """Each binding that was requested: "places=cores bind=spread thread_bind=close"."""
     found = set()
     for layout in (record.layout for record in records):
         threads = thread_bind_of(layout)
-        apart = f", threads {threads}" if threads not in (None, layout.get("bind")) else ""
-        found.add(f"{layout.get('places')} {layout.get('bind')}{apart}")
+        apart = f" thread_bind={threads}" if threads not in (None, layout.get("bind")) else ""
+        found.add(f"places={layout.get('places')} bind={layout.get('bind')}{apart}")
     return sorted(found)
 
 

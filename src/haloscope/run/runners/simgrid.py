@@ -418,21 +418,21 @@ _NO_MEMORY = (
 
 
 def _why_it_failed(case: Case, ended: process.Ended) -> str:
-    """Return why a simulation failed, with the case."""
+    """Return why a simulation failed; callers print the case."""
     if "amount of mappings" in ended.output:
         limit = Path("/proc/sys/vm/max_map_count").read_text(encoding="ascii").strip()
         what = f"more memory mappings than the system allows a process (vm.max_map_count = {limit})"
         remedy = f"simulate fewer ranks, or run sysctl vm.max_map_count={4 * int(limit)}"
-        return f"{case.label}: {what}; {remedy}"
+        return f"{what}; {remedy}"
     killed = ended.code == 128 + signal.SIGKILL  # as the system does where there is no more
     if killed or any(sign in ended.output for sign in _NO_MEMORY):
-        ranks, taken = count(case.layout.ranks, "simulated rank"), size(ended.peak_bytes)
-        why = f"{case.label}: out of memory: {ranks} used {taken} of this machine and needed more"
+        ranks, taken = count(case.layout.ranks, "rank"), size(ended.peak_bytes)
+        why = f"out of memory: simulating {ranks} used {taken} on this machine and needed more"
         if arrays := arrays_bytes(case):
             why += f" (arrays: {size(arrays)})"
         return f"{why}; simulate fewer ranks, or use a machine with more memory"
     if re.search("[Dd]eadlock (detected|or)", ended.output):
-        return f"{case.label}: deadlock: the simulated ranks wait for each other"
+        return "deadlock: the simulated ranks wait for each other"
     if found := re.search(r"/CRITICAL\] (.+)", ended.output):  # such as an unknown collective
         return f"SimGrid: {found[1]}"
     if refused := answer.refused(ended.code, ended.output):

@@ -59,7 +59,7 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         title=context.title(title),
         panels=tuple(_panels(cases, parts)),
         alt=f"Share of step time by phase for {count(len(cases), 'case')}. "
-        f"Largest{' overall' * (len(cases) > 1)}: {largest[0]}, "
+        f"Largest share{' over all cases' * (len(cases) > 1)}: {largest[0]}, "
         f"{shares_between(largest[1])}.",
         notes=(
             "Mean over ranks, median over launches. The time per step follows each case name.",

@@ -106,10 +106,10 @@ def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
         if all(one.settings.get(name) == case.settings.get(name) for name in ("n", "variant"))
     ]
     same = any(len(part.cases) == len(like) for _, part in one_program(like))
-    which = "fastest of" if not same else "one program, fastest of"
+    which = " that run identical code" if same else ""
     subject: Settings = {
         "variant": case.settings.get("variant"),
-        "name": f"{which} {len(like)} cases" if len(like) > 1 else "",
+        "name": f"fastest of {len(like)} cases{which}" if len(like) > 1 else "",
     }
     other = any(time.variant for time in known)
     yield made(
