@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,16 @@ def test_a_validated_answer_near_a_cache_size_says_so_beside_itself(
     assert (report.trust_class, report.trust and report.trust.validated) == (validated, "yes")
     text = EXPLAINED[Caveat.NEAR_CACHE_SIZE].text
     assert any(line.endswith(text) for line in report.first_caveats) == near
+
+
+def test_a_mark_of_what_is_not_validated_is_explained_beside_key_figures(tmp_path: Path) -> None:
+    solve = simulated(1024)
+    sent = {**pingpong(), "clock": "simulated", "simulation": solve["simulation"]}
+
+    report = composed(write_folder(tmp_path, [solve, sent]))
+
+    used = {mark for one in report.key_figures for mark in re.findall(r"\[\d+\]", one.marks)}
+    assert used and used <= {line.split()[0] for line in report.first_caveats}
 
 
 def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> None:

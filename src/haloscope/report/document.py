@@ -89,12 +89,13 @@ class Document:
 
     @property
     def first_caveats(self) -> list[str]:
-        """What answer and key figures have to be read with, beyond the badge and the warnings.
+        """What answer and key figures have to be read with, and what their marks mean.
 
-        Warnings say which cases are near a cache size: whether the answer is, stands beside it.
+        What badge or warnings say of all cases is not said again. They say which cases are near a
+        cache size: whether the answer is, stands beside it.
         """
         told = {*_BY_BADGE, *(caveat for one in self.warnings for caveat in one.caveats)}
-        told -= {Caveat.NEAR_CACHE_SIZE}
+        told -= {Caveat.NEAR_CACHE_SIZE, *self._legend.marks}
         first = (Prominence.ANSWER, Prominence.KEY_FIGURE)
         used = {each for one in self.findings if one.severity in first for each in one.caveats}
         own = [one for one in Caveat if one in used - told]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
 from itertools import count
+from textwrap import wrap
 from typing import Any, Literal
 
 import matplotlib
@@ -189,7 +190,7 @@ def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
 def _lines(panel: Lines, styles: Mapping[str, int], legend: LegendOf | None) -> Canvas:
     names = panel.names
     columns = 2 if all(len(name) < 24 for name in names) else 1
-    lines_below = -(-len(names) // columns)
+    lines_below = -(-sum(len(wrap(name, _FITTING)) for name in names) // columns)
     height = 3.5 + 0.22 * max(0, lines_below - 2)
     if legend is None:
         height -= 0.1 + 0.22 * lines_below
@@ -272,6 +273,10 @@ def _to_ticks(axes: Axes, axis: Axis) -> None:
     axes.set_ylim(0.95 * max(below, default=low), 1.05 * min(above, default=high))
 
 
+_FITTING = 54
+"""Characters of a legend's line that fit below a panel."""
+
+
 def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int, of: LegendOf) -> None:
     handles, labels = axes.get_legend_handles_labels()
     drawn = dict(zip(labels, handles, strict=True))
@@ -279,8 +284,10 @@ def _legend(canvas: Canvas, axes: Axes, panel: Lines, columns: int, of: LegendOf
     ordered = [drawn[name] for name in (*panel.names, BAND) if name in drawn]
     prefix = "legend" if of == "panel" else "shared-legend"
     legend = canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
-    for text in (one for one in legend.get_texts() if one.get_text() in first):
-        text.set_gid(f"{prefix}-{series_id(panel, first[text.get_text()])}")
+    for text in legend.get_texts():
+        if curve := first.get(text.get_text()):
+            text.set_gid(f"{prefix}-{series_id(panel, curve)}")
+        text.set_text("\n".join(wrap(text.get_text(), _FITTING)))
 
 
 def _model(axes: Axes, curve: Curve, style: int) -> None:

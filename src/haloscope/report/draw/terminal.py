@@ -44,7 +44,7 @@ def summary(document: Document) -> RenderableType:
     every = document.warnings
     warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
     left -= len(warned)
-    caveats = [_Part(f"  {line}", "dim", "  ") for line in document.first_caveats][: max(left, 0)]
+    caveats = [_Part(line, "dim", "  ") for line in document.first_caveats][: max(left, 0)]
     parts = [*first, *figures, *caveats, *warned]
     for part in [*first[2:], *warned, *figures, *caveats, *first[:2]]:
         spare = room - sum(one.taken for one in parts)
