@@ -57,6 +57,7 @@ COMMANDS = {
     "completion": "print a completion script for bash, zsh, or fish",
     "lab": "start a test cluster with Slurm on this machine",
 }
+"""COMMANDS has the help of each command, a module of `commands` that is imported when named."""
 
 _OF_ALL = "completion"
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
@@ -143,7 +144,11 @@ _ACTIONS = {
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments on a command line, and as `execute` the function of its command."""
+    """The arguments on a command line, and as `execute` the function of its command.
+
+    For a command about all commands, `top` is the parser, with every one set up. UserError where
+    the line names no command.
+    """
     top = _Parser(prog="haloscope", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=Help)
     top.set_defaults(verbosity=Verbosity.NORMAL)
     top.add_argument("-V", "--version", action="version", version=f"haloscope {__version__}")

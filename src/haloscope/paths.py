@@ -29,7 +29,10 @@ def share(name: str) -> Path:
 
 
 def cache_path() -> Path:
-    """Return the folder for toolchains and builds: HALOSCOPE_CACHE, or the user's cache folder."""
+    """Return the folder for toolchains and builds: HALOSCOPE_CACHE, or the user's cache folder.
+
+    Raise UserError if neither exists: HOME is not set, and the system does not know the user.
+    """
     if given := os.environ.get("HALOSCOPE_CACHE"):
         return Path(given).absolute()
     try:

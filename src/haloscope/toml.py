@@ -27,7 +27,11 @@ TEXT_LIMIT = 100_000
 
 
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
-    """Return a file's text and its tables. give: the remedy if the file cannot be read."""
+    """Return a file's text and its tables. give: the remedy if the file cannot be read.
+
+    A UTF-8 byte-order mark is removed. Raise UserError with everything that is wrong in the file
+    apart from the meaning of its keys.
+    """
     try:
         with opened(path) as binary:
             require_utf8(path, binary.peek(4))

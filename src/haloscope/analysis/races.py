@@ -55,7 +55,10 @@ class Race(Generic[Name]):
 
 
 def races(fields: Mapping[float, Mapping[Name, Measure]], seed: int = 0) -> list[Race[Name]]:
-    """A race at each key of `fields` between those that were measured, all tested as one family."""
+    """A race at each key of `fields` between those that were measured, all tested as one family.
+
+    None where fewer than two were.
+    """
     fields = {
         at: {name: measure for name, measure in field.items() if measure.time is not None}
         for at, field in fields.items()

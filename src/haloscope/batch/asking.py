@@ -14,6 +14,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.host.supervise import reason
 
 ANSWER_S = 60.0
+"""ANSWER_S is how long a command may take: a controller that is busy answers within half of it."""
 
 
 class NoAnswerError(Exception):

@@ -25,7 +25,11 @@ class Batch:
     wait: Callable[[float], None] = time.sleep
 
     def submit(self, script: Path, name: str, comment: str) -> str:
-        """The id of a job that is submitted now, or was before under the same name and comment."""
+        """The id of a job that is submitted now, or was before under the same name and comment.
+
+        Where the controller does not answer, the job is looked for before it is asked again.
+        UserError where it refuses the job, or never answers.
+        """
         said = ""
         for number in range(1, _TRIES + 1):
             try:

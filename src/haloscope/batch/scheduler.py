@@ -16,6 +16,7 @@ AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "STOPPED", "RESIZI
 LEAVING = ("COMPLETING", "STAGE_OUT")
 CANCELLED = "CANCELLED"
 GONE = "GONE"
+"""GONE is the state of a job that nobody knows any more: it has ended."""
 
 
 @dataclass(frozen=True)

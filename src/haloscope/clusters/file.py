@@ -50,7 +50,10 @@ def find(name: str) -> Cluster:
 
 
 def write(cluster: Cluster, path: Path) -> None:
-    """Write a cluster file; what is not known is left out of it."""
+    """Write a cluster file; what is not known is left out of it.
+
+    UserError, and nothing written, for what `load` would refuse.
+    """
     unsaid = None if cluster.disturbed else {"disturbed"}
     data = tomllib.loads(tomli_w.dumps(cluster.model_dump(exclude_none=True, exclude=unsaid)))
     _checked(path, data)
@@ -87,6 +90,7 @@ UNITS = {
     "ghz": ("GHz", 0.1, 10.0),
     "s": ("seconds", 1e-11, 1e-2),
 }
+"""What the ends of keys say: the unit, and the smallest and largest number that there can be."""
 
 
 def unit_of(key: str) -> tuple[str, float, float] | None:

@@ -67,7 +67,10 @@ def sends_from_gpus(params: Mapping[str, Any]) -> bool:
 def gpus_of_ranks(
     node: Node, nodes_of_ranks: Sequence[int], layout: Layout, shared: int = 1
 ) -> list[int]:
-    """The GPU of each rank on its node: the first with room on its socket, or else anywhere."""
+    """The GPU of each rank on its node: the first with room on its socket, or else anywhere.
+
+    shared: how many ranks may share one. ValueError where there is no room.
+    """
     if node.gpu is None:
         raise ValueError("a node without GPUs")
     ranks = Counter(nodes_of_ranks)

@@ -35,11 +35,14 @@ SAME_SOCKET = ("same-socket", "same-cache")
 
 
 PositiveCount = Annotated[int, Field(gt=0, strict=True)]
+"""A whole number from 1, as TOML has it: no text and no true."""
 
 Number = Annotated[float, Field(strict=True)]
+"""A number as TOML has it, whole or not: no text and no true."""
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Some words: no empty ones."""
 
 Source = Text
 """Where numbers are from: a data sheet, a paper, a calibration; or "assumed", and why."""

@@ -44,3 +44,4 @@ ALGORITHMS: Mapping[str, Sequence[str]] = {
     SELECTOR: SELECTORS,
     **{name: (*SELECTORS, *own.split()) for name, own in _BY_OPERATION.items()},
 }
+"""What may be asked of each operation: a library's own choice, or one algorithm."""

@@ -175,6 +175,7 @@ def _show(found: Traffic, used: Usage, data: document.WorldJson, worlds: int, ou
 
 
 MOST_PHASES = 12
+"""MOST_PHASES is the number of phases that are printed, those with the most bytes first."""
 
 
 def _phases(found: Traffic) -> Table:
@@ -206,6 +207,7 @@ def _operations(title: str, size_title: str, found: Mapping[str, Sent]) -> Table
 
 
 MOST_FUNCTIONS = 8
+"""MOST_FUNCTIONS is the number of functions and sites that are printed; files have all."""
 
 
 def _time(used: Usage) -> Table:

@@ -22,6 +22,7 @@ from haloscope.topics.common.figure import Bars, Figure
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 MOST_RANKS = 64
+"""MOST_RANKS is the largest number of ranks whose matrix is on the page: traffic.png has all."""
 _LONG = 30
 _METHOD = (
     "Time in MPI: inside calls that the program makes, from the end of MPI_Init to MPI_Finalize. "

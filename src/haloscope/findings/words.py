@@ -49,6 +49,7 @@ AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with
 
 
 MANY = 3
+"""Of more parts than these, a sentence has the winners or values alone; a table has the rest."""
 _SPANS = 3
 
 

@@ -57,7 +57,10 @@ class IndexedLaunch:
 
 
 def last_before(folder: Path) -> Path:
-    """The result folder beside another one that was measured last before it, of the same cases."""
+    """The result folder beside another one that was measured last before it, of the same cases.
+
+    UserError where there is none.
+    """
     root = folder.resolve().parent
     every = launches(root)
     own = [one for one in every if one.folder == root / folder.resolve().name]
@@ -76,7 +79,10 @@ def last_before(folder: Path) -> Path:
 
 
 def launches(root: Path, *, rebuild: bool = False) -> list[IndexedLaunch]:
-    """All good launches of the result folders in a folder, in the order of their start."""
+    """All good launches of the result folders in a folder, in the order of their start.
+
+    rebuild: forget what was indexed before. UserError where the cache can't be written to.
+    """
     path = (
         cache_folder("history") / f"{hashlib.sha256(bytes(root.resolve())).hexdigest()[:16]}.sqlite"
     )

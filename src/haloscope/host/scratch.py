@@ -23,6 +23,7 @@ from haloscope.paths import cache_folder
 MEMORY = Path("/dev/shm")
 """MEMORY is where Linux has files that lie in memory, and MPI libraries the memory they share."""
 PREFIX = "haloscope-scratch-"
+"""PREFIX begins the name of every such folder; nothing of another name is swept."""
 SEGMENTS = ("mpich_shm_", "mpich_vci_")
 """What MPICH leaves in MEMORY when ranks are killed; Open MPI can be told a folder."""
 

@@ -15,6 +15,7 @@ URGENT = "urgent"
 """URGENT is the partition of the same nodes whose jobs come first: those of PARTITION that are in
 their way are put back into the queue."""
 MAX_MINUTES = 240
+"""MAX_MINUTES is the time limit of both partitions: a lab is for tests, which are shorter."""
 REQUEUED_S = 20
 """REQUEUED_S is how long a job that was put back into the queue waits at least, which is how long
 the batch system's credentials hold: a launch that a busy machine begins later fails. Slurm's own

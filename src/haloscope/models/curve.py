@@ -83,7 +83,11 @@ class BandwidthCurve:
 
 
 def describe(data: Sweep, intervals: Intervals | None = None) -> BandwidthCurve:
-    """Read a curve of one-way times by size. Size 0 is left out: it has no bandwidth."""
+    """Read a curve of one-way times by size. Size 0 is left out: it has no bandwidth.
+
+    intervals: bootstrap over launches, or "none".
+    Raises ValueError for "normal" intervals and for fewer than three sizes above 0.
+    """
     how = intervals or Intervals()
     if how.method == "normal":
         raise ValueError("a curve has bootstrap intervals or none")

@@ -40,6 +40,7 @@ from haloscope.quantities import seconds, size
 from haloscope.stats.estimates import Estimate
 
 NAMES = ("latency_s", "send_overhead_s", "receive_overhead_s", "gap_s", "gap_s_per_byte")
+"""The parameters: L, o_s, o_r, g, G."""
 SMALL_BYTES = 64
 """Overheads and latency are taken from sizes up to this, where copying does not show."""
 

@@ -115,7 +115,12 @@ def fit(
     intervals: Intervals | None = None,
     tried: Sequence[Term] = TERMS,
 ) -> ScalingLaw:
-    """The law of times on p processes, or of sizes p; times_s: one number a launch, for each p."""
+    """The law of times on p processes, or of sizes p; times_s: one number a launch, for each p.
+
+    tried: the terms that it may have.
+    ValueError for fewer than FEWEST different p, times that are not positive, and where no law
+    predicts points left out within WORST.
+    """
     if len(set(p)) < FEWEST:
         counted = "numbers of processes" if tried is TERMS else "sizes"
         raise ValueError(f"measured with {len(set(p))} {counted}; a law needs at least {FEWEST}")

@@ -288,7 +288,10 @@ def done(parts_s: Mapping[str, Array], part: str) -> Array:
 
 
 def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
-    """Fit a line in pieces to every part by itself; nothing is fitted to the whole."""
+    """Fit a line in pieces to every part by itself; nothing is fitted to the whole.
+
+    Raises ValueError where a part has too few sizes for a line.
+    """
     lines = {part: _line(data, part, intervals) for part in PARTS}
     whole = np.median(data.whole_s, axis=0)
     parts = {part: np.median(times, axis=0) for part, times in data.parts_s.items()}

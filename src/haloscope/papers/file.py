@@ -135,7 +135,11 @@ def read_paper(path: Path) -> PaperFile:
 def read_rows(
     path: Path, table: TableFile, columns: Mapping[str, PublishedColumn]
 ) -> tuple[tuple[Mapping[str, str], ...], tuple[Mapping[str, PublishedValue], ...]]:
-    """The rows of a CSV file: as they stand there, and as values of their columns' types."""
+    """The rows of a CSV file: as they stand there, and as values of their columns' types.
+
+    Raises UserError when the file is missing, its header is not the table's columns, a number
+    does not read as one, or two rows have the same keys; all of it at once.
+    """
     if not path.exists():
         raise UserError(Problem(str(path), "file not found", f"named by table {table.id}"))
     header, *lines = _lines(path)

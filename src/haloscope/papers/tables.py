@@ -226,7 +226,10 @@ def list_papers() -> list[Paper]:
 
 @cache
 def load(paper_id: str) -> Paper:
-    """One paper with its tables."""
+    """One paper with its tables.
+
+    Raises UserError when there is no such paper (it names the nearest), or its files are wrong.
+    """
     _check_names("paper", [paper_id], _known())
     folder = share("papers") / paper_id
     file = read_paper(folder / "paper.toml")

@@ -19,6 +19,7 @@ from haloscope.toolchains.library import Toolchain, prefix_of
 from haloscope.toolchains.transport import Family
 
 ASK_LIMIT_S = 60.0
+"""ASK_LIMIT_S is how long an executable may take to tell of itself, in seconds."""
 _OUTPUT = 1 << 20
 _ABI: Mapping[str, tuple[str, tuple[Family, ...]]] = {
     "40": ("Open MPI's", ("openmpi",)),

@@ -23,6 +23,7 @@ from haloscope.programs.schema import (
 from haloscope.quantities import count
 
 LARGEST_BYTES = 2**62
+"""LARGEST_BYTES is the largest size of a point that is taken: records have integers of 64 bits."""
 SHOWN = 80
 
 

@@ -11,15 +11,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+"""UNITS are those that a program may print its times in, each in seconds."""
 RATES = {
     **{"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
     **{"KiB/s": 2.0**10, "MiB/s": 2.0**20, "GiB/s": 2.0**30},
     **{"kbit/s": 1e3 / 8, "Mbit/s": 1e6 / 8, "Gbit/s": 1e9 / 8},
 }
+"""RATES are those that a program may print its bandwidths in, each in bytes per second."""
 SIZES = {
     **{"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9},
     **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
 }
+"""SIZES are the units that a program may print sizes of memory in, each in bytes."""
 BUILT_IN = {
     "ranks": "the number of processes",
     "nodes": "the number of nodes",
@@ -34,6 +37,7 @@ BUILT_IN = {
     "run": "the folder of the launch, which contains only its inputs",
 }
 NAME = r"[a-z][a-z0-9_]{0,63}"
+"""NAME is what a program, a parameter, a result or a need may be called: they stand in records."""
 _WORDS = "a text with {name} for a parameter, a need, or a built-in name"
 
 

@@ -29,6 +29,7 @@ FASTEST = 1e21
 """FASTEST is the largest rate: a thousand times what the fastest machine of all computes."""
 
 Declaration = Mapping[str, Any]
+"""One parameter or result: name, type, minimum, maximum, choices (of a parameter), absent."""
 
 
 def check_parameters(kernel: str, params: Mapping[str, Any]) -> None:
@@ -167,6 +168,7 @@ def _filled(surface: dict[str, Any]) -> dict[str, Any]:
 
 
 EXTENTS = r"^[1-9][0-9]{0,14}(x[1-9][0-9]{0,14}){0,2}$"
+"""EXTENTS is what lengths along one to three axes look like: 12x10x9."""
 
 
 def _number(one: Declaration) -> CoreSchema:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 WrittenBy = Literal["halobench", "runner", "campaign"]
+"""Writer of a key: the measured program, its runner, or the campaign."""
 
 SHORTEST_S = 1e-12
 """Light gets no further than a third of a millimetre in it."""

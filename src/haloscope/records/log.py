@@ -100,7 +100,11 @@ _log = logging.getLogger(__name__)
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:
-    """Add one record to a file and see it on disk before returning."""
+    """Add one record to a file and see it on disk before returning.
+
+    A line that a crash cut off is removed first: this record starts on a line of its own. OSError
+    where the record does not fit on the disk, or can't be written whole: nothing of it is left.
+    """
     line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
     with path.open("ab+", buffering=0) as file:
         lacking_end = _end_last_line(file.fileno())
@@ -191,6 +195,7 @@ def _read(path: Path) -> _Reading:
 
 
 WARNED = 5
+"""WARNED is how many invalid lines are reported one by one: many mostly have the same reason."""
 
 
 def whole(

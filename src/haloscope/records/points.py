@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 PointKey = tuple[str | None, int]
+"""What a point is of: an operation, where there are several, and a size."""
 
 
 def point_key(point: Mapping[str, Any]) -> PointKey:

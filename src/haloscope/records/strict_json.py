@@ -54,7 +54,10 @@ _AT_ONCE = 2**21
 
 
 def opened(path: Path) -> BinaryIO:
-    """A file, to be read; an empty one where there is none."""
+    """A file, to be read; an empty one where there is none.
+
+    UserError where it is no ordinary file, or a link to one, which may lie outside its folder.
+    """
     try:
         return paths.opened(path, through_links=False)
     except (FileNotFoundError, NotADirectoryError):
@@ -67,7 +70,10 @@ def opened(path: Path) -> BinaryIO:
 
 
 def json_object(text: bytes) -> dict[str, Any]:
-    """The JSON object in a text, whose numbers are all finite."""
+    """The JSON object in a text, whose numbers are all finite.
+
+    ValueError, in words, where it is none, says a key twice, or has a number too large for a float.
+    """
     try:
         value = _decoder(text).decode(text.decode())
     except json.JSONDecodeError as error:

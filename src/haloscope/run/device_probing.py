@@ -21,6 +21,7 @@ from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import parted
 
 TIMEOUT_S = 60
+"""TIMEOUT_S is how long a probe may take, in seconds: the first use of a GPU takes some."""
 _ONCE = ("repetitions=1", "steps=1", "warmup=0")
 _ALONE = ("launches", "kernels=2", "size=16", "first=1", *_ONCE)
 _AWARE = ("memory=device", "mpi=gpu_aware", "sizes=8,1M", *_ONCE)

@@ -80,7 +80,10 @@ class Budget:
 
 
 def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Campaign:
-    """The campaign of a folder, on this node. programs: external ones that the user named."""
+    """The campaign of a folder, on this node. programs: external ones that the user named.
+
+    UserError where a library or a build of it is not on the node: a job fetches and builds nothing.
+    """
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := places.site_of(campaign.place)) is None:
         what = f"this folder is measured on {campaign.place.name}, without batch jobs"
@@ -121,7 +124,10 @@ def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
 def drive(
     directory: Path, nodes: int, minutes: int, tell: Teller, programs: Sequence[Path] = ()
 ) -> int:
-    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran."""
+    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran.
+
+    UserError where the job has fewer nodes: its script's options were not heeded.
+    """
     begun = time.monotonic()
     folder = ResultFolder(directory)
     with _taken(folder):

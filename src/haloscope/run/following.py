@@ -83,7 +83,10 @@ class Watch:
     _done: int | None = None
 
     def until_over(self, poll_s: float = FIRST_POLL_S) -> None:
-        """Wait, saying what changes. A controller that does not answer is asked again."""
+        """Wait, saying what changes. A controller that does not answer is asked again.
+
+        UserError as soon as the job that asks the nodes has found that they lack something.
+        """
         pause = poll_s
         while True:
             self._require_nodes()

@@ -123,7 +123,10 @@ def checked(directory: Path) -> Path:
 
 
 def lacking(directory: Path) -> list[Problem]:
-    """What the nodes lack, as the first job found it; nothing where it has not ended."""
+    """What the nodes lack, as the first job found it; nothing where it has not ended.
+
+    UserError where its file is damaged.
+    """
     path = checked(directory)
     if not (text := strict_json.content(path)):
         return []

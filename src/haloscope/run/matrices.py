@@ -37,6 +37,7 @@ ENDINGS = (".mtx", ".mtx.gz", *matrix_archive.ENDINGS)
 PACKED = {".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip", ".z": "uncompress"}
 """PACKED are endings of files that are packed in a way that is not read, and what unpacks them."""
 GENERATED_ONLY = ("n", "row_length", "bandwidth")
+"""GENERATED_ONLY are the parameters that describe a generated matrix; a file has its own values."""
 GENERATED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("2d5", "2d9", "3d7", "3d27"), ("n",)),
     "random": GENERATED_ONLY,

@@ -18,6 +18,7 @@ from haloscope.sites.file import LAB, LAB_UP
 from haloscope.study.capacity import PlaceFacts
 
 KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
+"""Every kind of place; the first that has a name is meant by it."""
 
 
 def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:

@@ -37,7 +37,10 @@ def prepared(
     planned: Callable[[Workbench], Plan],
     tell: Teller | None,
 ) -> Prepared:
-    """Plan with what is there, then fetch and build what the plan needs, and plan again."""
+    """Plan with what is there, then fetch and build what the plan needs, and plan again.
+
+    planned: raises UserError with all that is wrong. tell: None fetches and builds nothing.
+    """
     there, first = place.preview(wanted)
     if {*there.names} & {*library.PYPI}:  # of runs that name none
         library.refuse_unusable()

@@ -130,7 +130,11 @@ def _is_asked(case: Case, bench: Workbench) -> bool:
 def probed(
     cases: Sequence[Case], bench: Workbench, where: NodesAsked = HERE
 ) -> tuple[tuple[Case, ...], Seen]:
-    """Cases, those whose transport or GPU can't be had here absent; what libraries say they use."""
+    """Cases, those whose transport or GPU can't be had here absent; what libraries say they use.
+
+    Cases on several nodes are asked of two, where there are two. UserError where a library could
+    not be asked, or where its own choice of transport fails.
+    """
 
     built = bench.built
 

@@ -50,6 +50,7 @@ SPREAD = 2.0
 before them; 90 % of these medians are within a factor of 5.6."""
 PER_RANK_BYTES = 2**18
 NEAR = 4
+"""NEAR is the factor between numbers of ranks of simulations that say most about each other."""
 SURE = 2
 """SURE divides the cheapest earlier simulation: no other is taken to cost less than that."""
 

@@ -107,7 +107,11 @@ class Workbench:
 
 
 def workbench(wanted: Wanted, tell: Teller) -> Workbench:
-    """Every toolchain that is wanted somewhere; None is the usual one. Nothing is built yet."""
+    """Every toolchain that is wanted somewhere; None is the usual one. Nothing is built yet.
+
+    What PyPI has is installed, and so is the usual one if there is no MPI at all. UserError if
+    there is none then.
+    """
     unnamed = [library.ensure(None, say=tell.say)] if None in wanted.values() else []
     toolchains = {toolchain.name: toolchain for toolchain in unnamed}
     problems = unknown_toolchains(wanted)

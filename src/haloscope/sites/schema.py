@@ -53,6 +53,7 @@ class _Table(BaseModel):
 
 
 COUNT_LIMIT = 1_000_000
+"""COUNT_LIMIT is the largest number of nodes or cores that is taken: no cluster has a million."""
 _Memory = Annotated[
     str,
     StringConstraints(pattern=r"^\d{1,9}[KMGT]?$"),

@@ -16,7 +16,10 @@ T = TypeVar("T")
 
 
 def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
-    """Return every layout of the axes except `placement`, for nodes with this number of cores."""
+    """Return every layout of the axes except `placement`, for nodes with this number of cores.
+
+    Raise ValueError, with a text for each problem, if axes contradict each other or do not divide.
+    """
     problems: list[str] = []
 
     def valid(parts: Iterable[T]) -> list[T]:

@@ -20,6 +20,7 @@ SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface", "timeline", "parts")
+"""Parameters that request more output outside the timed part; they do not distinguish cases."""
 SIZES = "sizes"
 MODE = "mode"
 """Selects a kernel's operation, on which the meaning of its other parameters depends."""
@@ -34,6 +35,8 @@ _ONLY_WITH = {
 }
 """(kernel, parameter): the parameter and the value with which alone it has a meaning."""
 OF_BYTES = (("launches", "size"),)
+"""OF_BYTES are the whole numbers of bytes among parameters of our own kernels: (kernel,
+parameter)."""
 UNSAID = (
     "thread_bind",
     "placement",

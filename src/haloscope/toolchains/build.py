@@ -94,7 +94,11 @@ class Build:
 
 
 def of(toolchain: Toolchain, source: Path | None = None) -> Build:
-    """halobench for a toolchain, whatever of it is built by now."""
+    """halobench for a toolchain, whatever of it is built by now.
+
+    source is the folder of its CMakeLists.txt: halobench's own, if None. UserError where there is
+    no compiler.
+    """
     source = source or share("halobench")
     compiler, contents = wrapped_compiler(toolchain), source_hash(source)
     builds = (cache_path() / "builds").resolve()  # CMake refuses a tree by another path
@@ -210,7 +214,10 @@ def _given_flags() -> list[str]:
 
 
 def wrapped_compiler(toolchain: Toolchain) -> str:
-    """The first line of what the compiler behind mpicxx says about itself."""
+    """The first line of what the compiler behind mpicxx says about itself.
+
+    UserError where there is none: the wrappers of an MPI library bring no compiler.
+    """
     asked = [str(toolchain.mpicxx), "--version"]
     done = process.run(asked, environment(toolchain), in_path.ANSWER_S)
     if done.code != 0 or done.timed_out:

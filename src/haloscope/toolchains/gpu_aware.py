@@ -13,6 +13,7 @@ from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 TIMEOUT_S = 60
+"""TIMEOUT_S is how long a compiler or a launcher may take, in seconds."""
 
 _SOURCE = """\
 #include <mpi.h>

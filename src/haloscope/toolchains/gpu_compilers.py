@@ -33,7 +33,10 @@ def options(device: str) -> tuple[str, ...]:
 
 
 def find(device: str) -> Path:
-    """The compiler of "cuda" or "hip": the user's, one in PATH, or one that was added."""
+    """The compiler of "cuda" or "hip": the user's, one in PATH, or one that was added.
+
+    UserError, with what to do, where there is none.
+    """
     variable = _VARIABLES[device]
     named = os.environ.get(variable)
     if named is not None and shutil.which(named) is None:
@@ -63,6 +66,7 @@ def _there(device: str) -> Iterator[Path]:
 
 
 INSTALLED = Path("/usr/local")
+"""INSTALLED is the folder in which NVIDIA's packages install CUDA, one version beside another."""
 
 
 def _number(home: Path) -> tuple[int, ...]:

@@ -143,7 +143,11 @@ def find(name: str) -> Toolchain:
 
 
 def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
-    """The toolchain `name`, or the first one there is; added from PyPI where it is missing."""
+    """The toolchain `name`, or the first one there is; added from PyPI where it is missing.
+
+    say is told, in a sentence, before anything is fetched. UserError where it can't be added, and
+    without a name where PATH has a library or a cluster's launcher that cannot be used.
+    """
     wanted = usual() if name is None else name
     base, device = parted(wanted)
     if device is not None and is_known(wanted):
@@ -159,7 +163,10 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
 
 
 def usual() -> str:
-    """The name of the library of runs that name none: the first there is, or DEFAULT."""
+    """The name of the library of runs that name none: the first there is, or DEFAULT.
+
+    UserError where PATH has a library or a cluster's launcher that cannot be used.
+    """
     there = available()
     if not (there and there[0].name == "system"):
         refuse_unusable()

@@ -43,7 +43,11 @@ def added() -> Path | None:
 
 
 def fill(part: Path, final: Path, say: Say) -> Path:
-    """Add it to the folder `part`, to lie in `final`: by the system's packages, or else built."""
+    """Add it to the folder `part`, to lie in `final`: by the system's packages, or else built.
+
+    Where it is in `part`. UserError where there is no C++ compiler, which it needs either way, or
+    it can be had by neither.
+    """
     if build.compiler() is None:
         remedy = "install one (Debian, Ubuntu: apt install g++), or set CXX"
         raise UserError(Problem(f"installing {SIMGRID}", "no C++ compiler found", remedy))

@@ -28,6 +28,7 @@ _BASE = "libc6_"
 """How the package begins that has to be the system's own: its programs' loader takes no other."""
 
 LIMIT_S = 1800.0
+"""How long a step may take, in seconds: 35 MB over a slow line take less."""
 
 
 def missing() -> str | None:
@@ -36,7 +37,10 @@ def missing() -> str | None:
 
 
 def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
-    """Unpack it in the folder `part`, for the folder `final`; where it lies in `part`."""
+    """Unpack it in the folder `part`, for the folder `final`; where it lies in `part`.
+
+    UserError, with apt's or dpkg's last words, where it can't be fetched or is not whole.
+    """
     say("downloading SimGrid from the system's packages")
     root = part / "root"
     root.mkdir()

@@ -44,7 +44,10 @@ LIMIT_S = 3 * 3600.0
 
 
 def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
-    """Build it in the folder `part`, for the folder `final`; where it lies in `part`."""
+    """Build it in the folder `part`, for the folder `final`; where it lies in `part`.
+
+    UserError, with the last words of the step that failed, where it can't be fetched or built.
+    """
     say("downloading the sources of SimGrid from PyPI")
     tools = part / "tools"
     pypi.install(_TOOLS, tools)

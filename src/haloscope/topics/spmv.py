@@ -147,6 +147,7 @@ def _marks(cases: Sequence[MeasuredCase]) -> tuple[Mark, ...]:
 
 
 SHOWN = 6
+"""SHOWN is the largest number of settings that have a finding each; of more, the ends."""
 
 
 def products(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

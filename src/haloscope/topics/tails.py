@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from haloscope.records.record import Record
 
 SHARES = (0.95, 0.99)
+"""SHARES are the tails that are told: P95 and P99."""
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,7 @@ def _published(kernel: str, context: Context) -> Iterator[str]:
 
 
 MOST_CURVES = 8
+"""MOST_CURVES is how many cases one figure shows: those that scatter most."""
 
 
 def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

@@ -33,6 +33,7 @@ from haloscope.topics.collectives.analysis import (
 from haloscope.topics.common.making import made, needed_of, ratio_of
 
 LEAPS = 6
+"""LEAPS is the largest number of leaps that are listed: of more, the greatest."""
 OPERATION = Metric("time of an operation")
 
 

@@ -16,6 +16,7 @@ AxisScale = Literal["linear", "log", "log2", "symlog"]
 
 
 OVER_PROCESSES = 3
+"""OVER_PROCESSES is the fewest numbers of processes whose figure shows how a program scales."""
 
 
 def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:

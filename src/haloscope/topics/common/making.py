@@ -36,6 +36,7 @@ VERDICTS: Mapping[str, Verdict] = {
     NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
     **dict.fromkeys(OPEN, Verdict.UNDECIDED),
 }
+"""Verdicts of comparisons; none of what was not measured."""
 _UNNAMED = ("clock", "runner", "threads", "places", "kernel")
 """Settings that a finding names only where cases differ in them; the first two have caveats."""
 
@@ -163,7 +164,10 @@ def ratio_of(contrasts: Sequence[Contrast], where: Settings | None = None) -> Ra
 
 
 def node_hours(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> Ratio | None:
-    """Of subjects and their references: the node-hours of the latter over those of the former."""
+    """Of subjects and their references: the node-hours of the latter over those of the former.
+
+    None where no pair is on different numbers of nodes.
+    """
     over = [
         other.node_time.value / one.node_time.value
         for one, other in pairs

@@ -86,6 +86,7 @@ class Table:
 
 
 NODE_TIME = Column("node_s", "nodes × step")
+"""NODE_TIME is the column of what a step costs, in node-seconds."""
 
 
 def label(text: str, value: CellValue = None, case: str = "") -> Cell:

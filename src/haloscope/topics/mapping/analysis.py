@@ -122,7 +122,10 @@ AS_MUCH = 1.5
 
 
 def loads(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, float | None]:
-    """The data of a task of each case in bytes, as predicted: of loads as much, the smallest."""
+    """The data of a task of each case in bytes, as predicted: of loads as much, the smallest.
+
+    None where nothing was predicted.
+    """
     known = sorted(((load, i) for i, case in enumerate(cases) if (load := _load(case))))
     found: dict[int, float] = {}
     least = 0.0

@@ -17,6 +17,7 @@ from haloscope.topics.common.making import made, winners
 from haloscope.topics.messages.analysis import apart, message_races, raced_of
 
 SHOWN = 4
+"""SHOWN is the largest number of settings that have a value each; of more, the best alone."""
 
 
 def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

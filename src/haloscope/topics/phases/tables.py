@@ -174,6 +174,7 @@ def sections_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
 
 
 STRAGGLER_MOST = 4
+"""STRAGGLER_MOST is the largest number of ranks of a case that are shown: the slowest."""
 
 
 def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -28,6 +28,8 @@ from haloscope.topics.scaling.findings import differ_in_layout, fastest_layout, 
 ABOVE = 1.005
 """ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
 MESHES = 2
+"""MESHES is the largest number of meshes, or other settings, that have a finding each; of more, the
+largest mesh."""
 COMMUNICATION = ("reduce", "halo")
 FEWEST = 4
 """FEWEST is how many meshes, each twice as fine as the one before, show an order: three ratios."""

@@ -225,6 +225,7 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
 
 
 SIZES = "N"
+"""SIZES is what a law over meshes counts: the edge of each."""
 
 
 def _steps(ladder: Ladder, is_grid: bool) -> list[MeasuredCase]:

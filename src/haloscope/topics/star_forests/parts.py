@@ -119,10 +119,14 @@ def switch_text(model: SplitPhase) -> str:
 
 STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing and unpacking"
 LAUNCHING = "kernel launches and waits for them"
+"""Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
 
 
 def dominant(model: SplitPhase) -> list[str | None]:
-    """Point by point, what takes longest in every launch; None where launches differ in that."""
+    """Point by point, what takes longest in every launch; None where launches differ in that.
+
+    It is starting messages, their bytes, a move in memory, or launches on a device.
+    """
     launches = range(model.data.whole_s.shape[0])
     each = [
         _longest({part: times[launch] for part, times in model.data.parts_s.items()})
