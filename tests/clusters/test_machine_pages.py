@@ -42,7 +42,7 @@ def test_every_key_says_what_it_may_be(title: str, model: type[BaseModel]) -> No
 
 
 def test_the_file_to_begin_with_has_what_a_simulation_of_several_nodes_needs() -> None:
-    cluster = load(Path(__file__).parents[2] / "docs" / "examples" / "cluster.toml")
+    cluster = load(Path(__file__).parents[2] / "docs" / "examples" / "cluster" / "cluster.toml")
 
     assert cluster.nodes > 1 and cluster.network is not None
     assert missing_for_simulation(cluster) == []

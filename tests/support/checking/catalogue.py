@@ -100,7 +100,7 @@ def _schemas() -> list[list[str]]:
     """Every ready file is as the schema allows that `haloscope schema` prints for its kind."""
     kinds = {
         "study": ["studies/*.toml", "docs/examples/*.toml"],
-        "cluster": ["clusters/*.toml"],
+        "cluster": ["clusters/*.toml", "docs/examples/*/cluster.toml"],
         "paper": ["papers/*/paper.toml"],
         "program": ["programs/*/program.toml", "docs/examples/*/program.toml"],
     }
