@@ -126,6 +126,50 @@ def test_a_skipped_step_of_tests_says_how_many_they_are(runner: Runner) -> None:
     assert runner.run(step).skipped == {"not here": 2}
 
 
+FLAKY = """
+from pathlib import Path
+def test_flaky():
+    first = not Path("been").exists()
+    Path("been").touch()
+    assert not first
+def test_good(): pass
+"""
+TWICE = """
+cmake_minimum_required(VERSION 3.20)
+project(twice NONE)
+enable_testing()
+add_test(NAME flaky COMMAND sh -c "test -e been || { touch been; exit 1; }")
+add_test(NAME good COMMAND true)
+"""
+
+
+def test_a_test_that_passes_at_its_second_try_is_named(runner: Runner) -> None:
+    (runner.root / "test_some.py").write_text(FLAKY)
+    ended = runner.run(catalogue.python_tests("some", "test_some.py"))
+    assert (ended.outcome, ended.second_tries) == ("ok", ("test_some.py::test_flaky",))
+    (line, *_) = outcome.conclusion([ended], [], 60)
+    assert "test_some.py::test_flaky (of some)" in line
+
+
+def test_a_test_that_fails_twice_fails(runner: Runner) -> None:
+    (runner.root / "test_some.py").write_text(FLAKY + "def test_bad(): assert False\n")
+    ended = runner.run(catalogue.python_tests("some", "test_some.py"))
+    assert (ended.outcome, ended.second_tries) == ("FAILED", ("test_some.py::test_flaky",))
+
+
+@pytest.mark.parametrize(
+    ("more", "how"), [("", "ok"), ("add_test(NAME bad COMMAND false)", "FAILED")]
+)
+def test_a_ctest_that_passes_at_its_second_try_is_named(
+    runner: Runner, more: str, how: str
+) -> None:
+    (runner.root / "CMakeLists.txt").write_text(TWICE + more)
+    configure = ["cmake", "-S", ".", "-B", "build/twice"]
+    step = Step("twice", lambda: [configure, *ctest("twice", cores=2, whole=True)])
+    ended = runner.run(step)
+    assert (ended.outcome, ended.second_tries) == (how, ("flaky",))
+
+
 @pytest.mark.parametrize("mark", ["lab", "long", "latex", "toolchains"])
 def test_files_with_a_marker_are_found_by_its_name(mark: str) -> None:
     files = {path for path in (ROOT / "tests").rglob("*.py") if f"mark.{mark}" in path.read_text()}

@@ -40,7 +40,7 @@ def ctest(preset: str, *options: str, cores: int, whole: bool) -> list[list[str]
 
     Twice as many ranks at once as cores: much of a test is the launcher, which waits.
     """
-    options = ("-j", str(2 * cores), *options)
+    options = ("-j", str(2 * cores), "--repeat", "until-pass:2", *options)
     if whole:
         always = ("--no-tests=error", "--output-on-failure")
         return [["ctest", "--test-dir", f"build/{preset}", *always, *options]]

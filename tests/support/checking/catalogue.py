@@ -52,8 +52,8 @@ def steps(cores: int, *, whole: bool) -> list[Step]:
 
 
 def python_tests(name: str, *words: str, **more: Any) -> Step:
-    """A part of the Python tests; -rs names what they skip."""
-    command = ["pytest", "-q", "-rs", "--durations", "15", *words]
+    """A part of the Python tests; -r names those that failed, were skipped, had a second try."""
+    command = ["pytest", "-q", "-rfEsR", "--reruns", "1", "--durations", "15", *words]
     return Step(name, lambda: [command], tests=words, **more)
 
 

@@ -18,6 +18,15 @@ def skips(text: str) -> dict[str, int]:
     return dict(found)
 
 
+def second_tries(text: str) -> tuple[str, ...]:
+    """Tests that passed only when they were run again, by the log of pytest or ctest."""
+    python = re.findall(r"^RERUN (\S+)", text, re.M)
+    cxx = re.findall(r"Test +#\d+: (\S+) \.*\*\*\*", text)
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)|^\t *\d+ - (\S+) \(", text, re.M)
+    ended = {name for pair in failed for name in pair}
+    return tuple(dict.fromkeys(name for name in [*python, *cxx] if name not in ended))
+
+
 def left_out(text: str) -> str:
     """Tests that a run of pytest --cheap or of changed_ctests.py left out; "" for none."""
     found = re.findall(r"^LEFT OUT \[(\d+)\] (.*)", text, re.M)
@@ -28,7 +37,7 @@ def left_out(text: str) -> str:
 def conclusion(
     outcomes: Sequence[Ended], every: Collection[str], seconds: float, *, stopped: bool = False
 ) -> list[str]:
-    """What failed, what was skipped for which reason, what was not asked for, and how many.
+    """What failed or needed a second try, what was skipped and why, what was not asked for.
 
     every: the names of all steps. stopped: some were asked for and did not begin.
     """
@@ -41,6 +50,11 @@ def conclusion(
         f"skipped: {f'{number} tests: ' if number else ''}{reason}"
         for reason, number in reasons.items()
     ]
+    again = [
+        f"passed at a second try: {name} (of {one.step.name}): find out why the first one failed"
+        for one in outcomes
+        for name in one.second_tries
+    ]
     run = {one.step.name for one in outcomes}
     left = "; ".join(name for name in every if name not in run)
     others = [f"not asked for: {left}"] if left and not stopped else []
@@ -48,6 +62,7 @@ def conclusion(
     processor = sum(one.processor for one in outcomes)
     return [
         *failed,
+        *again,
         *skipped,
         *others,
         f"{seconds / 60:.1f} min, {processor / 60:.1f} min of processors",

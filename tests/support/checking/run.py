@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Timer
 from typing import TextIO
 
-from checking.outcome import left_out, skips
+from checking.outcome import left_out, second_tries, skips
 from checking.step import FAILED, SKIPPED, WELL, Ended, Step
 
 LONGEST_S = 3600
@@ -93,7 +93,8 @@ class Runner:
             outcome, why = FAILED, f"exit code {code}; all of it: {log}{remedy}"
         elif skipped := skips(text):
             outcome, why = SKIPPED, f"in part; {why}" if why else "in part"
-        return Ended(step, outcome, why, time.monotonic() - start, processor, skipped)
+        again = second_tries(text)
+        return Ended(step, outcome, why, time.monotonic() - start, processor, skipped, again)
 
     def call(self, step: Step, command: Sequence[str], log: TextIO) -> tuple[int, float]:
         """Return a command's exit code and processor seconds. It ends where the check does."""

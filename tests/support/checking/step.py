@@ -69,7 +69,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a step ended, and why; what it skipped, tests by reason.
+    """How a step ended, and why; what it skipped, tests by reason; tests that passed when repeated.
 
     seconds: from its begin to its end. processor: the time of its programs on all cores.
     """
@@ -80,3 +80,4 @@ class Ended:
     seconds: float = 0
     processor: float = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
+    second_tries: tuple[str, ...] = ()
