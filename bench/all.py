@@ -17,13 +17,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
+from typing import TypeVar
 
 from turns import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ COMPARISONS: Mapping[str, Comparison] = {
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table. against: the peer, or the bound. ratio: above 1 is faster than it."""
+    """A comparison. against: the peer, or the bound. ratio: above 1 is faster than it."""
 
     kernel: str
     case: str
@@ -67,12 +70,19 @@ class Line:
 
     @property
     def row(self) -> str:
-        """The line in Markdown; what is slower than its peer stands out."""
-        shown = f"{self.ratio:.3g}"
-        if self.ratio < 1 and not self.is_bound:
-            shown = f"**{shown}** (slower)"
-        cells = (self.kernel, self.case, self.against, shown, self.spread, self.machine)
-        return f"| {' | '.join(cells)} | [`{self.command}`](bench/{self.page}.md) |"
+        """The line of its kernel's table in Markdown; what is slower than its peer stands out."""
+        shown = f"**{self.ratio:.3g}** (slower)" if self.is_slower else f"{self.ratio:.3g}"
+        return f"| {' | '.join((self.case, self.against, shown, self.spread))} |"
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether ours takes longer than the peer."""
+        return self.ratio < 1 and not self.is_bound
+
+    @property
+    def source(self) -> str:
+        """Where and how it was measured."""
+        return f"{self.machine}: [`{self.command}`](bench/{self.page}.md)."
 
 
 _PEER = re.compile(r"\b(Petsc|PETSc|FFTW|textbook|stored)[^/]* / ")
@@ -155,7 +165,7 @@ def table() -> list[str]:
         name: (ROOT / f"docs/bench/{name}.md").read_text(encoding="utf-8") for name in COMPARISONS
     }
     found = [line for name, text in pages.items() for line in lines_of(name, text)]
-    slower = sum(line.ratio < 1 and not line.is_bound for line in found)
+    slower = sum(line.is_slower for line in found)
     peers = sum(not line.is_bound for line in found)
     return [
         "# Performance",
@@ -166,9 +176,10 @@ def table() -> list[str]:
         "A ratio holds for its machine. `bench/all.py` runs the scripts, and makes this page of "
         "theirs.",
         "",
-        "| kernel | case | compared with | ratio | range | machine | command and page |",
+        "| kernel | compared with | comparisons | slower | lowest ratio | median | highest |",
         "|---|---|---|---|---|---|---|",
-        *(line.row for line in found),
+        *_summary(found),
+        *_by_kernel(found),
         "",
         "## Limits",
         "",
@@ -178,6 +189,39 @@ def table() -> list[str]:
         "|---" * 7 + "|",
         *(line for name, text in pages.items() for line in limits_of(name, text)),
     ]
+
+
+def _summary(found: Sequence[Line]) -> Iterator[str]:
+    """A row of each kernel and of what it is compared with."""
+    for (kernel, against), lines in _groups(found, lambda one: (one.kernel, one.against)):
+        ratios = [one.ratio for one in lines]
+        marked = sum(one.is_slower for one in lines)
+        slower = "" if lines[0].is_bound else f"**{marked}**" if marked else "0"
+        shown = (f"{one:.3g}" for one in (min(ratios), median(ratios), max(ratios)))
+        yield f"| {' | '.join((kernel, against, str(len(lines)), slower, *shown))} |"
+
+
+def _by_kernel(found: Sequence[Line]) -> Iterator[str]:
+    """A section of each kernel, with a table of each run of its script."""
+    for kernel, lines in _groups(found, lambda one: one.kernel):
+        yield from ("", f"## {kernel}")
+        for source, rows in _groups(lines, lambda one: one.source):
+            yield from (
+                "",
+                source,
+                "",
+                "| case | compared with | ratio | range |",
+                "|---|---|---|---|",
+            )
+            yield from (one.row for one in rows)
+
+
+def _groups(found: Iterable[Line], key: Callable[[Line], T]) -> Iterable[tuple[T, list[Line]]]:
+    """Lines by a key, in the order of their first."""
+    groups: dict[T, list[Line]] = {}
+    for line in found:
+        groups.setdefault(key(line), []).append(line)
+    return groups.items()
 
 
 def require(packages: Sequence[str]) -> None:
