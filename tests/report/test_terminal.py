@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -9,7 +11,7 @@ from rich.console import Console
 
 from haloscope.analysis.context import Context
 from haloscope.findings.caveats import Caveat
-from haloscope.findings.finding import Claim, Finding, FindingShape
+from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
 from haloscope.report.compared import compare_cases
 from haloscope.report.document import Document
 from haloscope.report.draw.terminal import everything, summary, tables
@@ -97,6 +99,35 @@ def test_a_summary_has_at_most_twelve_lines_of_eighty_columns(warnings: int, nam
     assert len(lines) <= 12 and max(map(len, lines)) <= 80
     assert sum(line.startswith("! ") for line in lines) == min(warnings, 2 + (names == 1) * 0)
     assert "haloscope show" in lines[-1]
+
+
+@pytest.mark.parametrize("warnings", [0, 2])
+@pytest.mark.parametrize("marks", [1, 3, 9])
+@pytest.mark.parametrize("answer_alone", [False, True])
+def test_every_mark_of_a_summary_is_explained(
+    warnings: int, marks: int, answer_alone: bool
+) -> None:
+    """The answer and each key figure have caveats; with the warnings, too many for 12 lines."""
+    several = [one for one in Caveat if one not in (Caveat.BUSY, Caveat.SIMULATED)][-marks:]
+    whole = report(warnings)
+    marked = [
+        replace(one, question="Q", caveats=tuple(several))
+        if one.severity is Prominence.ANSWER
+        else replace(one, caveats=() if answer_alone else (several[k % marks],))
+        if one.severity is Prominence.KEY_FIGURE
+        else one
+        for k, one in enumerate(whole.findings)
+    ]
+    out = StringIO()
+
+    Console(file=out, width=80).print(summary(replace(whole, findings=tuple(marked))))
+
+    lines = out.getvalue().splitlines()
+    explained = {line.split()[0] for line in lines if line.startswith("[")}
+    used = {mark for line in lines for mark in re.findall(r"\[\d+\]", line)}
+    assert used <= explained and len(lines) <= 12
+    assert bool(used) == (marks < 9)
+    assert sum(line.startswith("! ") for line in lines) >= min(warnings, 1) * (marks < 9)
 
 
 def test_everything_is_wrapped_and_warnings_are_marked_without_colours() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
@@ -13,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from haloscope.findings.finding import Prominence
+from haloscope.findings.sentences import sentence
 from haloscope.quantities import count, listed
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
@@ -30,23 +32,25 @@ LINES, COLUMNS = 12, 80
 
 
 def summary(document: Document) -> RenderableType:
-    """The answer, key figures and warnings in at most 12 lines of 80 columns; `show` has all."""
+    """The answer, key figures and warnings in at most 12 lines of 80 columns; `show` has all.
+
+    Key figures give way to the explanations of marks.
+    """
     answer, room = document.answer, LINES - 1
     told = document.said(answer) if answer else "No finding: see the tables."
     badge = [_Part(document.badge, "cyan", least=2)] if document.badge else []
     first = [_Part(document.title, "bold"), _Part(document.summary), *badge, _Part(told, least=3)]
-    figures = []
-    for figure in document.key_figures:
-        spread = f" ({figure.spread})" if figure.spread else ""
-        line = f"{figure.value}  {figure.label}{spread} {figure.marks}".rstrip()
-        figures.append(_Part(line, indent="  "))
-    left = room - sum(part.taken for part in [*first, *figures])
+    left = room - sum(part.taken for part in first)
     every = document.warnings
+    figures, explained = _explained(document, told, left - bool(every))
+    if len(explained) > left and answer:
+        first[-1], explained = _Part(sentence(answer), least=3), []
+    left -= len(figures) + len(explained)
     warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
-    left -= len(warned)
-    caveats = [_Part(line, "dim", "  ") for line in document.first_caveats][: max(left, 0)]
-    parts = [*first, *figures, *caveats, *warned]
-    for part in [*first[2:], *warned, *figures, *caveats, *first[:2]]:
+    others = [_Part(line, "dim", "  ") for line in document.first_caveats if not _marks(line)]
+    others = others[: left - len(warned)]
+    parts = [*first, *figures, *explained, *others, *warned]
+    for part in [*first[2:], *explained, *warned, *figures, *others, *first[:2]]:
         spare = room - sum(one.taken for one in parts)
         part.least = min(len(part.lines), part.taken + spare)
     counted = {
@@ -58,6 +62,25 @@ def summary(document: Document) -> RenderableType:
     more = [count(n, what, f"{what}s") for what, n in counted.items() if n]
     last = f"In the report and `haloscope show`: {listed(more) or 'all tables'}."
     return Group(*(line for part in parts for line in part.shown()), Text(last))
+
+
+def _explained(document: Document, answer: str, room: int) -> tuple[list[_Part], list[_Part]]:
+    """As many key figures as have room with what their marks and those of the answer mean."""
+    figures, explained = [], []
+    for figure in document.key_figures:
+        spread = f" ({figure.spread})" if figure.spread else ""
+        line = f"{figure.value}  {figure.label}{spread} {figure.marks}".rstrip()
+        figures.append(_Part(line, indent="  "))
+    for kept in range(len(figures), -1, -1):
+        used = _marks(answer, *(figure.text for figure in figures[:kept]))
+        explained = [_Part(x, "dim", "  ") for x in document.first_caveats if used & _marks(x)]
+        if kept + len(explained) <= room:
+            return figures[:kept], explained
+    return [], explained
+
+
+def _marks(*texts: str) -> set[str]:
+    return {mark for text in texts for mark in re.findall(r"\[\d+\]", text)}
 
 
 @dataclass
