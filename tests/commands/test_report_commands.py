@@ -7,12 +7,15 @@ from xml.etree import ElementTree
 
 import pytest
 from noted import shows
-from recorded import Raw, bad, poisson, quick, stream, write_folder
+from recorded import Raw, bad, cases, poisson, quick, stream, write_folder
 
 from haloscope.analysis.comparison import UNDECIDED
 from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main
 from haloscope.findings.caveats import EXPLAINED, Caveat
+from haloscope.findings.finding import Verdict
+from haloscope.findings.sentences import sentence
+from haloscope.quantities import within
 from haloscope.report import comparing
 from haloscope.report.compared import compare_cases
 from haloscope.topics.common.figure import Lines
@@ -321,6 +324,18 @@ def test_compare_of_one_allocation_each_is_undecided_by_its_exit_code(
     shown = dict(zip(header, row, strict=True))
     assert shown["verdict"] == UNDECIDED
     assert ElementTree.parse(xml).getroot()[0].get("skipped") == "1"
+
+
+def test_what_shows_no_difference_has_its_ratio_and_the_error_of_the_simulations() -> None:
+    simulation: Raw = {"clock": "simulated", "simulation": {"cluster": "stampede2"}}
+    first, second = ([poisson(512, time_s=time, **simulation)] for time in (1.0, 0.99))
+
+    (result,) = comparing.findings(compare_cases(cases(first), cases(second)))
+
+    (part,) = result.parts
+    assert (part.verdict, part.count) == (Verdict.NO_DIFFERENCE, 1)
+    assert part.ratio and part.ratio.estimate.value == pytest.approx(1 / 0.99)
+    assert part.band and within(part.band) in sentence(result)
 
 
 def test_columns_and_axes_carry_the_names_of_the_folders(tmp_path: Path) -> None:

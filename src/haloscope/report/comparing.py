@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import name_of
-from haloscope.analysis.comparison import FEW_ALLOCATIONS, OPEN, UNDECIDED, UNTESTABLE, Contrast
+from haloscope.analysis.comparison import (
+    FEW_ALLOCATIONS,
+    NO_DIFFERENCE,
+    OPEN,
+    UNDECIDED,
+    UNTESTABLE,
+    Contrast,
+)
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, listed, number, percent
@@ -26,7 +33,7 @@ from haloscope.topics.common.figure import (
     around_one,
     second_ticks,
 )
-from haloscope.topics.common.making import VERDICTS, extreme, ratio_of, warning
+from haloscope.topics.common.making import VERDICTS, band_within, extreme, ratio_of, warning
 from haloscope.topics.common.words import tests_of
 
 if TYPE_CHECKING:
@@ -78,7 +85,7 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
     order = (*VERDICTS, "not measured")
     parts = []
     for verdict, own in sorted(by_verdict.items(), key=lambda item: order.index(item[0])):
-        shown = verdict in ("faster", "slower")
+        shown = verdict in ("faster", "slower", NO_DIFFERENCE)
         most = extreme(own)
         where = {"name": name_of(most.first.case, among), "case": most.first.what}
         parts.append(
@@ -88,6 +95,7 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
                 count=len(own),
                 ratio=ratio_of(own, where) if shown else None,
                 verdict=VERDICTS.get(verdict),
+                band=band_within(own),
             )
         )
     caveats = [
