@@ -60,7 +60,7 @@ def test_a_badge_has_the_band_and_what_it_is_from() -> None:
 
     own, other = found.grades
     told = badge(found)
-    assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values)" in told
+    assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values" in told
     assert f"{other.name} likely {within(other.band.factor)}" in told
     alone = trust(cases([simulated("fused")]))
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
@@ -97,6 +97,24 @@ def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
 
     assert found and found.grades[0].beyond == beyond
     assert told in badge(found)
+
+
+@pytest.mark.parametrize(
+    ("n", "bind", "told"),
+    [
+        (4096, "spread", "published values)"),
+        (512, "spread", "published values, with N = 2,048 to 65,536)"),
+        (512, "close", "published values, with N = 2,048 to 65,536, with bind = spread)"),
+    ],
+)
+def test_a_badge_names_the_mesh_and_the_placement_that_cases_do_not_have(
+    n: int, bind: str, told: str
+) -> None:
+    simulation = {**SIMULATED["simulation"], "cluster": "stampede2"}
+    raw = poisson(n, ranks=4, nodes=2, variant="textbook", clock="simulated", simulation=simulation)
+    raw["layout"]["bind"] = bind
+
+    assert told in badge(trust(cases([raw])) or pytest.fail("no trust"))
 
 
 def test_a_badge_names_the_file_that_a_cluster_file_is_a_copy_of() -> None:

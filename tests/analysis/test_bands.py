@@ -144,12 +144,21 @@ def test_a_band_knows_the_layouts_of_its_cells_and_which_cases_are_beyond() -> N
     fitted = [cell(1.1, fitted=True, nodes=9, ppn=1)]
     band = Bands([*(cell(1.1, nodes=3, ppn=ppn) for ppn in (2, 4)), *fitted]).time(SUBJECT)
 
-    assert (band.nodes, band.ppn) == ((3, 3), (2, 4))
+    assert (band.spans["nodes"], band.spans["ppn"]) == ((3, 3), (2, 4))
     assert band.beyond({"nodes": 9, "ppn": 3}) == ("nodes",)
     assert band.beyond({"nodes": 3, "ppn": 1}) == ("ppn",)
     assert band.beyond({"nodes": 3, "ppn": 3}) == ()
     ratio = Bands([cell(1.1), cell(1.2, ppn=2)]).band(SUBJECT, ErrorKind.LAYOUTS)
-    assert ratio.nodes is None and ratio.beyond({"nodes": 99}) == ()
+    assert ratio.spans == {} and ratio.beyond({"nodes": 99}) == ()
+
+
+def test_a_band_knows_the_meshes_and_the_binding_of_its_cells() -> None:
+    cells = [cell(1.1, n=1024 * ppn, ppn=ppn, bind="spread") for ppn in (1, 4)]
+    band = Bands(cells).time(SUBJECT)
+
+    assert band.beyond({"n": 512, "bind": "close", "ppn": 2}) == ("n", "bind")
+    assert band.beyond({"n": 2048, "bind": "close", "ppn": 1}) == ()
+    assert band.beyond({"n": 1024, "bind": "spread", "ppn": 2}) == ()
 
 
 def test_a_quantile_is_the_largest_error_where_these_are_too_few_to_say() -> None:

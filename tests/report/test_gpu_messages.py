@@ -10,7 +10,9 @@ from recorded import MACHINE, Raw, cases, record, star_forest
 
 from haloscope.analysis.context import Context
 from haloscope.findings.finding import Finding
+from haloscope.findings.sentences import key_figure
 from haloscope.papers import tables as papers
+from haloscope.quantities import within
 from haloscope.topics.star_forests import findings as topic
 from haloscope.topics.star_forests.analysis import gpu_messages, placement_of
 
@@ -48,8 +50,8 @@ def test_a_bandwidth_by_two_points_is_that_of_the_paper() -> None:
 
     (found,) = gpu_messages(cases(raws))
 
-    assert found.bandwidth_bytes_per_s == pytest.approx(47.2e9, rel=2e-3)
-    assert found.sizes == (8, 2**22) and found.smallest_s == pytest.approx(17.8e-6)
+    assert found.bandwidth.value == pytest.approx(47.2e9, rel=2e-3)
+    assert found.sizes == (8, 2**22) and found.smallest.value == pytest.approx(17.8e-6)
     assert found.added_s == pytest.approx({8: 6.0e-6, 2**20: 5.7e-6, 2**22: 6.0e-6})
 
 
@@ -60,6 +62,18 @@ def test_a_forest_elsewhere_adds_nothing_to_these_messages() -> None:
 
     assert found.added_s == {}
     assert len(list(topic.between_gpus(cases(raws), Context(machine=MACHINE)))) == 2
+
+
+def test_simulated_messages_have_their_error_on_a_first_screen() -> None:
+    start, speed = topic.between_gpus(
+        cases([between_gpus("pingpong", MESSAGES)]), Context(machine=MACHINE)
+    )
+
+    for found in (start, speed):
+        (part,) = found.parts
+        figure = key_figure(found)
+        assert part.estimate and part.estimate.band and figure
+        assert within(part.estimate.band) in figure.spread
 
 
 def test_messages_of_the_host_and_of_an_emulated_device_are_none_between_gpus() -> None:

@@ -12,12 +12,13 @@ those nearest to them. docs/decisions.md gives the reasons, docs/bench/bands.md 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, cached_property
 from itertools import combinations
 from math import ceil, exp, hypot, log
 
+from haloscope.papers.file import Scalar
 from haloscope.papers.validated import ValidatedCell, called, program_of, validated_cells, way_of
 from haloscope.study.settings import LAYOUT, OUTPUT, PROTOCOL, SIZES, Settings
 
@@ -49,6 +50,9 @@ class ErrorKind(StrEnum):
     WAYS = "ratio of ways"
 
 
+LAYOUT_AND_MESH = ("nodes", "ppn", "n", "L")
+"""What a badge names of published cells if a case has less or more of it than all of them."""
+
 TIMES = (ErrorKind.ONE_NODE, ErrorKind.SEVERAL_NODES)
 
 
@@ -57,8 +61,8 @@ class ErrorBand:
     """A factor, and what it is from.
 
     cells: how many published cells, or pairs of them. of: their cluster, kernel, and variant; ""
-    where these are the case's own. nodes, ppn: the least and the most of the cells of a time; None
-    of ratios, and of cells that do not say.
+    where these are the case's own. spans: the least and the most of LAYOUT_AND_MESH in the cells
+    of a time; binds: how their processes were bound. Both have nothing of ratios.
     """
 
     factor: float
@@ -66,18 +70,23 @@ class ErrorBand:
     basis: Basis
     of: str = ""
     tables: tuple[str, ...] = ()
-    nodes: tuple[int, int] | None = None
-    ppn: tuple[int, int] | None = None
+    spans: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    binds: tuple[str, ...] = ()
 
     def beyond(self, settings: Settings) -> tuple[str, ...]:
-        """Which of nodes and ppn a case has fewer or more of than all of the cells."""
-        spans = {"nodes": self.nodes, "ppn": self.ppn}
-        asked = {name: settings.get(name) for name in spans}
-        return tuple(
+        """Which of LAYOUT_AND_MESH a case has fewer or more of than all of the cells.
+
+        "bind", too, if it has several processes per node and none of the cells has them so bound.
+        """
+        found = [
             name
-            for name, span in spans.items()
-            if span and isinstance(own := asked[name], int) and not span[0] <= own <= span[1]
-        )
+            for name, (least, most) in self.spans.items()
+            if isinstance(own := settings.get(name), int) and not least <= own <= most
+        ]
+        bind, ppn = settings.get("bind"), settings.get("ppn")
+        if self.binds and bind not in (None, *self.binds) and ppn not in (None, 1):
+            found.append("bind")
+        return tuple(found)
 
     @property
     def own(self) -> bool:
@@ -165,17 +174,24 @@ class CellGroup:
         kinds = self._counted(kind)
         return tuple(sorted(error for each in kinds for error in self.errors[each]))
 
-    def span(self, kind: ErrorKind, name: str) -> tuple[int, int] | None:
-        """The least and the most of a setting, of the cells whose errors `of` has; of times."""
+    def values(self, kind: ErrorKind, name: str) -> list[Scalar]:
+        """A setting in the cells whose errors `of` has; of times."""
         if kind not in TIMES:
-            return None
-        own = [
-            value
+            return []
+        return [
+            one.settings[name]
             for one in self.cells
             if not one.over and not one.fitted and _time_kind(one) in self._counted(kind)
-            if isinstance(value := one.settings.get(name), int)
+            if name in one.settings
         ]
-        return (min(own), max(own)) if own else None
+
+    def spans(self, kind: ErrorKind) -> dict[str, tuple[int, int]]:
+        """The least and the most of LAYOUT_AND_MESH in these cells."""
+        numbers = {
+            name: [value for value in self.values(kind, name) if isinstance(value, int)]
+            for name in LAYOUT_AND_MESH
+        }
+        return {name: (min(own), max(own)) for name, own in numbers.items() if own}
 
     def _counted(self, kind: ErrorKind) -> tuple[ErrorKind, ...]:
         own = self.errors[kind]
@@ -230,8 +246,8 @@ class Bands:
                     basis,
                     "" if basis is Basis.OWN else of,
                     group.tables,
-                    group.span(kind, "nodes"),
-                    group.span(kind, "ppn"),
+                    group.spans(kind),
+                    tuple(sorted({str(one) for one in group.values(kind, "bind")})),
                 )
         raise LookupError(f"no published cell has a {kind}")
 

@@ -15,7 +15,7 @@ class Grade:
     """Simulated cases of one kernel, variant, and cluster, and the widest of their bands.
 
     copied: the ready cluster file that theirs is a copy of, with its sources unchanged; else "".
-    beyond: which of nodes and ppn the published cells have in none of them as some case has it.
+    beyond: in what some case is unlike all of the published cells (ErrorBand.beyond).
     """
 
     cluster: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.bands import Basis
 from haloscope.analysis.trust import Grade, Trust
-from haloscope.quantities import count, listed, within
+from haloscope.quantities import listed, within
 
 _GRADES = 2
 """_GRADES is how many kernels a badge names of those that are validated, and how many errors of the
@@ -51,20 +51,27 @@ def _more(grades: Sequence[Grade], shown: int = _GRADES) -> list[str]:
 
 
 def _elsewhere(one: Grade) -> str:
-    nouns = {
-        "nodes": (one.band.nodes, ("node", "nodes")),
-        "ppn": (one.band.ppn, ("process per node", "processes per node")),
-    }
-    told = []
-    for name, (span, noun) in nouns.items():
-        if name in one.beyond and span:
-            least, most = span
-            told.append(f"{least:,} to " * (least < most) + count(most, *noun))
-    return (
-        f", on {' with '.join(told)}"
-        if "nodes" in one.beyond
-        else "".join(f", with {each}" for each in told)
-    )
+    """Where the published values are from, as far as some case is elsewhere."""
+    spans = {name: span for name, span in one.band.spans.items() if name in one.beyond}
+    layout = [
+        f"{before} {_span(*spans[name])} {noun[spans[name][1] != 1]}"
+        for name, before, noun in _LAYOUT
+        if name in spans
+    ]
+    mesh = [f"with {_MESH[name]} = {_span(*span)}" for name, span in spans.items() if name in _MESH]
+    bind = [f"with bind = {listed(one.band.binds)}"] if "bind" in one.beyond else []
+    return "".join(f", {each}" for each in (" ".join(layout), *mesh, *bind) if each)
+
+
+_LAYOUT = (
+    ("nodes", "on", ("node", "nodes")),
+    ("ppn", "with", ("process per node", "processes per node")),
+)
+_MESH = {"n": "N", "L": "L"}
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least:,} to {most:,}" if least < most else f"{most:,}"
 
 
 def _from(one: Grade) -> str:

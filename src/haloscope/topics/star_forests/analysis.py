@@ -14,6 +14,7 @@ from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import printed_seconds
+from haloscope.stats.estimates import Estimate
 
 PETSC_DEFAULT = "B"
 """The synchronisation that PETSc takes by itself, of those in Table 2."""
@@ -187,7 +188,7 @@ def _apart(case: MeasuredCase, label: str) -> str:
 class Start:
     """Where a message from a device's memory takes mostly what the smallest takes, its start.
 
-    way: how it is sent, in words. of: what sets it apart from others, in words. least_s: one way,
+    way: how it is sent, in words. of: what sets it apart from others, in words. least: one way,
     of the smallest. starting, moving, undecided: sizes at which in every launch the start is at
     least half of it, at which in every launch it is less, and at which launches differ in that.
     """
@@ -195,7 +196,7 @@ class Start:
     case: MeasuredCase
     way: str
     of: str
-    least_s: float
+    least: Estimate
     starting: tuple[int, ...]
     moving: tuple[int, ...]
     undecided: tuple[int, ...]
@@ -233,7 +234,7 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
             )
             by_kind[kind].append(at)
         kinds = {name: tuple(sorted(sizes)) for name, sizes in by_kind.items()}
-        found.append(Start(case, way, _apart(case, part.label), least.one_way.value, **kinds))
+        found.append(Start(case, way, _apart(case, part.label), least.one_way, **kinds))
     return found
 
 
@@ -241,16 +242,17 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
 class BetweenGpus:
     """Plain messages from a device's memory between two ranks, and what a star forest adds to them.
 
-    of: what sets the place apart from others, in words. smallest_s: one way, of the least size.
-    bandwidth_bytes_per_s: by two points, the least size and the largest (section 3 of the report).
-    added_s: by size, one way; empty without a star forest that sends as PETSc does.
+    of: what sets the place apart from others, in words. smallest: seconds one way, of the least
+    size. bandwidth: bytes per second by two points, the least size and the largest (section 3 of
+    the report), with the error of a simulated time. added_s: by size, one way; empty
+    without a star forest that sends as PETSc does.
     """
 
     case: MeasuredCase
     of: str
     sizes: tuple[int, int]
-    smallest_s: float
-    bandwidth_bytes_per_s: float
+    smallest: Estimate
+    bandwidth: Estimate
     added_s: Mapping[int, float]
 
 
@@ -269,16 +271,19 @@ def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
     found = []
     for part in facets(own, ()):
         case = part.cases[0]
-        points = {at: point.one_way.value for at, point in there_and_back(case).items() if at}
+        known = {at: point.one_way for at, point in there_and_back(case).items() if at}
+        points = {at: one.value for at, one in known.items()}
         least, most = min(points, default=0), max(points, default=0)
         if least == most or points[most] <= points[least]:
             continue
         forest = forests.get(tuple(case.settings.get(name) for name in _PLACE))
         beside = there_and_back(forest) if forest else {}
         added = {at: beside[at].one_way.value - points[at] for at in points if at in beside}
-        speed = most / (points[most] - points[least])
+        per_s = most / (points[most] - points[least])
+        n, band = len(case.launches), known[most].band
+        speed = Estimate(per_s, None, None, n, "none", band=band)
         of = _apart(case, part.label)
-        found.append(BetweenGpus(case, of, (least, most), points[least], speed, added))
+        found.append(BetweenGpus(case, of, (least, most), known[least], speed, added))
     return found
 
 

@@ -154,10 +154,10 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
     for one in gpu_messages(cases):
         least, most = one.sizes
         question = "Messages between GPUs (pingpong)"
-        yield _by_sizes(context, one.case, question, LATENCY, {least: one.smallest_s})
+        yield _by_sizes(context, one.case, question, LATENCY, {least: one.smallest})
         question = "Bandwidth between GPUs (pingpong), by "
         question += f"{size_in_words(least)} and {size_in_words(most)}"
-        yield _by_sizes(context, one.case, question, BANDWIDTH, {most: one.bandwidth_bytes_per_s})
+        yield _by_sizes(context, one.case, question, BANDWIDTH, {most: one.bandwidth})
         if added := one.added_s:
             ends = (
                 min(added),
@@ -165,19 +165,21 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
                 max(added, key=added.__getitem__),
             )
             question = "Overhead of a star forest (sf_pingpong) over messages between GPUs"
-            shown = {size: added[size] for size in dict.fromkeys(ends)}
+            shown = {
+                size: Estimate(added[size], None, None, len(one.case.launches), "none")
+                for size in dict.fromkeys(ends)
+            }
             yield _by_sizes(context, one.case, question, LATENCY, shown)
 
 
 def _by_sizes(
-    context: Context, case: MeasuredCase, question: str, metric: Metric, values: Mapping[int, float]
+    context: Context,
+    case: MeasuredCase,
+    question: str,
+    metric: Metric,
+    values: Mapping[int, Estimate],
 ) -> Finding:
-    parts = [
-        Claim(
-            {"size": Bytes(size)}, estimate=Estimate(value, None, None, len(case.launches), "none")
-        )
-        for size, value in values.items()
-    ]
+    parts = [Claim({"size": Bytes(size)}, estimate=value) for size, value in values.items()]
     shape = FindingShape.VALUE
     return made(context, [case], question, shape, parts, topic=_TOPIC, metric=metric, but=_SWEPT)
 
@@ -185,11 +187,10 @@ def _by_sizes(
 def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of messages as PETSc sends them from a device: up to which size their start dominates."""
     for one in device_starts(cases):
-        start = Estimate(one.least_s, None, None, len(one.case.launches), "none")
         parts = [
             Claim({"name": name}, at=tuple(sizes), estimate=estimate)
             for name, sizes, estimate in (
-                ("start-up", one.starting, start),
+                ("start-up", one.starting, one.least),
                 ("bytes", one.moving, None),
                 ("launches differ", one.undecided, None),
             )
