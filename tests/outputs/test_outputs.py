@@ -18,6 +18,7 @@ from recorded import bad, pingpong, poisson, write_folder
 import haloscope
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.fits import one_way
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.findings.caveats import EXPLAINED, Caveat
@@ -222,6 +223,25 @@ def test_other_benchmarks_are_kernels_of_their_own() -> None:
     assert overlapped["program"]["units"]["compute_s"] == "s"
     assert exchange["points"][0]["times_s"] == [pytest.approx(1.2e-6)]
     assert exchange["program"]["version"] == "2021.7"
+
+
+@pytest.mark.parametrize(
+    ("test", "ranks", "is_message"),
+    [
+        ("MPI Non-blocking Allreduce Latency Test", 2, False),
+        ("MPI Non-blocking Broadcast Latency Test", 4, False),
+        ("MPI Multi-pair Latency Test", 4, False),
+        ("MPI_Put Latency Test", 2, True),
+    ],
+)
+def test_models_of_a_message_are_not_fitted_to_imported_collectives(
+    tmp_path: Path, test: str, ranks: int, is_message: bool
+) -> None:
+    text = latencies("v7.4", *(2**k for k in range(8))).replace("MPI Latency Test", test)
+
+    (case,) = imported(tmp_path, "osu", text, options=["--ranks", str(ranks)])
+
+    assert (one_way(case) is not None) == is_message
 
 
 @pytest.mark.parametrize(("last", "outcome"), [("Pass", "ok"), ("Fail", "wrong")])

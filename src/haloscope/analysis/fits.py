@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -66,19 +67,35 @@ def exchanges(case: MeasuredCase) -> bool:
 def one_way(case: MeasuredCase) -> Sweep | None:
     """Seconds of a message one way, by size, launch by launch; None where there are few sizes.
 
-    Nor on one rank, where a sweep of another program is of no messages, nor of sizes in elements.
+    Of other programs, nor on one rank, where a sweep is of no messages, nor of sizes in elements,
+    nor of collective operations.
 
     Only launches that have every size count: those of one launch vary together.
     """
     points = sweep(case)
     whole = max((point.of for point in points), key=len, default=())
     points = tuple(point for point in points if point.of == whole)
-    sent = case.external and case.ranks > 1 and case.size_unit == "B"
-    timed = exchanges(case) or (sent and len({p.operation for p in points}) == 1)
-    if not timed or len(points) < FEWEST_SIZES:
+    operations = {point.operation for point in points}
+    sent = case.external and case.ranks > 1 and case.size_unit == "B" and len(operations) == 1
+    if (
+        not (exchanges(case) or (sent and not _is_collective(case, *operations)))
+        or len(points) < FEWEST_SIZES
+    ):
         return None
     samples = [message_sample(case, point) for point in points]
     return sweep_of([point.size_bytes for point in points], samples)
+
+
+_COLLECTIVE = re.compile(
+    r"bcast|broadcast|reduce|scatter|gather|all_?to_?all|barrier|scan|neighbo", re.I
+)
+
+
+def _is_collective(case: MeasuredCase, operation: str | None) -> bool:
+    """Whether its name or that of its operation says so, or an imported test ran on many ranks."""
+    imported = any(record.imported for record in case.launches)
+    named = _COLLECTIVE.search(f"{case.kernel} {operation or ''}")
+    return bool(named) or (imported and case.ranks > 2)
 
 
 def message_sample(case: MeasuredCase, point: Swept) -> tuple[float, ...]:
