@@ -236,6 +236,24 @@ def test_each_contradiction_is_named_with_its_key(
     assert problem.what.startswith(what)
 
 
+@pytest.mark.parametrize(
+    ("levels", "most"),
+    [
+        ("{ children = 28, ports = 99 }, { children = 62, parents = 29 }", 28),
+        ("{ children = 28, parents = 17 }, { children = 62, parents = 20 }", 16),
+    ],
+)
+def test_the_remedy_for_too_many_links_has_their_limit(
+    tmp_path: Path, levels: str, most: int
+) -> None:
+    """As many as there are links down from a switch, or cards of a node."""
+    _, error = refused(
+        tmp_path, ("{ children = 28, ports = 48 }, { children = 62, parents = 20 }", levels)
+    )
+    (problem,) = error.problems
+    assert re.search(rf"at most {most}\b", problem.remedy)
+
+
 SOCKET = """
 [[node.socket.memory]]
 cores = 1

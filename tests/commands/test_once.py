@@ -13,7 +13,7 @@ from noted import shows
 from recorded import poisson
 
 from haloscope.cli import parse
-from haloscope.commands.once import _layout, _show
+from haloscope.commands.once import _layout, _run, _show
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.records.record import Record
@@ -47,6 +47,21 @@ def test_once_shows_result_time_and_phases_and_the_rest_on_demand(
 )
 def test_as_few_ranks_as_the_kernel_needs_where_none_are_named(words: list[str], ppn: int) -> None:
     assert _layout(parse(["once", *words])).ppn == [ppn]
+
+
+@pytest.mark.parametrize(
+    ("words", "params"),
+    [
+        (["--as", "osu"], {"mode": ["osu"], "repetitions": ["1"]}),
+        (["--as", "imb"], {"mode": ["imb"], "repetitions": ["1"]}),
+        (["repetitions=5", "--as", "osu"], {"mode": ["osu"], "repetitions": ["5"]}),
+        ([], {}),
+    ],
+)
+def test_the_table_of_another_benchmark_takes_one_repetition_unless_given(
+    words: list[str], params: dict[str, list[str]]
+) -> None:
+    assert _run(parse(["once", "pingpong", *words])).params == params
 
 
 def test_once_prints_the_record_alone_as_json(

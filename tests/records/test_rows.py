@@ -193,5 +193,7 @@ def test_only_a_data_frame_needs_polars(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "polars", None)
 
     assert main(["export", str(folder), "--to", "json"]) == 0
-    with pytest.raises(UserError, match=r"haloscope\[data\]"):
+    with pytest.raises(UserError, match=r"haloscope\[data\]") as caught:
         haloscope.load(folder)
+    assert "HALOSCOPE_EXTRAS=dev ./haloscope" in str(caught.value)  # of a checkout, which has it
+    assert "\npolars==" in (Path(__file__).parents[2] / "requirements-dev.txt").read_text()

@@ -233,10 +233,21 @@ _OPTIONS = {
 
 
 def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Plan:
+    study = Study(title="once", timeout_s=arguments.timeout, runs=[_run(arguments)])
+    site = place.site(bench, oversubscribe=arguments.oversubscribe)
+    plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key), words=True)
+    problems = [*bench.problems, *plan.problems, *site.replicates(arguments.replicates)]
+    if problems := problems or nothing_runs(plan, site, "once"):
+        raise UserError(problems)
+    return plan
+
+
+def _run(arguments: argparse.Namespace) -> Run:
+    """The only run of the study. In the format of another benchmark, of one repetition."""
     pairs = [argument.partition("=") for argument in arguments.params]
     if arguments.printed_as:
         pairs = [("mode", "=", arguments.printed_as), ("repetitions", "=", "1"), *pairs]
-    run = Run(
+    return Run(
         kernel=arguments.kernel,
         params={key: [value] for key, _, value in pairs},
         layout=_layout(arguments),
@@ -245,13 +256,6 @@ def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> P
         skip_too_large=False,
         execute=arguments.arithmetic,
     )
-    study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
-    site = place.site(bench, oversubscribe=arguments.oversubscribe)
-    plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key), words=True)
-    problems = [*bench.problems, *plan.problems, *site.replicates(arguments.replicates)]
-    if problems := problems or nothing_runs(plan, site, "once"):
-        raise UserError(problems)
-    return plan
 
 
 def _layout(arguments: argparse.Namespace) -> LayoutAxes:
