@@ -23,7 +23,9 @@ from pathlib import Path
 from turns import ROOT
 
 from haloscope.clusters.file import find
-from haloscope.clusters.schema import Cluster, Memory, Quantity
+from haloscope.clusters.node import Memory
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
 from haloscope.clusters.slowest import expected_slowest
 from haloscope.papers import tables as papers

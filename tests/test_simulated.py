@@ -30,7 +30,9 @@ from simulated_build import build_it
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
-from haloscope.clusters.schema import Cluster, Quantity, Socket, SocketLink, SocketMemory
+from haloscope.clusters.node import Socket, SocketLink, SocketMemory
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import Cluster
 from haloscope.host import process
 from haloscope.run import halobench
 from haloscope.run.runners.simgrid import sent_in

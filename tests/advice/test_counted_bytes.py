@@ -13,7 +13,7 @@ import pytest
 
 from haloscope.advice import counted_bytes
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters.schema import NetworkLevel
+from haloscope.clusters.network import NetworkLevel
 from haloscope.errors import UserError
 from haloscope.study.case import Layout
 

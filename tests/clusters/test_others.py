@@ -12,8 +12,9 @@ from cluster_files import described, emptied, quantity, untapered
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
+from haloscope.clusters.network import Others
 from haloscope.clusters.occupied import Occupied, OtherJob, allocated, left, told
-from haloscope.clusters.schema import Cluster, Others
+from haloscope.clusters.schema import Cluster
 from haloscope.study.case import Case, Layout
 
 

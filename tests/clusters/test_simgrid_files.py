@@ -14,16 +14,10 @@ from cluster_files import described, divided, quantity
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema, simgrid_files
-from haloscope.clusters.schema import (
-    Cluster,
-    KernelRate,
-    NetworkLevel,
-    Node,
-    NodeSpread,
-    ParallelRegion,
-    Quantity,
-    Unbound,
-)
+from haloscope.clusters.network import NetworkLevel
+from haloscope.clusters.node import KernelRate, Node, NodeSpread, ParallelRegion, Unbound
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import Cluster
 from haloscope.clusters.sketch import drawing
 from haloscope.clusters.slowest import expected_slowest
 from haloscope.errors import Problem, UserError

@@ -8,7 +8,8 @@ from math import log
 import pytest
 from cluster_files import described
 
-from haloscope.clusters.schema import Node, Quantity, Unbound
+from haloscope.clusters.node import Node, Unbound
+from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.slowest import expected_slowest, unbound
 
 

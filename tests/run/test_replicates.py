@@ -13,7 +13,8 @@ from kernel_programs import SMPI
 from laboratory import Run, Write
 from record_page import unknown
 
-from haloscope.clusters.schema import Cluster, NodeSpread
+from haloscope.clusters.node import NodeSpread
+from haloscope.clusters.schema import Cluster
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder
 from haloscope.records.kernels import defaults

@@ -18,7 +18,7 @@ from kernel_programs import SMPI
 from record_page import unknown
 
 from haloscope.clusters.file import find
-from haloscope.clusters.schema import Algorithm
+from haloscope.clusters.network import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
 from haloscope.errors import UserError
 from haloscope.host import process

@@ -12,31 +12,32 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from haloscope.clusters.file import UNITS
-from haloscope.clusters.schema import (
+from haloscope.clusters.network import (
     Algorithm,
-    Cache,
-    Cluster,
-    Gpu,
-    GpuMessages,
-    KernelRate,
-    Memory,
     Messages,
     Mpi,
     Network,
     NetworkLevel,
-    Node,
-    NodeSpread,
     Others,
     Overheads,
+)
+from haloscope.clusters.node import (
+    Cache,
+    Gpu,
+    GpuMessages,
+    KernelRate,
+    Memory,
+    Node,
+    NodeSpread,
     ParallelRegion,
     Protocol,
-    Quantity,
-    SetBy,
     Socket,
     SocketLink,
     SocketMemory,
     Unbound,
 )
+from haloscope.clusters.quantity import Quantity, SetBy
+from haloscope.clusters.schema import Cluster
 from haloscope.sites.schema import ASKED, BatchSite, Partition
 
 DOCS = Path(__file__).parents[2] / "docs"

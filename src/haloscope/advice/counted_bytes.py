@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pymetis
 from scipy.sparse import coo_matrix, csr_matrix
 
-from haloscope.clusters.schema import Cluster, NetworkLevel
+from haloscope.clusters.network import NetworkLevel
+from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
 from haloscope.study.schema import COUNT_LIMIT
 from haloscope.toolchains.job import shares

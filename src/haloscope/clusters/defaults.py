@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from haloscope.clusters.schema import Cache, Cluster, Mpi, Node, SetBy, between_nodes, within_node
+from haloscope.clusters.network import Mpi
+from haloscope.clusters.node import Cache, Node
+from haloscope.clusters.quantity import SetBy
+from haloscope.clusters.schema import Cluster, between_nodes, within_node
 
 Keys = tuple[int | str, ...]
 """The keys that lead to a place in a cluster file; a list's are left out where all its entries are

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from haloscope.clusters.schema import Cluster, Messages, between_nodes, within_node
+from haloscope.clusters.network import Messages
+from haloscope.clusters.schema import Cluster, between_nodes, within_node
 from haloscope.quantities import count, flops, rate, seconds
 
 LOSS = 0.25

@@ -14,7 +14,8 @@ from pydantic_core import ErrorDetails
 
 from haloscope import toml
 from haloscope.clusters.contradictions import contradictions
-from haloscope.clusters.schema import Cluster, Quantity
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share, write_whole
 

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from haloscope.clusters.schema import Cluster, Gpu, GpuMessages, Node, Quantity
+from haloscope.clusters.node import Gpu, GpuMessages, Node
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import Cluster
 from haloscope.study.case import Layout, gpus_lacking
 from haloscope.toolchains.job import Job
 

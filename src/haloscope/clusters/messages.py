@@ -5,16 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.clusters.schema import (
-    SAME_NODE,
-    Cluster,
-    GpuMessages,
-    Messages,
-    Mpi,
-    Node,
-    Quantity,
-    within_node,
-)
+from haloscope.clusters.network import Messages, Mpi
+from haloscope.clusters.node import GpuMessages, Node
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import SAME_NODE, Cluster, within_node
 from haloscope.clusters.smpi_collectives import ALGORITHMS
 from haloscope.errors import dotted, nearest
 from haloscope.host.machine import PLACEMENTS

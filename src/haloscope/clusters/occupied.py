@@ -12,7 +12,8 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from haloscope.clusters.defaults import TRAFFIC
-from haloscope.clusters.schema import Cluster, Network
+from haloscope.clusters.network import Network
+from haloscope.clusters.schema import Cluster
 from haloscope.study.case import ALLOCATIONS, Layout
 
 if TYPE_CHECKING:

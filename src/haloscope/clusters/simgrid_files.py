@@ -13,15 +13,12 @@ from pathlib import Path
 
 from haloscope.clusters import defaults, gpus
 from haloscope.clusters.gpus import ENVELOPE_BYTES, sockets_of_ranks
+from haloscope.clusters.network import Messages, Network
+from haloscope.clusters.node import Node, Protocol, Socket
 from haloscope.clusters.occupied import OtherJob, allocated, left
+from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import (
     Cluster,
-    Messages,
-    Network,
-    Node,
-    Protocol,
-    Quantity,
-    Socket,
     between_nodes,
     between_sockets,
     within_node,

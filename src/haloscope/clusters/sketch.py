@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from haloscope.clusters.schema import Network, NetworkLevel
+from haloscope.clusters.network import Network, NetworkLevel
 from haloscope.quantities import count
 
 _SWITCHES = ("▢", "▢   ▢", "▢   ▢   ▢", "▢   ▢   ▢   ▢", "▢   ▢   ▢  …  ▢")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import exp, fsum
 from statistics import NormalDist
 
-from haloscope.clusters.schema import Node, Unbound
+from haloscope.clusters.node import Node, Unbound
 
 _PARTS = 1000
 """_PARTS is into how many equally probable parts the slowest node's time is cut for its mean."""

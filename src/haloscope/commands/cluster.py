@@ -13,19 +13,10 @@ from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
 from haloscope.clusters.copies import copy_of
 from haloscope.clusters.doubts import doubts
-from haloscope.clusters.schema import (
-    OTHER_NODE,
-    Cluster,
-    Gpu,
-    Mpi,
-    Network,
-    Node,
-    NodeSpread,
-    Protocol,
-    Quantity,
-    Socket,
-    missing_for_simulation,
-)
+from haloscope.clusters.network import Mpi, Network
+from haloscope.clusters.node import Gpu, Node, NodeSpread, Protocol, Socket
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import OTHER_NODE, Cluster, missing_for_simulation
 from haloscope.clusters.sketch import drawing
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError

@@ -11,18 +11,10 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges, message_models, rendezvous_bytes
 from haloscope.analysis.sweeps import Swept, sweep
-from haloscope.clusters.schema import (
-    SAME_NODE,
-    Algorithm,
-    Cluster,
-    Messages,
-    Mpi,
-    Node,
-    Overheads,
-    Protocol,
-    Quantity,
-    within_node,
-)
+from haloscope.clusters.network import Algorithm, Messages, Mpi, Overheads
+from haloscope.clusters.node import Node, Protocol
+from haloscope.clusters.quantity import Quantity
+from haloscope.clusters.schema import SAME_NODE, Cluster, within_node
 from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.findings.sentences import sentence
 from haloscope.host.machine import OTHER_SOCKET

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from haloscope.analysis.predictions import LATENCY, PredictedCell
-from haloscope.clusters.schema import Cluster, Quantity, SetBy
+from haloscope.clusters.quantity import Quantity, SetBy
+from haloscope.clusters.schema import Cluster
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.study.case import Layout, Value

@@ -18,7 +18,8 @@ from scipy.optimize import least_squares
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import level_of, sweep
-from haloscope.clusters.schema import Cache, Memory, Node, ParallelRegion, Quantity
+from haloscope.clusters.node import Cache, Memory, Node, ParallelRegion
+from haloscope.clusters.quantity import Quantity
 from haloscope.errors import Problem, UserError
 from haloscope.models.intervals import bootstrapped
 from haloscope.models.sweep import Array

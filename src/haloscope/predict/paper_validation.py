@@ -15,7 +15,8 @@ from typing import Any
 from haloscope.analysis.predictions import COARSEST, JACOBI, WALL_TIME, PredictedCell
 from haloscope.analysis.published import called
 from haloscope.clusters import occupied
-from haloscope.clusters.schema import NodeSpread, Quantity
+from haloscope.clusters.node import NodeSpread
+from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.clusters.schema import Node, Quantity, Socket, SocketLink, SocketMemory
+from haloscope.clusters.node import Node, Socket, SocketLink, SocketMemory
+from haloscope.clusters.quantity import Quantity
 from haloscope.predict.node_calibration import memory_bandwidth, quantity, streams
 from haloscope.quantities import count
 

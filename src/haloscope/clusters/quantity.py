@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A number of a cluster file: value, interval, and source, which may be published cells."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+    model_serializer,
+)
+
+from haloscope.study.schema import OneOrMore
+
+PositiveCount = Annotated[int, Field(gt=0, strict=True)]
+"""A whole number from 1, as TOML has it: no text and no true."""
+
+Number = Annotated[float, Field(strict=True)]
+"""A number as TOML has it, whole or not: no text and no true."""
+
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Some words: no empty ones."""
+
+Source = Text
+"""Where numbers are from: a data sheet, a paper, a calibration; or "assumed", and why."""
+
+
+class ClusterPart(BaseModel):
+    """A table of a cluster file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+CellValues = Annotated[
+    tuple[StrictInt | StrictFloat | StrictStr, ...], OneOrMore(), Field(min_length=1)
+]
+
+
+class SetBy(ClusterPart):
+    """Published cells that a number was fitted to; they never count as predicted."""
+
+    paper: Text = Field(description="the paper's id (haloscope paper list)")
+    tables: tuple[Text, ...] = Field(min_length=1, description="ids of its tables")
+    where: dict[str, CellValues] = Field(
+        default_factory=dict,
+        description="values of these cells by column; all cells of the tables if omitted",
+    )
+
+
+CONTENT_ONLY = "content only"
+"""The key of a serialization's context that leaves out what simulations do not depend on."""
+
+
+class Quantity(ClusterPart):
+    """A number in the unit of its key, its interval, and its source."""
+
+    value: Annotated[Number, Field(gt=0)] = Field(description="the number, above 0")
+    low: Number | None = Field(None, description="the lower end of its interval")
+    high: Number | None = Field(None, description="the upper end of its interval")
+    source: Source = Field(
+        description="source of the number: a data sheet, a paper, or a calibration; or 'assumed', "
+        "with the reason"
+    )
+    set_by: tuple[SetBy, ...] = Field(
+        (), description="published cells that the number was fitted to; none if omitted"
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_empty(
+        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        """All keys; `set_by` only where there are such cells and the content is not all."""
+        found: dict[str, Any] = handler(self)
+        if not self.set_by or (info.context or {}).get(CONTENT_ONLY):
+            found.pop("set_by", None)
+        return found
