@@ -37,7 +37,7 @@ from haloscope.clusters import occupied as other_jobs
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
-from haloscope.papers.statements import KnownCell
+from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.tables import Scalar, list_papers
 from haloscope.paths import cache_path
 from haloscope.predict import paper_validation

@@ -11,14 +11,9 @@ from pydantic import ValidationError
 from haloscope.errors import UserError
 from haloscope.papers import statements as module
 from haloscope.papers import tables as papers
-from haloscope.papers.statements import (
-    Assessment,
-    KnownCell,
-    Statement,
-    assessed,
-    published_cells,
-    statements,
-)
+from haloscope.papers.assessment import Assessment, assessed
+from haloscope.papers.known_cells import KnownCell, published_cells
+from haloscope.papers.statements import Statement, statements
 
 ALL = [paper.id for paper in papers.list_papers()]
 

@@ -9,17 +9,9 @@ from typing import Literal
 
 from haloscope.analysis.predictions import RELATIVE, PredictedCell
 from haloscope.analysis.published import called
-from haloscope.papers.statements import (
-    NO_TABLE,
-    Assessment,
-    KnownCell,
-    Statement,
-    assessed,
-    keys_of,
-    measure,
-    published_cells,
-    statements,
-)
+from haloscope.papers.assessment import Assessment, assessed
+from haloscope.papers.known_cells import KnownCell, keys_of, measure, published_cells
+from haloscope.papers.statements import NO_TABLE, Statement, statements
 from haloscope.papers.tables import PaperTable, load
 
 Score = Literal["right", "wrong", "not decided", "circular"]

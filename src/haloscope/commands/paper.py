@@ -16,7 +16,9 @@ from rich.text import Text
 
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, printable
-from haloscope.papers.statements import assessed, published_cells, statements
+from haloscope.papers.assessment import assessed
+from haloscope.papers.known_cells import published_cells
+from haloscope.papers.statements import statements
 from haloscope.papers.tables import Grid, Paper, PaperTable, list_papers, load
 from haloscope.report import statements as statement_tables
 from haloscope.report.draw import csv_files, terminal

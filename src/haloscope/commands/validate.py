@@ -23,7 +23,7 @@ from haloscope.clusters.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
-from haloscope.papers.statements import KnownCell
+from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.tables import PaperTable
 from haloscope.papers.validated import ValidatedCell
 from haloscope.paths import in_a_shell

@@ -15,14 +15,8 @@ from typing import Any
 
 from haloscope.clusters import file as cluster_file
 from haloscope.papers import tables as papers
-from haloscope.papers.statements import (
-    NO_TABLE,
-    Condition,
-    KnownCell,
-    Statement,
-    keys_of,
-    statements,
-)
+from haloscope.papers.known_cells import KnownCell, keys_of
+from haloscope.papers.statements import NO_TABLE, Condition, Statement, statements
 from haloscope.papers.tables import PaperTable, Scalar
 from haloscope.predict.mapping_tables import transform
 from haloscope.predict.paper_validation import simulated

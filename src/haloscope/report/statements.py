@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.statements import WRONG, Scored, counts
-from haloscope.papers.statements import Assessment, Statement
+from haloscope.papers.assessment import Assessment
+from haloscope.papers.statements import Statement
 from haloscope.topics.common.table import Cell, Column, Table, label, plain
 
 VERDICTS = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.papers.statements import KnownCell, keys_of
+from haloscope.papers.known_cells import KnownCell, keys_of
 from haloscope.papers.tables import PaperTable, PublishedValue, load
 from haloscope.topics.mapping.analysis import PROGRAMS, same_name
 
