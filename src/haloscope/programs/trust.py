@@ -19,7 +19,7 @@ import platformdirs
 
 from haloscope.errors import Problem, UserError
 from haloscope.paths import share
-from haloscope.programs.schema import NAME
+from haloscope.programs.values import NAME
 
 FILE = "program.toml"
 VARIABLE = "HALOSCOPE_PROGRAMS"

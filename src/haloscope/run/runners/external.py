@@ -18,7 +18,8 @@ from haloscope.paths import opened
 from haloscope.programs import needs
 from haloscope.programs.file import ExternalProgram, filled, of_a_launch
 from haloscope.programs.output import Answer, Asked, UnreadableError, answer
-from haloscope.programs.schema import SIZES, InputFile
+from haloscope.programs.schema import InputFile
+from haloscope.programs.values import SIZES
 from haloscope.study.case import Case
 from haloscope.toolchains.library import Toolchain
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What values of program.toml may be: patterns, units, names, and numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+"""UNITS are those that a program may print its times in, each in seconds."""
+RATES = {
+    **{"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
+    **{"KiB/s": 2.0**10, "MiB/s": 2.0**20, "GiB/s": 2.0**30},
+    **{"kbit/s": 1e3 / 8, "Mbit/s": 1e6 / 8, "Gbit/s": 1e9 / 8},
+}
+"""RATES are those that a program may print its bandwidths in, each in bytes per second."""
+SIZES = {
+    **{"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9},
+    **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+}
+"""SIZES are the units that a program may print sizes of memory in, each in bytes."""
+NAME = r"[a-z][a-z0-9_]{0,63}"
+"""NAME is what a program, a parameter, a result or a need may be called: they stand in records."""
+WORDS = "a text with {name} for a parameter, a need, or a built-in name"
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise PydanticCustomError("pattern", "{why}", {"why": str(error)}) from error
+    return text
+
+
+def _captures(text: str) -> str:
+    if (groups := re.compile(text).groups) != 1:
+        why = f"the pattern has {groups or 'no'} groups ( ); it needs one, for the value: "
+        why += "write others as (?: )"
+        raise PydanticCustomError("pattern", "{why}", {"why": why})
+    return text
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number")
+    return float(value)
+
+
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Capture = Annotated[str, AfterValidator(_pattern), AfterValidator(_captures)]
+Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Called = Annotated[str, Field(pattern=f"^{NAME}$")]
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Unit = Literal["ns", "us", "ms", "s", "min", "h"]
+RateUnit = Literal[
+    "B/s", "kB/s", "MB/s", "GB/s", "KiB/s", "MiB/s", "GiB/s", "kbit/s", "Mbit/s", "Gbit/s"
+]
+StepsSaid = Annotated[int, Field(ge=1)] | Called
+
+
+def refuse(why: str | None) -> None:
+    """Raise what is wrong with a table, if anything is."""
+    if why:
+        raise PydanticCustomError("rule", "{why}", {"why": why})
+
+
+class ProgramTable(BaseModel):
+    """A table of program.toml: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
