@@ -76,7 +76,7 @@ def test_show_has_findings_and_all_tables_or_those_that_are_named(
 def test_show_names_what_it_does_not_show(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("haloscope.report.document.LONG", 5)
+    monkeypatch.setattr("haloscope.report.composing.LONG", 5)
     folder = str(write_folder(tmp_path, [poisson(64, ranks=p) for p in range(1, 7)]))
 
     assert main(["show", folder]) == 0

@@ -55,7 +55,7 @@ from haloscope.clusters.schema import missing_for_simulation
 from haloscope.errors import UserError
 from haloscope.papers import file as papers
 from haloscope.paths import share
-from haloscope.report.document import compose
+from haloscope.report.composing import compose
 from haloscope.run import matrix_market
 from haloscope.study import file as study_file
 from haloscope.study.case import Layout

@@ -28,7 +28,8 @@ from haloscope.outputs.printed import Output, PrintedRun
 from haloscope.outputs.printing import PRINTERS
 from haloscope.records.log import read
 from haloscope.records.record import Record
-from haloscope.report.document import Document, compose
+from haloscope.report.composing import compose
+from haloscope.report.document import Document
 
 Reader = Callable[[Output], Sequence[PrintedRun]]
 

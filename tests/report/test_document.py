@@ -16,7 +16,8 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
 from haloscope.findings.caveats import Caveat
 from haloscope.records.folder import SavedPlan
-from haloscope.report.document import Document, compose
+from haloscope.report.composing import compose
+from haloscope.report.document import Document
 from haloscope.study.case import Case, Layout
 from haloscope.topics import tables
 
@@ -94,7 +95,7 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
 
 
 def test_a_table_of_many_rows_is_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("haloscope.report.document.LONG", 5)
+    monkeypatch.setattr("haloscope.report.composing.LONG", 5)
     few, many = ([poisson(64, ranks=p) for p in range(1, 1 + rows)] for rows in (5, 6))
 
     for raws, folded in ((few, False), (many, True)):

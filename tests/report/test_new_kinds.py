@@ -13,7 +13,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
-from haloscope.report.document import compose
+from haloscope.report.composing import compose
 from haloscope.study import kinds
 from haloscope.study.file import load
 from haloscope.study.kinds import Kind

@@ -20,7 +20,7 @@ from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.findings.sentences import sentence
 from haloscope.papers import tables as papers
-from haloscope.report.document import trusted
+from haloscope.report.composing import trusted
 from haloscope.report.method import machine_facts, method
 from haloscope.report.writing import composed
 from haloscope.topics import findings

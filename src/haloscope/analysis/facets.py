@@ -5,13 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from haloscope.study.settings import MODE, OUTPUT, PROTOCOL, Setting, Settings, apart, describe
-
-if TYPE_CHECKING:
-    pass
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.study.settings import MODE, OUTPUT, PROTOCOL, Setting, Settings, apart, describe
 
 
 @dataclass(frozen=True)

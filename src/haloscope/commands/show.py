@@ -10,7 +10,7 @@ from pathlib import Path
 from haloscope.analysis.dossier import open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.report.document import compose
+from haloscope.report.composing import compose
 from haloscope.report.draw import json_document, terminal
 from haloscope.topics.common.table import Table
 

@@ -20,7 +20,8 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape
 from haloscope.quantities import count, listed, number, percent
 from haloscope.report.compared import Compared
-from haloscope.report.document import Document, trusted
+from haloscope.report.composing import trusted
+from haloscope.report.document import Document
 from haloscope.report.method import machine_facts, toolchain_facts
 from haloscope.report.section import Section
 from haloscope.topics import arranged

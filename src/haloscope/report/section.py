@@ -6,14 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from haloscope.quantities import listed
 from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.table import Table
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Section:
         return f"{'Table' if isinstance(item, Table) else 'Figure'} {self.number(item)}"
 
 
-def _numbers(names: Sequence[str]) -> str:
+def numbers(names: Sequence[str]) -> str:
     """ "Tables 1, 2 and 4", "Figures 1 and 2, Tables 3 to 7"."""
     kinds: dict[str, list[int]] = {}
     for name in names:

@@ -17,7 +17,8 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
 from haloscope.records.enclosure import require_enclosed
-from haloscope.report.document import Document, compose
+from haloscope.report.composing import compose
+from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal
 from haloscope.report.draw.figures import Drawing, draw_all
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
@@ -13,9 +12,6 @@ from haloscope.quantities import count, number
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.mapping.analysis import PATTERNS, Spread, WeakScaling, named, weak_scalings
-
-if TYPE_CHECKING:
-    pass
 
 
 def weak_scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the report of a result folder: the tables and figures that were asked for, by topic."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.context import Context
+from haloscope.analysis.trust import Trust, trust
+from haloscope.errors import nearest
+from haloscope.findings.caveats import Caveat
+from haloscope.findings.finding import Claim, Finding
+from haloscope.quantities import count, listed
+from haloscope.report.method import machine_facts, method, provenance, toolchain_facts
+from haloscope.report.section import Section
+from haloscope.study import kinds
+from haloscope.study.kinds import Wish
+from haloscope.topics import figures, findings, tables
+from haloscope.topics.common.figure import Figure
+from haloscope.topics.common.making import warning
+from haloscope.topics.common.notebook import left_out
+from haloscope.topics.common.table import Table
+
+if TYPE_CHECKING:
+    from haloscope.analysis.dossier import Dossier
+from haloscope.report.document import Document
+
+_Item = TypeVar("_Item", Table, Figure)
+
+
+def compose(dossier: Dossier) -> Document:
+    """The report of a result folder."""
+    context = Context(
+        paper=dossier.paper,
+        shelf=dossier.shelf,
+        machine=dossier.machine,
+        all_cases=dossier.cases,
+        seed=dossier.seed,
+        question=dossier.tables[0].kind if dossier.tables else "",
+    )
+    made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
+    every = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)
+    drawn = [(wish, [one for one in own if one.shows_enough]) for wish, own in every]
+    if not any(wish.kind == _EVERYTHING.kind for wish, _ in made):
+        made.append((_EVERYTHING, _tables(_EVERYTHING.kind, dossier.cases, context)))
+    asked = [
+        *(("table", wish, bool(items)) for wish, items in made if dossier.tables),
+        *(("figure", wish, bool(items)) for wish, items in every if dossier.figures),
+    ]
+    return Document(
+        title=_titled(dossier.title, _where(dossier.cases)),
+        summary=_summary(dossier.cases),
+        findings=tuple(
+            findings(
+                dossier.cases,
+                context,
+                [*_no_records(dossier.no_records), *_unknown(asked, dossier.cases)],
+            )
+        ),
+        question=context.question,
+        sections=_sections(made, drawn),
+        left_out=(
+            *left_out(dossier.cases, dossier.cases),
+            *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
+            *(
+                f"No {what} '{wish.kind}': {_why_none(what, wish, dossier.cases, context)}."
+                for what, wish, is_there in asked
+                if not is_there and not _told(what, wish, dossier.left_out)
+            ),
+        ),
+        machine=machine_facts(dossier.machine),
+        toolchains=toolchain_facts(dossier.records),
+        method=method(dossier.records, dossier.cases, dossier.plan),
+        provenance=provenance(dossier),
+        not_drawn=tuple(_not_drawn([one for _, own in every for one in own]))
+        if dossier.figures
+        else (),
+        settings={case.id: case.settings for case in dossier.cases},
+        imported=bool(dossier.records) and all(record.imported for record in dossier.records),
+        **trusted(dossier.cases),
+    )
+
+
+class SimulatedTimes(TypedDict):
+    """What a report says of its simulated cases."""
+
+    trust: Trust | None
+    unvalidated: frozenset[str]
+
+
+def trusted(cases: Sequence[MeasuredCase]) -> SimulatedTimes:
+    """How far the simulated ones can be trusted, and which are not validated beside others."""
+    found = trust(cases)
+    without = [case.id for case in cases if case.band and not case.band.own]
+    partly = found is not None and found.validated == "partly"
+    return SimulatedTimes(trust=found, unvalidated=frozenset(without if partly else ()))
+
+
+def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
+    """A line for all figures that lack as many points."""
+    lacking = [one for one in every if not one.shows_enough]
+    for fewest in sorted({one.fewest for one in lacking}):
+        titles = list(dict.fromkeys(one.title for one in lacking if one.fewest == fewest))
+        yield (
+            f"Not drawn (fewer than {fewest} points along "
+            f"{'its axis' if len(titles) == 1 else 'their axes'}): {'; '.join(titles)}."
+        )
+
+
+def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Context) -> str:
+    """What cases lack of a kind of table or figure."""
+    asked = replace(context, options=wish.options)
+    if what == "table":
+        return tables.why_none(wish.kind, cases, asked)
+    return figures.why_none(wish.kind, cases, asked)
+
+
+def _told(what: str, wish: Wish, notes: Sequence[str]) -> bool:
+    """Whether the plan said already why there is no such table or figure."""
+    return any(note.startswith(f"no {what} '{wish.kind}':") for note in notes)
+
+
+_EVERYTHING = Wish("summary")
+LONG = 120
+"""LONG is the largest number of rows of a table that is read: a longer one is for looking up."""
+
+
+def _tables(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Tables of a kind, long ones folded."""
+    made = tables.build(kind, cases, context)
+    return [replace(table, folded=table.folded or len(table.rows) > LONG) for table in made]
+
+
+def _made(
+    every: Sequence[str],
+    build: Callable[[str, Sequence[MeasuredCase], Context], list[_Item]],
+    wishes: Sequence[Wish] | None,
+    cases: Sequence[MeasuredCase],
+    context: Context,
+) -> list[tuple[Wish, list[_Item]]]:
+    """What each wish gives; without any word of the study, every kind there is."""
+    asked = [Wish(kind) for kind in every] if wishes is None else wishes
+    return [
+        (wish, build(wish.kind, cases, replace(context, options=wish.options))) for wish in asked
+    ]
+
+
+def _unknown(
+    asked: Sequence[tuple[str, Wish, bool]], cases: Sequence[MeasuredCase]
+) -> Iterator[Finding]:
+    """A warning for every setting that the study's tables and figures name and no case has."""
+    known = sorted({name for case in cases for name in case.settings})
+    for what, wish, _ in asked:
+        for name in wish.options.where:
+            if name not in known:
+                part = Claim({"name": f"{name} ({nearest(name, known)})"})
+                yield warning(Caveat.UNKNOWN_SETTING, (), [part], question=f"{what} '{wish.kind}'")
+
+
+def _no_records(lines: Sequence[str]) -> Iterator[Finding]:
+    """A warning of what is in records.jsonl and can't be read as a record."""
+    if lines:
+        asked = count(len(lines), "line")
+        yield warning(Caveat.UNREADABLE, (), [Claim({"name": lines[0]})], question=asked)
+
+
+def _where(cases: Sequence[MeasuredCase]) -> str:
+    """The machine that all good launches were simulated on; "" where some were measured."""
+    good = [case for case in cases if case.launches]
+    clusters = listed(sorted({case.cluster for case in good if case.cluster}))
+    return f"simulated on {clusters}" if clusters and all(c.simulated for c in good) else ""
+
+
+def _titled(title: str, where: str) -> str:
+    """A title with where its times are from, which begins a sentence behind a question."""
+    if not where:
+        return title
+    question = title.endswith("?")
+    return f"{title} {where[0].upper()}{where[1:]}" if question else f"{title}, {where}"
+
+
+def _summary(cases: Sequence[MeasuredCase]) -> str:
+    launches = sum(len(case.launches) for case in cases)
+    kernels = Counter(case.kernel for case in cases)
+    good = count(launches, "good launch", "good launches")
+    if len(kernels) < 2:
+        return f"{' of '.join([count(len(cases), 'case'), *kernels])}, {good}."
+    counted = listed([f"{number:,} of {kernel}" for kernel, number in kernels.items()])
+    return f"{count(len(cases), 'case')} ({counted}), {good}."
+
+
+def _sections(
+    made: Sequence[tuple[Wish, list[Table]]], drawn: Sequence[tuple[Wish, list[Figure]]]
+) -> tuple[Section, ...]:
+    """By topic, in the order in which they are first asked for; the summary of all cases last."""
+    all_tables = _numbered([table for _, several in made for table in several])
+    all_figures = _numbered([figure for _, several in drawn for figure in several])
+    asked = [wish.kind for wish, _ in made] + [wish.kind for wish, _ in drawn]
+    sections: list[Section] = []
+    before = [0, 0]
+    for topic in sorted(kinds.TOPICS, key=lambda topic: _first(asked, kinds.of_topic(topic))):
+        shown = kinds.of_topic(topic)
+        its_figures = tuple(figure for figure in all_figures if figure.kind in shown)
+        its_tables = tuple(table for table in all_tables if table.kind in shown)
+        if its_figures or its_tables:
+            firsts = before[0] + 1, before[1] + 1
+            sections.append(Section(topic, kinds.TOPICS[topic], its_figures, its_tables, *firsts))
+            before = [before[0] + len(its_figures), before[1] + len(its_tables)]
+    return tuple(sections)
+
+
+def _first(asked: Sequence[str], shown: Sequence[str]) -> int:
+    """Where a topic's kinds are first asked for; the summary of all cases comes last."""
+    if _EVERYTHING.kind in shown:
+        return len(asked) + 1
+    return min((asked.index(kind) for kind in shown if kind in asked), default=len(asked))
+
+
+def _numbered(items: list[_Item]) -> list[_Item]:
+    """Ids that are unique: several of one name are numbered from 1.
+
+    Files are called by them, and some hold words of records: nothing is left of these but letters,
+    digits, and . - _.
+    """
+    total = Counter(item.id for item in items)
+    seen: Counter[str] = Counter()
+    made = []
+    for item in items:
+        seen[item.id] += 1
+        one_of_many = total[item.id] > 1
+        unique = f"{item.id}-{seen[item.id]}" if one_of_many else item.id
+        made.append(replace(item, id=re.sub(r"[^\w.-]", "_", unique)))
+    return made
