@@ -35,7 +35,7 @@ from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.host import process
 from haloscope.run import halobench
-from haloscope.run.runners.simgrid import sent_in
+from haloscope.run.runners.simulation import sent_in
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as smpi_programs

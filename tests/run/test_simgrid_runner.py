@@ -25,8 +25,9 @@ from haloscope.host import process
 from haloscope.paths import share
 from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.runners import simgrid
-from haloscope.run.runners.simgrid import SimgridRunner, Steps
+from haloscope.run.runners import simulation
+from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.runners.simulation import Steps
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.toolchains import build, fftw
 from haloscope.toolchains.build import Build, KernelProgram
@@ -171,7 +172,7 @@ def test_a_device_is_warmed_up(memory: str, asked: list[str]) -> None:
     params = {**defaults("sf_grid"), "memory": memory}
     one = replace(launch().case, kernel="sf_grid", given={}, params=params)
 
-    words = simgrid._asked(one, None, alike=True)
+    words = simulation._asked(one, None, alike=True)
 
     assert [word for word in words if word.startswith("warmup=")] == asked
 

@@ -23,7 +23,8 @@ from haloscope.run.batched import BatchPlace
 from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
-from haloscope.run.runners.simgrid import SimgridRunner, Steps
+from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.runners.simulation import Steps
 from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case

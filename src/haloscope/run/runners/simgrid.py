@@ -15,88 +15,23 @@ all ranks are then in this machine's memory.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import logging
-import os
-import re
-import shlex
-import signal
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
-from haloscope.clusters import simgrid_files
-from haloscope.clusters.copies import copy_of
-from haloscope.clusters.defaults import TRAFFIC
-from haloscope.clusters.schema import Cluster, state
-from haloscope.errors import Problem, UserError, printable
 from haloscope.host import process
-from haloscope.host.scratch import PREFIX, scratch
-from haloscope.paths import write_whole
-from haloscope.quantities import count, size
-from haloscope.records import checked, maker, strict_json
-from haloscope.records.maker import CampaignFacts
-from haloscope.records.record import Record
-from haloscope.run.runners import answer
-from haloscope.run.simulation_costs import SimulationCosts, SimulationForecast, arrays_bytes
-from haloscope.study.case import Case, Launch, text
-from haloscope.study.known_iterations import Solve, executes, solve_of, verifies
-from haloscope.toolchains import fftw
-from haloscope.toolchains.build import Build, KernelProgram
-
-_log = logging.getLogger(__name__)
+from haloscope.run.runners.simulation import SimulatedLaunch, Simulator
+from haloscope.run.simulation_costs import SimulationForecast, arrays_bytes
+from haloscope.study.case import Case, Launch
 
 
-RECORD = "record.json"
-"""RECORD is the name of the file that halobench writes its record to."""
-
-
-@dataclass(frozen=True)
-class Steps:
-    """How simulations reach the nodes of a job.
-
-    before: the words that run a command on a core of one of them. folder: one that all of them see.
-    """
-
-    before: tuple[str, ...]
-    folder: Path
-
-
-@dataclass(frozen=True)
-class SimgridRunner:
-    """Simulates launches, `at_once` side by side, each in a process of its own.
-
-    memory_bytes: what the arrays of those side by side may take; one by itself may take more.
-    keep: where each case has a folder with its platform, host file and node model, and with run.sh,
-    which says what case it is and simulates it; None keeps none.
-    steps: as they are started on the nodes of a job; None: on this machine.
-    """
-
-    facts: CampaignFacts
-    built: Build
-    cluster: Cluster
-    cache: Path
-    at_once: int
-    memory_bytes: int
-    keep: Path | None = None
-    steps: Steps | None = None
-    name: str = "simgrid"
-
-    @cached_property
-    def costs(self) -> SimulationCosts:
-        """What simulations took on this machine before."""
-        return SimulationCosts(self.cache)
+class SimgridRunner(Simulator):
+    """Simulates launches side by side, each in a process of its own."""
 
     def forecast(self, case: Case) -> SimulationForecast | None:
         """What it takes to simulate a case; None where that is unknown."""
         with suppress(ValueError):  # what the cluster file can't say is refused when it is run
-            if _Simulation(self, Launch(case, 0)).cached:
+            if SimulatedLaunch(self, Launch(case, 0)).cached:
                 return SimulationForecast(0, 0, kept=True)
         return self.costs.forecast(case)
 
@@ -104,13 +39,13 @@ class SimgridRunner:
         """The records of the launches, each as soon as it has ended, in no particular order."""
         coming = iter(launches)
         launch: Launch | None = None
-        going: dict[process.Running, _Simulation] = {}
+        going: dict[process.Running, SimulatedLaunch] = {}
         try:
             while True:
                 while len(going) < self.at_once and (launch := launch or next(coming, None)):
                     if not self._has_room(launch.case, going.values()):
                         break
-                    simulation, launch = _Simulation(self, launch), None
+                    simulation, launch = SimulatedLaunch(self, launch), None
                     if (record := simulation.without_running()) is not None:
                         yield record
                     else:
@@ -128,313 +63,9 @@ class SimgridRunner:
 
     def sent(self, case: Case) -> Sequence[Sequence[int]]:
         """From, to, and bytes of each pair of ranks in a simulation; empty where it fails."""
-        return _Simulation(self, Launch(case, 0)).sent()
+        return SimulatedLaunch(self, Launch(case, 0)).sent()
 
-    def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
+    def _has_room(self, case: Case, going: Collection[SimulatedLaunch]) -> bool:
         """Whether its arrays fit beside those that are there."""
         taken = sum(arrays_bytes(one.case) for one in going)
         return not taken or taken + arrays_bytes(case) <= self.memory_bytes
-
-
-class _Simulation:
-    """One case: its files, its command, and the record that comes of it."""
-
-    def __init__(self, runner: SimgridRunner, launch: Launch) -> None:
-        self.runner, self.case = runner, launch.case
-        self.seed, self.number = replicate_seed(launch), launch.number
-        self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
-        self.solve = solve_of(self.case)
-        self.executes = executes(self.case)
-        self.arguments = _asked(self.case, self.solve, alike=self.seed is None)
-        self._own = ExitStack()
-        self.started = maker.now()
-
-    @cached_property
-    def files(self) -> dict[str, str]:
-        """What smpirun and halobench read. ValueError where the cluster file can't say it."""
-        return simgrid_files.files(self.runner.cluster, self.case, self.seed, self.number)
-
-    @property
-    def cached(self) -> bool:
-        """Whether the same was simulated before."""
-        return self._cached.exists()
-
-    @property
-    def _cached(self) -> Path:
-        """Where the result is kept: by all that it depends on."""
-        built = self.runner.built
-        parts = [built.source, built.toolchain.version, *self.files.values()]
-        parts += [
-            *simgrid_files.settings(self.runner.cluster, self.case),
-            str(self.case.layout.threads),
-        ]
-        parts += [str(self.executes), self.case.kernel, *self.arguments]
-        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-        return self.runner.cache / f"{key}.json"
-
-    def without_running(self) -> dict[str, Any] | None:
-        """The record, where the case can't run or was simulated before."""
-        if self.case.absent:
-            return maker.absent(self.record, self.case.absent)
-        if self.runner.keep is not None:
-            self._keep_files(self.runner.keep.absolute() / self._folder_name)
-        if self.cached and (kept := self._kept()) is not None:
-            return kept
-        if self.runner.steps is not None:  # other machines, of which nothing is known
-            return None
-        forecast = self.runner.costs.forecast(self.case)
-        memory = self.runner.memory_bytes
-        why = forecast.refusal(self.case.timeout_s, memory) if forecast else None
-        return maker.absent(self.record, why) if why else None
-
-    def _kept(self) -> dict[str, Any] | None:
-        """The record of an earlier simulation of the same; None where what was kept is damaged."""
-        try:
-            kept = strict_json.json_object(strict_json.content(self._cached))
-            record = self._good(kept["measured"], kept["wall_s"], cached=True)
-            problem = checked.wrong(record, Record)
-        except (UserError, ValueError, KeyError, TypeError, AttributeError) as error:
-            problem = repr(error)
-        if problem:
-            _log.warning("%s: damaged, so simulated again: %s", self._cached, problem)
-            return None
-        return record
-
-    @property
-    def _folder_name(self) -> str:
-        """Of the folder that --keep gives the case: kernel, ranks, nodes, id."""
-        layout = self.case.layout
-        ranks, nodes = count(layout.ranks, "rank"), count(layout.nodes, "node")
-        replicate = "" if self.seed is None else f" {self.record['launch']}"
-        words = f"{self.case.kernel} {ranks} {nodes} {self.case.id}{replicate}"
-        return words.replace(",", "").replace(" ", "-")
-
-    def start(self) -> process.Running:
-        folder = self._own.enter_context(self._folder())
-        self._write(folder)
-        self._out = folder / RECORD
-        environment = {**os.environ, **fftw.environment(), "TMPDIR": str(folder)}
-        before = self.runner.steps.before if self.runner.steps else ()
-        command = [*before, *self._command(folder)]
-        return process.Running(command, environment, self.case.timeout_s)
-
-    @contextmanager
-    def _folder(self) -> Iterator[Path]:
-        """What the simulation reads and writes, where it sees it."""
-        if self.runner.steps is None:
-            with scratch() as own:
-                yield own.folder
-        else:
-            with TemporaryDirectory(prefix=PREFIX, dir=self.runner.steps.folder) as shared:
-                yield Path(shared)
-
-    def sent(self) -> Sequence[Sequence[int]]:
-        """From, to, and bytes of each pair of ranks, kept beside the result."""
-        kept = self._cached.with_suffix(".sent")
-        with suppress(OSError, ValueError):
-            pairs: list[list[int]] = json.loads(kept.read_bytes())
-            return pairs
-        with self._folder() as folder:
-            self._write(folder)
-            trace = folder / "trace"
-            environment = {**os.environ, **fftw.environment(), "TMPDIR": str(folder)}
-            command = self._command(folder, trace)
-            ended = process.run(command, environment, self.case.timeout_s)
-            if ended.code or ended.timed_out or not trace.exists():
-                return ()
-            found = sent_in(trace)
-        self.runner.cache.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, json.dumps(found))
-        return found
-
-    def close(self) -> None:
-        """Remove what the simulation wrote."""
-        self._own.close()
-
-    def _command(self, folder: Path, trace: Path | None = None) -> list[str]:
-        """What simulates the case with the files in a folder. trace: where messages are written."""
-        built = self.runner.built
-        smpirun = built.toolchain.mpirun
-        program = built.path(KernelProgram.of(self.case.kernel, self.case.params))
-        simulate = (self.runner.cluster, self.case, program, smpirun, folder, trace)
-        return [
-            *simgrid_files.command(*simulate),
-            *("--out", str(folder / RECORD)),
-            *("--execute", "yes" if self.executes else "no", *self.case.options),
-            *(self.case.kernel, *self.arguments),
-        ]
-
-    def _write(self, folder: Path) -> None:
-        for name, content in self.files.items():
-            (folder / name).write_text(content, encoding="utf-8")
-
-    def _keep_files(self, folder: Path) -> None:
-        """Write them, and run.sh: words of anyone's stand in it quoted, or on one line of comment.
-
-        UserError where the folder is a link: what is kept is kept where it was asked for.
-        """
-        if folder.is_symlink():
-            what = "is a symbolic link; --keep does not write through links"
-            remedy = "remove it, or give another folder with --keep"
-            raise UserError(Problem(str(folder), what, remedy))
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in self.files.items():
-            write_whole(folder / name, content)
-        case = " ".join(f"{self.case.label}, on {self.runner.cluster.name}".splitlines())
-        lines = [
-            "#!/bin/sh",
-            f"# {printable(case)}",
-            'cd "$(dirname "$0")" || exit',
-            shlex.join(self._command(Path())),
-        ]
-        script = folder / "run.sh"
-        write_whole(script, "".join(f"{line}\n" for line in lines))
-        script.chmod(0o755)
-
-    def ended(self, ended: process.Ended) -> dict[str, Any]:
-        measured = answer.measured(self._out)
-        if measured is not None and ended.code == 0 and not ended.timed_out:
-            self._keep(measured, ended)
-            return self._good(measured, ended.wall_s, cached=False)
-        if ended.timed_out:
-            outcome = "timeout"
-            reason = f"still simulating after {self.case.timeout_s:g} s (timeout_s of the study)"
-        elif measured is not None and measured["outcome"] == "wrong":
-            outcome, reason = "wrong", measured["reason"]
-        else:
-            outcome, reason = "failed", _why_it_failed(self.case, ended)
-        ending = self._ending(outcome, reason, ended.wall_s, self._simulation(cached=False))
-        return maker.ended(self.record, measured, replace(ending, printed=ended.output))
-
-    def _keep(self, measured: Mapping[str, Any], ended: process.Ended) -> None:
-        self.runner.cache.mkdir(parents=True, exist_ok=True)
-        write_whole(self._cached, json.dumps({"measured": measured, "wall_s": ended.wall_s}))
-        if self.runner.steps is None:
-            self.runner.costs.add(self.case, ended.wall_s, ended.peak_bytes)
-
-    def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
-        """A good record. Its parameters are those asked for: fewer iterations were simulated."""
-        simulation = self._simulation(cached=cached, result=measured["result"])
-        ending = self._ending("ok", None, wall_s, simulation)
-        return maker.ended(self.record, {**measured, "params": self.record["params"]}, ending)
-
-    def _ending(
-        self, outcome: str, reason: str | None, wall_s: float, simulation: Mapping[str, Any]
-    ) -> maker.Ending:
-        toolchain = self.runner.built.toolchain
-        mpi = self.runner.cluster.mpi
-        version = f"{toolchain.version} for {mpi.library}" if mpi else toolchain.version
-        return maker.Ending(
-            outcome,
-            reason,
-            self._command(Path()),  # from within the folder that --keep gives
-            self.started,
-            wall_s,
-            toolchain={"mpi": version, "source": self.runner.built.source},
-            more={"simulation": simulation},
-        )
-
-    def _simulation(
-        self, *, cached: bool, result: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """How the time came about. result: halobench's, where all went well."""
-        passed_over = (result or {}).get("iterations_passed_over")
-        whole = result["iterations"] if result and passed_over else None
-        spread = self.runner.cluster.node.spread
-        drawn: dict[str, Any] = {}
-        if spread is not None and self.seed is not None:
-            nodes, phases = spread.deviations
-            drawn["spread"] = {"nodes": nodes, "phases": phases, "seed": self.seed}
-        if others := self.runner.cluster.others:
-            drawn["others"] = {
-                "occupancy": others.occupancy.value,
-                "traffic": others.traffic.value if others.traffic else TRAFFIC,
-                "launch": self.number,
-            }
-        if copy := copy_of(self.runner.cluster):
-            drawn["copied_from"] = copy.name
-        return {
-            "cluster": self.runner.cluster.name,
-            "platform": state(self.runner.cluster),
-            "verified": verifies(self.case),
-            "cached": cached,
-            "iterations": whole - passed_over if whole else None,
-            "of_iterations": whole,
-            "iterations_from": self.solve.source if self.solve and whole else None,
-            **drawn,
-        }
-
-
-def sent_in(trace: Path) -> Sequence[Sequence[int]]:
-    """From, to, and bytes of each pair of ranks, of a Paje trace of SimGrid.
-
-    Event 15 is a message that is sent: its key begins with the ids of both processes, which are
-    their ranks from 1; its last word is the bytes.
-    """
-    found = Counter[tuple[str, str]]()
-    with trace.open(encoding="ascii", errors="replace") as lines:
-        for line in lines:
-            if line.startswith("15 "):
-                *_, key, sent = line.split()
-                sender, receiver, *_ = key.split("_")
-                found[sender, receiver] += int(sent)
-    return [(int(one) - 1, int(other) - 1, sent) for (one, other), sent in found.items() if sent]
-
-
-def replicate_seed(launch: Launch) -> int | None:
-    """Of the nodes of a replicate: the same for the same case and number, wherever it is simulated.
-
-    None for the only launch of a case, whose nodes are all alike.
-    """
-    if launch.case.launches == 1:
-        return None
-    digest = hashlib.sha256(f"{launch.case.id} {launch.number}".encode()).digest()
-    return int.from_bytes(digest[:6], "big")  # any JSON reader has it exactly
-
-
-def _asked(case: Case, solve: Solve | None, *, alike: bool) -> list[str]:
-    """The parameters that halobench is given: the case's own, and some for simulated time.
-
-    The number of iterations is given where it is known from published solves. One repetition is
-    enough, because on the simulated clock all of them take the same time. alike: nodes are not
-    drawn at random; then none needs a warm-up, unless it is requested. A device does: its first
-    operations find empty streams.
-    """
-    asked = dict(case.given)
-    if solve is not None:
-        asked["iterations"] = solve.iterations
-    if "repetitions" in case.params:
-        asked["repetitions"] = 1
-    on_host = case.params.get("memory", "host") == "host"
-    if "warmup" in case.params and alike and on_host and not executes(case):
-        asked.setdefault("warmup", 0)
-    return [f"{key}={text(value)}" for key, value in asked.items()]
-
-
-_NO_MEMORY = (
-    *("bad_alloc", "Cannot allocate memory", "Memory allocation of", "Failed to allocate stack"),
-)
-"""The messages of C++, the system, and SimGrid when memory is exhausted."""
-
-
-def _why_it_failed(case: Case, ended: process.Ended) -> str:
-    """Return why a simulation failed; callers print the case."""
-    if "amount of mappings" in ended.output:
-        limit = Path("/proc/sys/vm/max_map_count").read_text(encoding="ascii").strip()
-        what = f"more memory mappings than the system allows a process (vm.max_map_count = {limit})"
-        remedy = f"simulate fewer ranks, or run sysctl vm.max_map_count={4 * int(limit)}"
-        return f"{what}; {remedy}"
-    killed = ended.code == 128 + signal.SIGKILL  # as the system does where there is no more
-    if killed or any(sign in ended.output for sign in _NO_MEMORY):
-        ranks, taken = count(case.layout.ranks, "rank"), size(ended.peak_bytes)
-        why = f"out of memory: simulating {ranks} used {taken} on this machine and needed more"
-        if arrays := arrays_bytes(case):
-            why += f" (arrays: {size(arrays)})"
-        return f"{why}; simulate fewer ranks, or use a machine with more memory"
-    if re.search("[Dd]eadlock (detected|or)", ended.output):
-        return "deadlock: the simulated ranks wait for each other"
-    if found := re.search(r"/CRITICAL\] (.+)", ended.output):  # such as an unknown collective
-        return f"SimGrid: {found[1]}"
-    if refused := answer.refused(ended.code, ended.output):
-        return refused
-    return f"smpirun ended: {answer.how_it_ended(ended.code)}"
