@@ -85,7 +85,7 @@ def test_a_matrix_that_memory_has_no_room_for_is_refused(tmp_path: Path) -> None
 
 PEAK = """
 import os, shutil, sys, pathlib, pymetis, scipy.io, scipy.sparse
-from haloscope.run import matrices, matrix_market
+from haloscope.run import matrices, matrix_header, matrix_market
 
 def memory(key):
     status = pathlib.Path("/proc/self/status").read_text()
@@ -107,7 +107,7 @@ for path in others:
             prepare(path, partition)
             taken = memory("VmHWM") - before
             asked = matrices.memory_bytes(
-                matrix_market.header(pathlib.Path(path)), cut=partition == "graph"
+                matrix_header.header(pathlib.Path(path)), cut=partition == "graph"
             )
             print(f"\\n{path} {partition} {taken} {asked}", flush=True)
             os._exit(0)

@@ -14,7 +14,7 @@ from scipy.io import mmread, mmwrite
 from scipy.sparse import random_array
 
 from haloscope.errors import UserError
-from haloscope.run import matrix_market
+from haloscope.run import matrix_header, matrix_market
 
 BANNER = "%%MatrixMarket matrix"
 REAL = f"{BANNER} coordinate real general\n"
@@ -136,7 +136,7 @@ def test_pieces_of_any_length_make_the_same_matrix(
     matrix = random_array((40, 40), density=0.1, rng=np.random.default_rng(3), format="csr")
     path = tmp_path / "random.mtx"
     mmwrite(path, matrix + matrix.T if symmetry == "symmetric" else matrix, symmetry=symmetry)
-    monkeypatch.setattr(matrix_market, "PIECE_BYTES", piece)
+    monkeypatch.setattr(matrix_header, "PIECE_BYTES", piece)
     assert (matrix_market.read(path) != mmread(path).tocsr()).nnz == 0
     path.write_text(path.read_text().replace("\n40 ", "\n\n\n40 ") + "\n 40 40 x\n")
     last = path.read_text().count("\n")

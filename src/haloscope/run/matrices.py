@@ -22,7 +22,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import cache_folder, cache_path, in_a_shell, opened
 from haloscope.quantities import size
-from haloscope.run import matrix_archive, matrix_market
+from haloscope.run import matrix_archive, matrix_header, matrix_market
 from haloscope.study.case import Value
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     path = Path(str(value))
     if problems := [*_contradictions(given, key, path), *_packed(path)]:
         raise UserError(problems)
-    said = matrix_market.header(path)  # a hash takes all of a file: not of one that is no matrix
+    said = matrix_header.header(path)  # a hash takes all of a file: not of one that is no matrix
     name = f"{_stem(path)}-{_hash(path)}"
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
@@ -159,7 +159,7 @@ def _packed(path: Path) -> Iterator[Problem]:
 
 def read(path: Path, *, cut: bool = False) -> csr_matrix:
     """The matrix of a Matrix Market file, where there is room for it, and to cut it into parts."""
-    said = matrix_market.header(path)
+    said = matrix_header.header(path)
     need, free = memory_bytes(said, cut=cut), memory_available_bytes()
     if need > free:
         what = f"{said.rows:,} rows and {said.entries:,} entries need {size(need)} of memory, but "
@@ -169,7 +169,7 @@ def read(path: Path, *, cut: bool = False) -> csr_matrix:
     return matrix_market.read(path)
 
 
-def memory_bytes(said: matrix_market.Header, *, cut: bool = False) -> int:
+def memory_bytes(said: matrix_header.Header, *, cut: bool = False) -> int:
     """The most memory that a matrix takes to be read, cut into parts where asked, and written."""
     wide = 2 if max(said.rows, said.filled) >= 2**31 else 1  # indices of 64 bits
     entry, row = _READ
@@ -300,4 +300,4 @@ def _hash(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()[:12]
     except OSError as error:
         what = f"cannot read this file: {error.strerror}"
-        raise UserError(Problem(str(path), what, matrix_market.READABLE)) from error
+        raise UserError(Problem(str(path), what, matrix_header.READABLE)) from error
