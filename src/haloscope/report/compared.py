@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -85,70 +85,114 @@ def compare_cases(
     every = [(own, sides[1][key]) for key, own in sides[0].items() if key in sides[1]]
     alike = [pair for own, others in every for pair in product(own, others)]
     pairs = [pair for pair in alike if not _one_is_emulated(*pair)]
-    paired = {id(case) for pair in alike for case in pair}
-    unpaired = [
-        (name_of(case, [*first, *second]), which, bool(case.launches))
-        for which, cases in zip(names, (first, second), strict=True)
-        for case in cases
-        if id(case) not in paired
-    ]
-    notes = [f"Only in {which}: {name}." for name, which, _ in unpaired]
-    notes += [line for cases in (first, second) for line in left_out(cases, cases)]
-    if ignored != _ELSEWHERE:
-        used = [
-            f"{cases[0].settings.get('toolchain')} ({which})"
-            for which, cases in zip(names, (first, second), strict=True)
-        ]
-        notes.insert(0, f"Toolchains compared: {listed(used)}.")
+    found = contrasts(
+        [
+            pair
+            for own, others in every
+            if not any(_one_is_emulated(*pair) for pair in product(own, others))
+            for pair in _measures(own, others)
+        ],
+        seed,
+        apart=True,
+    )
+    printed = results_compared(pairs, seed)
     refused = ""
     if emulated := len(alike) - len(pairs):
         refused = f"{count(emulated, 'case')} used an emulated device in only one folder"
-        notes.insert(
-            0, f"Not compared: {refused}, whose timings are not representative of a real device."
-        )
-    measured = [
-        pair
-        for own, others in every
-        if not any(_one_is_emulated(*pair) for pair in product(own, others))
-        for pair in _measures(own, others)
-    ]
-    found = contrasts(measured, seed, apart=True)
-    notes += _lacking(found, [*first, *second], names)
-    sweeps, alone = _groups(found)
-    tables = []
-    if sweeps:
-        tables.append(_sweeps(sweeps, first, names))
-    if alone:
-        tables.append(_details("compare", _compared(names), alone, first, names))
-    printed = results_compared(pairs, seed)
-    if printed:
-        tables.append(results_tables(printed, first, names))
-        notes += [
-            f"Only in {which}: {name_of(one.first, first)}: result {one.name}."
-            for which, verdict in zip(names, UNPAIRED, strict=True)
-            for one in printed
-            if one.verdict == verdict
-        ]
-    details = _details(_EVERY, "All comparisons", found, first, names) if found else None
+    unpaired = _unpaired(alike, first, second, names)
     apart = _untouched(pairs)
-    if apart:
-        told = "; ".join(f"{name} ({why})" for name, why in apart)
-        notes.append(f"A change of the network between nodes cannot affect: {told}.")
-    verdicts = {*(one.verdict for one in found), *(one.verdict for one in printed)}
-    if {UNDECIDED, FEW_ALLOCATIONS} & verdicts:
-        notes.append(_more_allocations(max(len(found), len(printed))))
-    notes = list(dict.fromkeys(notes))
+    notes = [
+        *_what_is_compared(refused, first, second, names),
+        *(f"Only in {which}: {name}." for name, which, _ in unpaired),
+        *(line for cases in (first, second) for line in left_out(cases, cases)),
+        *_lacking(found, [*first, *second], names),
+        *_lacking_results(printed, first, names),
+        *_what_cannot_change(apart),
+        *_undecided(found, printed),
+    ]
     return Compared(
-        tuple(tables),
-        details,
+        tuple(_tables(found, printed, first, names)),
+        _details(_EVERY, "All comparisons", found, first, names) if found else None,
         tuple(found),
-        tuple(notes),
+        tuple(dict.fromkeys(notes)),
         refused,
         names,
         apart,
         tuple(printed),
         tuple((name, which) for name, which, measured in unpaired if measured),
     )
+
+
+def _unpaired(
+    alike: Sequence[tuple[MeasuredCase, MeasuredCase]],
+    first: Sequence[MeasuredCase],
+    second: Sequence[MeasuredCase],
+    names: tuple[str, str],
+) -> list[tuple[str, str, bool]]:
+    """Of cases without a counterpart: name, folder, and whether it was measured."""
+    paired = {id(case) for pair in alike for case in pair}
+    return [
+        (name_of(case, [*first, *second]), which, bool(case.launches))
+        for which, cases in zip(names, (first, second), strict=True)
+        for case in cases
+        if id(case) not in paired
+    ]
+
+
+def _what_is_compared(
+    refused: str,
+    first: Sequence[MeasuredCase],
+    second: Sequence[MeasuredCase],
+    names: tuple[str, str],
+) -> Iterator[str]:
+    if refused:
+        yield f"Not compared: {refused}, whose timings are not representative of a real device."
+    if _toolchain_differs(first, second):
+        used = [
+            f"{cases[0].settings.get('toolchain')} ({which})"
+            for which, cases in zip(names, (first, second), strict=True)
+        ]
+        yield f"Toolchains compared: {listed(used)}."
+
+
+def _tables(
+    found: Sequence[Contrast],
+    printed: Sequence[ResultContrast],
+    among: Sequence[MeasuredCase],
+    names: tuple[str, str],
+) -> Iterator[Table]:
+    """Sweeps, cases that are one time, and results, as far as there are any."""
+    sweeps, alone = _groups(found)
+    if sweeps:
+        yield _sweeps(sweeps, among, names)
+    if alone:
+        yield _details("compare", _compared(names), alone, among, names)
+    if printed:
+        yield results_tables(printed, among, names)
+
+
+def _lacking_results(
+    printed: Sequence[ResultContrast], among: Sequence[MeasuredCase], names: tuple[str, str]
+) -> list[str]:
+    return [
+        f"Only in {which}: {name_of(one.first, among)}: result {one.name}."
+        for which, verdict in zip(names, UNPAIRED, strict=True)
+        for one in printed
+        if one.verdict == verdict
+    ]
+
+
+def _what_cannot_change(apart: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if apart:
+        told = "; ".join(f"{name} ({why})" for name, why in apart)
+        yield f"A change of the network between nodes cannot affect: {told}."
+
+
+def _undecided(found: Sequence[Contrast], printed: Sequence[ResultContrast]) -> Iterator[str]:
+    """How many allocations would decide what too few leave open."""
+    verdicts = {*(one.verdict for one in found), *(one.verdict for one in printed)}
+    if {UNDECIDED, FEW_ALLOCATIONS} & verdicts:
+        yield _more_allocations(max(len(found), len(printed)))
 
 
 def _more_allocations(tests: int) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.run import fixed, kernels, matrices, places, preparing
 from haloscope.run.campaign import Campaign
+from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.request import check_numbers
 from haloscope.run.workbench import Workbench
@@ -108,52 +109,52 @@ def resume(
     plan = folder.load()
     place = places.place(plan.on, kept(plan, directory, keep), plan.via)
     where = f"--resume {directory}"
-    wanted = {where: list(plan.sources)}
     found = kernels.load([case.kernel for case in plan.cases], programs)
     require_known(plan, directory, kernels.names(programs))
-    bench, first = place.preview(wanted)
-    if first and not dry:
-        bench, first = place.workbench(wanted, tell), ()
+    bench, first = _bench(place, {where: list(plan.sources)}, tell, dry=dry)
     bench = replace(bench, programs=found)
     require_plain(plan, directory, bench.program)
-    problems = [*bench.problems]
-    if launches is not None and place.facts.deterministic and not _replicated(plan):
-        what = "every launch of a simulated case takes the same time, so one is enough"
-        problems.append(Problem(where, what, "remove --launches"))
-    if keep is not None and not place.facts.simulated:
-        what = "--keep requires a simulated place, and this folder is measured"
-        problems.append(Problem(where, what, "remove --keep"))
-    for what, remedy in _unfit(folder, plan, study, launches, allocations, bench):
-        problems.append(Problem(where, what, remedy))
     machine = place.identity()
     fixed_programs = kernels.fixed(found, bench.toolchains)
     changes = fixed.compared(plan, bench.built, machine, fixed_programs)
-    if not accept_change:
-        problems += [Problem(where, what, _ANOTHER_OR_MARKED) for what in changes.differences]
-    if problems:
+    unfit = [
+        *_unfit_place(place, plan, launches, keep),
+        *_unfit(folder, plan, study, launches, allocations, bench),
+        *(() if accept_change else ((what, _ANEW_OR_MARKED) for what in changes.differences)),
+    ]
+    if problems := [*bench.problems, *(Problem(where, what, remedy) for what, remedy in unfit)]:
         raise UserError(problems)
     renewed = fixed.renewed(plan, bench.built, machine, fixed_programs, changes)
     renewed = renewed.with_launches(launches).in_allocations(allocations)
     doubts = place.site(bench, oversubscribe=False).doubts_of(plan.cases)
-    remarks = filter(
-        None,
-        [
-            *(f"warning: {doubt}" for doubt in doubts),
-            fixed.not_compared(changes),
-            *_flagged(renewed.changes),
-        ],
-    )
-    campaign = Campaign(place, folder, renewed, bench, None, plan, tuple(remarks), first)
-    changed = any(each.source != plan.sources[name] for name, each in bench.built.items())
+    remarks = (*(f"warning: {doubt}" for doubt in doubts), fixed.not_compared(changes))
+    flagged = (*filter(None, remarks), *_flagged(renewed.changes))
+    campaign = Campaign(place, folder, renewed, bench, None, plan, flagged, first)
+    return _ready(campaign, plan, where, tell, dry=dry)
+
+
+def _bench(
+    place: Place, wanted: Mapping[str, list[str] | None], tell: Teller, *, dry: bool
+) -> tuple[Workbench, tuple[str, ...]]:
+    """What the place has of the toolchains, prepared unless dry; and what there is to do first."""
+    bench, first = place.preview(wanted)
+    return (place.workbench(wanted, tell), ()) if first and not dry else (bench, first)
+
+
+def _ready(campaign: Campaign, old: SavedPlan, where: str, tell: Teller, *, dry: bool) -> Campaign:
+    """With the programs of what is left built; dry: with what there is to do first."""
+    place, bench = campaign.place, campaign.bench
+    changed = any(each.source != old.sources[name] for name, each in bench.built.items())
     left = (launch.case for launch in campaign.launches_left()[0])
-    cases = [case for case in (plan.cases if changed else left) if not case.absent]
+    cases = [case for case in (old.cases if changed else left) if not case.absent]
     if dry:
-        campaign = replace(campaign, first=(*first, *preparing.to_do(place, bench, cases)))
+        to_do = preparing.to_do(place, bench, cases)
+        campaign = replace(campaign, first=(*campaign.first, *to_do))
     else:
         bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
     if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
         what = "the parameters in halobench have changed for"
-        raise UserError([Problem(where, f"{what} {case.label}", _ANOTHER) for case in lost])
+        raise UserError([Problem(where, f"{what} {case.label}", _ANEW) for case in lost])
     return campaign
 
 
@@ -170,15 +171,25 @@ def _replicated(plan: SavedPlan) -> bool:
     return any(case.launches > 1 for case in plan.cases)
 
 
-_ANOTHER = "start a new folder: haloscope run STUDY --out DIR"
-
-
-_ANOTHER_OR_MARKED = f"{_ANOTHER}; or continue, with later records flagged: --accept-change"
+_ANEW_OR_MARKED = f"{_ANEW}; or continue, with later records flagged: --accept-change"
 
 
 def _flagged(changes: Sequence[str]) -> Iterator[str]:
     if changes:
         yield f"changes flagged in all records from now on: {'; '.join(changes)}"
+
+
+def _unfit_place(
+    place: Place, plan: SavedPlan, launches: int | None, keep: Path | None
+) -> Iterator[tuple[str, str]]:
+    """Yield what a place has no use for, with remedies."""
+    if launches is not None and place.facts.deterministic and not _replicated(plan):
+        yield (
+            "every launch of a simulated case takes the same time, so one is enough",
+            "remove --launches",
+        )
+    if keep is not None and not place.facts.simulated:
+        yield "--keep requires a simulated place, and this folder is measured", "remove --keep"
 
 
 def _unfit(
@@ -193,14 +204,14 @@ def _unfit(
     if study:
         saved = study_file.read(folder.study).source
         for change in changes(saved, study_file.read(study).source):
-            yield f"the study changed: {change}", _ANOTHER
+            yield f"the study changed: {change}", _ANEW
     for name in plan.sources:
         if name in bench.missing:
             what = f"toolchain {name} is no longer available: {bench.missing[name]}"
-            yield what, f"add it again (haloscope toolchain add), or {_ANOTHER}"
+            yield what, f"add it again (haloscope toolchain add), or {_ANEW}"
     yield from _unfit_allocations(plan, launches, allocations)
     if launches is not None and plan.rule is not None:
-        yield "its study has a precision, which determines the number of launches", _ANOTHER
+        yield "its study has a precision, which determines the number of launches", _ANEW
     elif launches is not None and launches < (
         most := max((case.launches for case in plan.cases), default=0)
     ):
@@ -223,7 +234,7 @@ def _unfit_allocations(
     if allocations is None:
         return
     if plan.rule is not None:
-        yield "its study has a precision, which determines the number of allocations", _ANOTHER
+        yield "its study has a precision, which determines the number of allocations", _ANEW
     if allocations < (there := plan.allocations or 1):
         what = f"its plan has {count(there, 'allocation')}, more than --allocations {allocations}"
         yield what, f"give at least --allocations {there}"
