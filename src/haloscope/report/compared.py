@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -19,17 +18,21 @@ from haloscope.analysis.comparison import (
     measures,
     step,
 )
-from haloscope.analysis.fits import exchanges
 from haloscope.quantities import count, listed
-from haloscope.report.compared_results import NAMES, RESULTS, results_tables
+from haloscope.report.compared_tables import (
+    NAMES,
+    RESULTS,
+    details_table,
+    is_lacking,
+    results_tables,
+    sweeps_table,
+)
 from haloscope.report.untouched import between_nodes, untouched
 from haloscope.study.settings import Setting
-from haloscope.topics.common.notebook import Notebook, left_out
-from haloscope.topics.common.table import Cell, Column, Table, joined, label, missing, plain
-from haloscope.topics.contrast.tables import COLUMNS, cells, explain
+from haloscope.topics.common.notebook import left_out
+from haloscope.topics.common.table import Table, joined
 from haloscope.topics.programs import UNPAIRED, ResultContrast, results_compared
 
-_COLUMNS = (Column("case", "case", align="left"), Column("point", "point", align="left"))
 _EVERY = "comparisons"
 _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
@@ -112,7 +115,7 @@ def compare_cases(
     ]
     return Compared(
         tuple(_tables(found, printed, first, names)),
-        _details(_EVERY, "All comparisons", found, first, names) if found else None,
+        details_table(_EVERY, "All comparisons", found, first, names) if found else None,
         tuple(found),
         tuple(dict.fromkeys(notes)),
         refused,
@@ -164,9 +167,9 @@ def _tables(
     """Sweeps, cases that are one time, and results, as far as there are any."""
     sweeps, alone = _groups(found)
     if sweeps:
-        yield _sweeps(sweeps, among, names)
+        yield sweeps_table(sweeps, among, names)
     if alone:
-        yield _details("compare", _compared(names), alone, among, names)
+        yield details_table("compare", _compared(names), alone, among, names)
     if printed:
         yield results_tables(printed, among, names)
 
@@ -287,12 +290,6 @@ def _lacking(
 _NAMED = 12
 
 
-def is_lacking(one: Contrast) -> bool:
-    """Whether both sides measured the case, and one of them not this point of it."""
-    both = all(side.case.launches for side in (one.first, one.second))
-    return both and bool(one.first.sample) != bool(one.second.sample)
-
-
 def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contrast]]:
     groups: dict[tuple[str, str], list[Contrast]] = {}
     for one in found:
@@ -301,105 +298,5 @@ def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contr
     return several, [one for own in groups.values() if len(own) == 1 for one in own]
 
 
-def _sweeps(
-    sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase], names: tuple[str, str]
-) -> Table:
-    every = [one for own in sweeps for one in own]
-    notebook = _notebook(every)
-    rows = tuple(_sweep(own, among, notebook) for own in sweeps)
-    explain(every, notebook)
-    notebook.note("open: no difference shown, or no test possible. least, most: over all points.")
-    lacking = any(map(is_lacking, every))
-    if lacking:
-        notebook.note("in one: points in only one folder.")
-    pingpongs = [one.first.case for one in every if one.first.case.kernel == "pingpong"]
-    if any(exchanges(case) for case in pingpongs):
-        notebook.note("pingpong: compared by one-way time.")
-    if not all(exchanges(case) for case in pingpongs):
-        notebook.note("pingpong with mode = stream: compared by time per message.")
-    title = f"Sweeps of {' and '.join(names)} compared, point by point"
-    of = f"{names[1]} is"
-    columns = (
-        Column("case", "case", align="left"),
-        Column("points", "points"),
-        Column("faster", "faster", of),
-        Column("slower", "slower", of),
-        Column("open", "open"),
-        Column("least", "least", "speedup"),
-        Column("least_at", "at", "speedup", "left"),
-        Column("most", "most", "speedup"),
-        Column("most_at", "at", "speedup", "left"),
-        Column("lacking", "in one", only_csv=not lacking),
-    )
-    return Table("sweeps", "compare", title, columns, rows, notebook.notes())
-
-
-def _sweep(
-    own: Sequence[Contrast], among: Sequence[MeasuredCase], notebook: Notebook
-) -> tuple[Cell, ...]:
-    verdicts = Counter(one.verdict for one in own)
-    faster, slower = verdicts["faster"], verdicts["slower"]
-    lacking = sum(map(is_lacking, own))
-    measure = own[0].first
-    group = "" if measure.group == "sizes" else f", {measure.group}"
-    rated = sorted((one for one in own if one.ratio), key=_ratio)
-    ends = (
-        [cell for one in (rated[0], rated[-1]) for cell in _where(one, notebook)] if rated else []
-    )
-    return (
-        label(f"{name_of(measure.case, among)}{group}", case=measure.case.id),
-        plain(len(own)),
-        Cell(faster, str(faster), tone="good" if faster else ""),
-        Cell(slower, str(slower), tone="bad" if slower else ""),
-        plain(len(own) - faster - slower - lacking),
-        *(ends or [missing()] * 4),
-        Cell(lacking, str(lacking), tone="warning" if lacking else ""),
-    )
-
-
-def _ratio(one: Contrast) -> float:
-    return one.ratio.value if one.ratio else 1.0
-
-
-def _where(one: Contrast, notebook: Notebook) -> tuple[Cell, Cell]:
-    ratio = notebook.estimate(one.ratio, one.second.case)
-    if one.first.group == "parameters":
-        return ratio, plain(one.first.what.split()[-1])
-    return ratio, plain(one.first.what.removeprefix(one.first.group).strip())
-
-
-def _details(
-    name: str,
-    title: str,
-    found: Sequence[Contrast],
-    among: Sequence[MeasuredCase],
-    names: tuple[str, str],
-) -> Table:
-    notebook = _notebook(found)
-    rows = tuple(_row(one, among, notebook) for one in found)
-    explain(found, notebook)
-    alone = not any(one.first.what for one in found)
-    times = [Column(f"{key}_s", named, "time") for key, named in zip(NAMES, names, strict=True)]
-    *ratio, verdict = COLUMNS
-    verdict = replace(verdict, title=f"{names[1]} is")
-    columns = (*(_COLUMNS[:1] if alone else _COLUMNS), *times, *ratio, verdict)
-    rows = tuple(row[:1] + row[2:] for row in rows) if alone else rows
-    return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
-
-
 def _is_whole(table: Table) -> bool:
     return table.id in (_EVERY, RESULTS)
-
-
-def _notebook(found: Sequence[Contrast]) -> Notebook:
-    return Notebook([], [case for one in found for case in (one.first.case, one.second.case)])
-
-
-def _row(one: Contrast, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
-    return (
-        label(name_of(one.first.case, among), case=one.first.case.id),
-        label(one.first.what),
-        notebook.estimate(one.first.time, one.first.case, one.first.scale),
-        notebook.estimate(one.second.time, one.second.case, one.second.scale),
-        *cells(one, notebook),
-    )
