@@ -11,8 +11,9 @@ from math import exp
 
 from turns import write_page
 
-from haloscope.analysis.bands import COVERAGE, TIMES, Basis, Coverage, ErrorKind, known, left_out
+from haloscope.analysis.bands import COVERAGE, TIMES, Basis, ErrorKind, known
 from haloscope.analysis.bands import quantile as quantile_of
+from haloscope.predict.validated_cells import Coverage, left_out
 from haloscope.quantities import within
 
 HOW = (

@@ -15,13 +15,13 @@ from haloscope.analysis.bands import (
     ErrorKind,
     Subject,
     known,
-    left_out,
     pairing,
     quantile,
 )
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import state
 from haloscope.papers.validated import ValidatedCell
+from haloscope.predict.validated_cells import left_out
 
 CELL = ValidatedCell(
     "here", "1a", "poisson_cg", "paper", "1",

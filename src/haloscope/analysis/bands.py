@@ -384,30 +384,3 @@ def _pairs(
 def known() -> Bands:
     """The bands from all cells."""
     return Bands(validated_cells())
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many published values of a table lie in the band that all other tables give."""
-
-    paper: str
-    table: str
-    kind: ErrorKind
-    basis: Basis
-    values: int
-    inside: int
-
-
-def left_out() -> Iterator[Coverage]:
-    """Each table left out once: its cells, and its ratios, in the bands of all others."""
-    every = validated_cells()
-    for paper, table in dict.fromkeys((one.paper, one.table) for one in every):
-        own = [one for one in every if (one.paper, one.table) == (paper, table)]
-        others = Bands(one for one in every if (one.paper, one.table) != (paper, table))
-        for group in Bands(own).groups:
-            subject = Subject(group.cluster, group.platform, group.kernel, group.cells[0].settings)
-            for kind, errors in group.errors.items():
-                if errors:
-                    band = others.band(subject, kind)
-                    inside = sum(error <= log(band.factor) for error in errors)
-                    yield Coverage(paper, table, kind, band.basis, len(errors), inside)

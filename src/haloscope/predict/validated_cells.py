@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import log
 from pathlib import Path
 
+from haloscope.analysis.bands import Bands, Basis, ErrorKind, Subject
 from haloscope.analysis.predictions import JACOBI, PredictedCell
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import state
 from haloscope.papers.tables import PaperTable, Scalar
-from haloscope.papers.validated import FILE, ValidatedCell, text_of
+from haloscope.papers.validated import FILE, ValidatedCell, text_of, validated_cells
 from haloscope.paths import share, write_whole
 from haloscope.predict.paper_validation import simulated_place
 from haloscope.run.workbench import checkout
@@ -65,3 +68,30 @@ def kept(table: PaperTable, cells: Sequence[PredictedCell]) -> Iterator[Validate
 def _said(settings: Settings) -> dict[str, Scalar]:
     """Numbers and words alone."""
     return {key: value for key, value in settings.items() if isinstance(value, int | float | str)}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many published values of a table lie in the band that all other tables give."""
+
+    paper: str
+    table: str
+    kind: ErrorKind
+    basis: Basis
+    values: int
+    inside: int
+
+
+def left_out() -> Iterator[Coverage]:
+    """Each table left out once: its cells, and its ratios, in the bands of all others."""
+    every = validated_cells()
+    for paper, table in dict.fromkeys((one.paper, one.table) for one in every):
+        own = [one for one in every if (one.paper, one.table) == (paper, table)]
+        others = Bands(one for one in every if (one.paper, one.table) != (paper, table))
+        for group in Bands(own).groups:
+            subject = Subject(group.cluster, group.platform, group.kernel, group.cells[0].settings)
+            for kind, errors in group.errors.items():
+                if errors:
+                    band = others.band(subject, kind)
+                    inside = sum(error <= log(band.factor) for error in errors)
+                    yield Coverage(paper, table, kind, band.basis, len(errors), inside)

@@ -17,7 +17,7 @@ from haloscope.host.scratch import program_folder
 from haloscope.paths import cache_path, share
 from haloscope.profiling import wrappers
 from haloscope.programs import needs
-from haloscope.toolchains import build
+from haloscope.toolchains import build, build_log
 from haloscope.toolchains.library import Toolchain
 
 SOURCE = "count_messages.cpp"
@@ -70,7 +70,7 @@ def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
     """What the library's compiler wrapper prints; UserError with its last lines where it fails."""
     command = [str(toolchain.mpicxx), *FLAGS, *words]
     ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S, tail=tail)
-    if (ended.code or ended.timed_out) and (full := build.full_disk(ended.output)):
+    if (ended.code or ended.timed_out) and (full := build_log.full_disk(ended.output)):
         raise UserError(full)
     if ended.code != 0:
         last = "\n    ".join(ended.output.strip().splitlines()[-10:])

@@ -9,13 +9,10 @@ only what is new, whatever has become of the sources since.
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import re
 import shlex
 import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,13 +24,12 @@ from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine, process
-from haloscope.host.scratch import program_folder, scratch
+from haloscope.host.scratch import program_folder
 from haloscope.paths import cache_path, share, write_whole
 from haloscope.quantities import listed
 from haloscope.toolchains import gpu_compilers, in_path
+from haloscope.toolchains.build_log import Progress, failure, full_disk, runs
 from haloscope.toolchains.library import Say, Toolchain
-
-Progress = Callable[[int, int], None]
 
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 """What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
@@ -270,8 +266,9 @@ def _build(found: Build, programs: list[KernelProgram], progress: Progress) -> N
     ]
 
     def run(command: list[str]) -> None:
-        if not _runs(command, variables, log, progress):
-            raise UserError(_failure(programs, log, sources, found.sources))
+        if not runs(command, variables, log, progress):
+            names = {one.kernel: str(one) for one in programs}
+            raise UserError(failure(names, log, sources, found.sources))
 
     _configured(found, configure, run)
     targets = [one.file for one in programs]
@@ -346,61 +343,3 @@ def _for_device(toolchain: Toolchain) -> list[str]:
         f"-DCMAKE_{language}_HOST_COMPILER={toolchain.mpicxx}",
         *gpu_compilers.options(toolchain.device),
     ]
-
-
-def _runs(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> bool:
-    """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`."""
-    with log.open("a", encoding="utf-8") as copy, scratch() as own:
-        step = subprocess.Popen(
-            process.supervised(command),
-            env=environment | {"NINJA_STATUS": "[%f/%t] ", "TMPDIR": str(own.folder)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # a Ctrl-C is ours to handle
-        )
-        with step:
-            assert step.stdin and step.stdout and step.stderr
-            try:
-                for line in io.TextIOWrapper(step.stderr, encoding="utf-8", errors="replace"):
-                    copy.write(line)
-                    if match := re.match(r"\[(\d+)/(\d+)\] ", line):
-                        progress(int(match[1]), int(match[2]))
-            finally:
-                step.stdin.close()
-                code, _ = process.told(step.stdout.read())
-    return code == 0
-
-
-_PROGRESS = re.compile(r"\[\d+/\d+\] ")
-_FAILED = re.compile(r"^FAILED: .*?\bhalobench_(\w+?)(?:_device|_asked)?(?:\.dir/|$)", re.MULTILINE)
-_ERROR = re.compile(r"\b(fatal )?error:|^CMake Error|undefined reference to|^ninja: error")
-_FULL = re.compile(r"No space left on device|Disk quota exceeded")
-_ERROR_LINES = 4
-
-
-def full_disk(output: str) -> Problem | None:
-    """What a build that failed says of a full disk: that is at fault, not the file that it names.
-
-    None where it says nothing of one.
-    """
-    said = next((line.strip() for line in output.splitlines() if _FULL.search(line)), None)
-    if said is None:
-        return None
-    folders = f"this folder and {tempfile.gettempdir()} (TMPDIR)"
-    remedy = f"free space in {folders}, or set HALOSCOPE_CACHE or TMPDIR to another disk"
-    return Problem(str(cache_path()), f"build failed because a disk is full: {said}", remedy)
-
-
-def _failure(programs: list[KernelProgram], log: Path, copy: Path, sources: Path | None) -> Problem:
-    output = log.read_text(encoding="utf-8", errors="replace")
-    own = [one for one in _FAILED.findall(output) if one in {each.kernel for each in programs}]
-    name = own[0] if own else listed([str(one) for one in programs])
-    lines = [line for line in output.splitlines() if line and not _PROGRESS.match(line)]
-    begins = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
-    if full := full_disk(output):
-        return full
-    shown = lines[-_ERROR_LINES:] if begins is None else lines[begins:][:_ERROR_LINES]
-    text = "\n    ".join(shown).replace(str(copy), str(sources or share("halobench")))
-    remedy = f"check the compilers with haloscope doctor; for the whole output, see {log}"
-    return Problem(name, f"build failed:\n    {text}", remedy)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
-from haloscope.toolchains import build, in_path, simgrid_packages, simgrid_source
+from haloscope.toolchains import build, build_log, in_path, simgrid_packages, simgrid_source
 from haloscope.toolchains.library import Say, Toolchain, prefix_of
 
 SIMGRID = "simgrid"
@@ -76,7 +76,7 @@ def make(
     programs: Iterable[build.KernelProgram],
     *,
     say: Say,
-    progress: build.Progress | None = None,
+    progress: build_log.Progress | None = None,
 ) -> None:
     """Build programs with their platform. UserError where they fail, with what may be wrong."""
     try:
