@@ -84,6 +84,109 @@ def test_percentiles_are_results_of_each_size() -> None:
     }
 
 
+def test_percentiles_of_a_bandwidth_are_one_blank_apart() -> None:
+    (raw,) = raws(osu.read, printed.OSU_BW_TAILS)
+
+    (point,) = raw["points"]
+    told = [point["result"][f"bandwidth_p{percent}_bytes_per_s"] for percent in (50, 99)]
+    assert told == [pytest.approx(4.1e6), pytest.approx(3e6)]
+
+
+def test_every_column_of_a_full_non_blocking_table_is_read() -> None:
+    (raw,) = raws(osu.read, printed.OSU_IALLREDUCE_FULL, ranks=4)
+
+    result = raw["points"][0]["result"]
+    assert result["pure_communication_min_s"] == pytest.approx(5.5e-6)
+    assert result["pure_communication_max_s"] == pytest.approx(6.5e-6)
+    assert (result["initialisation_s"], result["transmitted_bytes"]) == (pytest.approx(1e-7), 4)
+
+
+@pytest.mark.parametrize(
+    "label", ["0: ", " 0: ", "[0] ", "[1,0]<stdout>:", "[prterun-node-17@1,0]<stdout>: "]
+)
+def test_a_launchers_label_before_each_line_is_passed_over(label: str) -> None:
+    lines = printed.OSU_LATENCY_5.splitlines()[1:]
+    (plain,) = osu.read(Output("plain", "\n".join([*lines, ""])))
+
+    (run,) = osu.read(Output("labelled", "".join(f"{label}{line}\n" for line in lines)))
+
+    assert run == plain
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        printed.OSU_LATENCY_5.encode("utf-8-sig"),
+        printed.OSU_LATENCY_5.partition("\n")[2].encode("utf-8-sig"),
+        printed.OSU_LATENCY_5.replace("\n", "\r\n").encode(),
+        printed.OSU_LATENCY_5.replace("\n", "\r").encode(),
+    ],
+)
+def test_marks_and_ends_of_lines_of_other_systems_are_read(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "latency.txt").write_bytes(content)
+    out = tmp_path / "out"
+
+    assert main(["import", "osu", str(tmp_path / "latency.txt"), "-o", str(out)]) == 0
+
+    (record,) = read(out / "records.jsonl")
+    assert [one["size_bytes"] for one in record.points] == [0, 1, 2, 4, 8]
+
+
+def test_an_aborted_run_of_osu_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    aborted = "mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9."
+    path = tmp_path / "latency.txt"
+    path.write_text(f"{printed.OSU_LATENCY_5}{aborted}\n{printed.OSU_BW}")
+
+    assert main(["import", "osu", str(path), "-o", str(tmp_path / "out")]) == 0
+
+    assert len(read(tmp_path / "out" / "records.jsonl")) == 2
+    assert f"{path}:9: " in capsys.readouterr().err
+
+
+def test_sizes_that_imb_did_not_measure_leave_the_others() -> None:
+    output = Output("imb.txt", printed.IMB_NOT_MEASURED)
+    (run,) = imb.read(output)
+
+    assert (run.benchmark, run.ranks, run.version) == ("Alltoall", 4, "2018 Update 1")
+    assert [row.size_bytes for row in run.rows] == [0]
+    assert [one.split(": ")[0] for one in output.left_out] == [
+        f"imb.txt:{number}" for number in (10, 11, 17)
+    ]
+
+
+def test_nodes_of_imb_are_those_of_its_largest_table() -> None:
+    made = raws(imb.read, printed.IMB, nodes=2)
+
+    layouts = {one["kernel"]: (one["layout"]["nodes"], one["layout"]["ppn"]) for one in made}
+    assert layouts == {"pingpong": (1, 2), "collectives": (2, 2), "imb_exchange": (2, 2)}
+
+
+def test_ranks_are_given_to_the_tables_that_have_none() -> None:
+    made = raws(osu.read, printed.OSU_LATENCY_5 + printed.OSU_BARRIER, ranks=8)
+
+    ranks = {one["kernel"]: one["layout"]["ranks"] for one in made}
+    assert ranks == {"pingpong": 2, "collectives": 8}
+
+
+def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "latency.txt").write_text(printed.OSU_LATENCY_5)
+    same = [str(tmp_path / "latency.txt"), str(tmp_path / "." / "latency.txt")]
+
+    assert main(["import", "osu", *same, "-o", str(tmp_path / "out")]) == 2
+
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_import_names_wrong_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bcast.txt").write_text(printed.OSU_VALIDATED.format(last="Fail"))
+    words = ["import", "osu", str(tmp_path / "bcast.txt"), "--ranks", "2"]
+
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+
+    (record,) = read(tmp_path / "out" / "records.jsonl")
+    assert record.reason is not None and record.reason in capsys.readouterr().out
+
+
 def test_a_time_of_0_leaves_the_other_sizes_and_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,7 +227,9 @@ def test_a_time_of_0_of_imb_leaves_the_other_sizes() -> None:
     after = imb.read(output)[0]
 
     assert [one for one in before.rows if one != row] == [*after.rows]
-    assert output.left_out == [f"imb.txt:{number}: the time of {row.size_bytes} B is 0"]
+    told = [one.split(": ")[0] for one in output.left_out]
+    overflow = next(k for k, one in enumerate(lines, 1) if "int-overflow" in one)
+    assert told == [f"imb.txt:{number}", f"imb.txt:{overflow}"]
 
 
 def test_bandwidths_are_the_time_of_as_many_messages_as_pingpong_sends() -> None:

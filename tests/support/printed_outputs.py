@@ -33,6 +33,12 @@ OSU_BW = """\
 1                       4.00
 4194304             10485.76
 """
+OSU_BW_TAILS = """\
+# OSU MPI Bandwidth Test v7.4
+# Datatype: MPI_CHAR.
+# Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P99 Tail BW(MB/s)
+1                       4.00              Pass              4.10              3.00
+"""
 OSU_MBW_MR = """\
 # OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3
 # [ pairs: 2 ] [ window size: 32 ]
@@ -60,6 +66,18 @@ OSU_IALLREDUCE = """\
 # OSU MPI Non-blocking Allreduce Latency Test v5.9
 # Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
 4                      10.00              5.00              6.00             16.67
+"""
+OSU_IALLREDUCE_FULL = """\
+# OSU MPI Non-blocking Allreduce Latency Test v7.4
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Datatype: MPI_INT.
+# Size           Overall(us)       Compute(us)    Coll. Init(us)      MPI_Test(us)\
+      MPI_Wait(us)    Pure Comm.(us)     Min Comm.(us)     Max Comm.(us)        Overlap(%)\
+     Transmit Size
+4                      10.00              5.00              0.10              0.20\
+              1.00              6.00              5.50              6.50             16.67\
+                 4
 """
 OSU_VALIDATED = """\
 # OSU MPI Bcast Latency Test v7.2
@@ -113,6 +131,26 @@ IMB = """\
 
 # All processes entering MPI_Finalize
 
+"""
+IMB_NOT_MEASURED = """\
+#    Intel (R) MPI Benchmarks 2018 Update 1, MPI-1 part
+#---------------------------------------------------
+# Benchmarking Alltoall
+# #processes = 4; rank order (rowwise):
+#     0    1
+#     2    3
+#---------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.04         0.05         0.05
+            1 time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over; use option
+            2 out-of-mem.; needed X=   4.125 GB; use flag "-mem X" or MAX_MEM_USAGE>=X
+#---------------------------------------------------
+# Benchmarking Allgather
+# #processes = 4
+#---------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            1 time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over; use option
+# All processes entering MPI_Finalize
 """
 IMB_MT = """\
 #------------------------------------------------------------------

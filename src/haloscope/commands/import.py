@@ -70,6 +70,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Append the records, and print where; 0. UserError with everything that is wrong."""
     _check_numbers(arguments)
+    _check_files(arguments.files)
     told = as_records.Told(arguments.ranks, arguments.nodes, arguments.host, arguments.toolchain)
     found = [_read(path, _READERS[arguments.tool]) for path in arguments.files]
     records = as_records.records(found, told)
@@ -105,6 +106,15 @@ def _check_numbers(arguments: argparse.Namespace) -> None:
         raise UserError(problems)
 
 
+def _check_files(files: Sequence[Path]) -> None:
+    paths = [path.resolve() for path in files]
+    if twice := {
+        str(file): None for file, path in zip(files, paths, strict=True) if paths.count(path) > 1
+    }:
+        what = "is given more than once"
+        raise UserError([Problem(name, what, "name each file once") for name in twice])
+
+
 def _read(
     path: Path, reader: Callable[[Output], list[PrintedRun]]
 ) -> tuple[Output, float, Sequence[PrintedRun]]:
@@ -118,7 +128,7 @@ def _read(
         what = f"is larger than {_MOST_BYTES // 2**20} MiB"
         raise UserError(Problem(str(path), what, "give an output file of a benchmark"))
     require_utf8(path, content[:4])
-    output = Output(str(path), content.decode("utf-8", errors="replace"))
+    output = Output(str(path), content.decode("utf-8-sig", errors="replace"))
     return output, written, reader(output)
 
 
@@ -128,4 +138,8 @@ def _tell(folder: ResultFolder, records: Sequence[Mapping[str, object]]) -> None
     imported = f"{count(len(records), 'launch', 'launches')} of {count(len(cases), 'case')}"
     out = Screen()
     out.print(f"Imported {imported}: {kernels}", soft_wrap=True)
+    reasons = [str(one["reason"]) for one in records if one["outcome"] != "ok"]
+    if reasons:
+        failed = ", ".join(dict.fromkeys(reasons))
+        out.print(f"failed: {count(len(reasons), 'launch', 'launches')}: {failed}", soft_wrap=True)
     out.print(f"records: {folder.records}", soft_wrap=True)

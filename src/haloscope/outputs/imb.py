@@ -14,11 +14,12 @@ from haloscope.study.case import Value
 
 TOOL = "imb"
 _VERSION = re.compile(
-    r"#\s+Intel\(R\) MPI Benchmarks (?P<version>[\w. ]+?)(?:, (?P<part>.*) part)?\s*$"
+    r"#\s+Intel ?\(R\) MPI Benchmark(?:s| Suite) V?(?P<version>[\w. ]+?)"
+    r"(?:, (?P<part>.*) part)?\s*$"
 )
 _DATE = re.compile(r"# Date\s+: (?P<date>\w{3} \w{3} +\d+ [\d:]+ \d{4})\s*$")
 _HEADING = re.compile(r"# Benchmarking (?P<name>\S.*?)\s*$")
-_RANKS = re.compile(r"# #processes = (?P<ranks>\d+)(?: \(threads: (?P<threads>\d+)\))?\s*$")
+_RANKS = re.compile(r"# #processes = (?P<ranks>\d+)(?: \(threads: (?P<threads>\d+)\)|;.*)?\s*$")
 _GROUPS = re.compile(r"# \( ?(?P<groups>\d+) groups of (?P<ranks>\d+) processes")
 _MODE = re.compile(r"#\s+MODE: (?P<mode>\S+)\s*$")
 _END = "# All processes entering MPI_Finalize"
@@ -39,7 +40,7 @@ _HEADS = {
 }
 _DECIMAL_SINCE = 2018
 """_DECIMAL_SINCE is the version from which on a Mbyte has 10^6 bytes; it had 2^20 before."""
-_NOT_MEASURED = re.compile(r"\s*\d+\s+(\d+\s+)?(int-overflow|out-of-mem)")
+_NOT_MEASURED = re.compile(r"\s*(?P<size>\d+)\s+(\d+\s+)?(?P<why>int-overflow|out-of-mem|time-out)")
 
 
 @dataclass
@@ -54,6 +55,7 @@ class _Table:
     heads: Sequence[str] | None = None
     rows: list[SizeRow] = field(default_factory=list)
     defects: bool = False
+    left_out: bool = False
     at: float | None = None
 
 
@@ -72,7 +74,10 @@ def read(output: Output) -> list[PrintedRun]:
             tables.append(_Table(number, found["name"], at=at))
         elif line.startswith(_END):
             ended = True
-        elif tables and line.strip() and not _NOT_MEASURED.match(line):
+        elif tables and (found := _NOT_MEASURED.match(line)):
+            tables[-1].left_out = True
+            output.leave_out(number, f"IMB did not measure {found['size']} B: {found['why']}")
+        elif tables and line.strip():
             _read(output, number, line, tables[-1], version)
     if not tables:
         expected = "'# Benchmarking NAME' above a table of IMB-MPI1 or similar"
@@ -80,7 +85,8 @@ def read(output: Output) -> list[PrintedRun]:
     if not ended:
         what = "the output is truncated"
         raise output.error(len(output.lines), what, f"'{_END}' at its end")
-    return [_run(output, table, version) for table in tables]
+    measured = [table for table in tables if table.rows or not table.left_out]
+    return [_run(output, table, version) for table in measured or tables[:1]]
 
 
 def _seconds(date: str) -> float | None:
@@ -99,7 +105,7 @@ def _read(output: Output, number: int, line: str, table: _Table, version: str | 
         table.ranks = int(found["groups"]) * int(found["ranks"])
     elif found := _MODE.match(line):
         table.name = f"{table.name} {found['mode'].lower()}"
-    elif line.split()[0] in ("#bytes", "#repetitions"):
+    elif line.split()[0] in ("#bytes", "#repetitions", "Group"):
         table.heads = _heads(output, number, line)
     elif re.match(r"\s*\d", line):
         _add(output, number, line, table, version)
@@ -138,6 +144,7 @@ def _add(output: Output, number: int, line: str, table: _Table, version: str | N
     if size in [row.size_bytes for row in table.rows]:
         raise output.error(number, f"duplicate size {size} in the table", "each size once")
     if time_s == 0:
+        table.left_out = True
         return output.leave_out(number, f"the time of {size} B is 0")
     if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
         return  # of an empty message, a bandwidth says nothing

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from haloscope.outputs.printed import Output, PrintedRun, SizeRow, columns, shown
@@ -14,7 +14,12 @@ TOOL = "osu"
 _HEADING = re.compile(r"#?\s*OSU (?P<name>.*?\S)(?: Test)?(?:\s+v(?P<version>\d\S*))?\s*$")
 _EXPECTED_HEADING = "'# OSU MPI ... Test vX.Y' above a table"
 _UNITS = {"us": ("s", 1e-6), "MB/s": ("bytes_per_s", 1e6), "%": ("share", 0.01)}
-_PLAIN = {"Size": "size", "Iterations": "iterations", "Validation": "validation"}
+_PLAIN = {
+    "Size": "size",
+    "Iterations": "iterations",
+    "Validation": "validation",
+    "Transmit Size": "transmitted_bytes",
+}
 _RATES = {"MB/s": ("bandwidth_bytes_per_s", 1e6), "Messages/s": ("messages_per_s", 1.0)}
 _NAMED = re.compile(r"(?P<name>[\w. -]*?\S) ?\((?P<unit>us|MB/s|%)\)")
 _WORDS = {
@@ -29,9 +34,14 @@ _WORDS = {
     "mpi_test": "test",
     "mpi_wait": "wait",
     "pure comm.": "pure_communication",
+    "min comm.": "pure_communication_min",
+    "max comm.": "pure_communication_max",
     "overlap": "overlap",
 }
 _TAIL = re.compile(r"p(?P<percent>\d+(\.\d+)?) tail (?P<what>lat|bw)")
+_ABORTED = re.compile(
+    r"exited on signal|non-zero exit|MPI_ABORT was|BAD TERMINATION|CANCELLED AT|step aborted"
+)
 _FACTS = {
     "pairs": re.compile(r"\[ pairs: (\d+) \]"),
     "window": re.compile(r"\[ window size: (\d+) \]"),
@@ -62,6 +72,7 @@ class _Table:
     head: Sequence[_Column] | None = None
     rows: list[SizeRow] = field(default_factory=list)
     validated: list[bool] = field(default_factory=list)
+    aborted: bool = False
 
 
 def read(output: Output) -> list[PrintedRun]:
@@ -75,32 +86,44 @@ def read(output: Output) -> list[PrintedRun]:
     return tables
 
 
-def _tables(output: Output) -> Iterator[_Table]:
-    table: _Table | None = None
+def _tables(output: Output) -> list[_Table]:
+    tables: list[_Table] = []
     decimals: list[int] = []
     for number, line in enumerate(output.lines, start=1):
+        table = tables[-1] if tables else None
         if heading := _HEADING.match(line.strip()):
-            if table is not None:
-                yield table
-            table = _Table(number, heading["name"], heading["version"])
+            tables.append(_Table(number, heading["name"], heading["version"]))
         elif table is not None and (head := _head(output, number, line)):
             table.head = head
         elif line.lstrip().startswith("#"):
-            found = {name: one[1] for name, fact in _FACTS.items() if (one := fact.search(line))}
             if table is not None:
-                table.facts |= {k: int(v) if v.isdigit() else v for k, v in found.items()}
+                table.facts |= _facts(line)
         elif re.match(r"\s*\d", line):
             decimals, before = [len(word.partition(".")[2]) for word in line.split()], decimals
             if number == output.cut_off_in and before and decimals != before:
                 what = f"the line {shown(line.strip())} is truncated"
                 raise output.error(number, what, f"{len(before)} values and the end of the line")
             _add(output, number, line, table)
-    if table is not None:
-        yield table
+        elif table is not None:
+            _note_abort(output, number, line, table)
+    return tables
+
+
+def _facts(line: str) -> dict[str, Value]:
+    found = {name: one[1] for name, fact in _FACTS.items() if (one := fact.search(line))}
+    return {name: int(value) if value.isdigit() else value for name, value in found.items()}
+
+
+def _note_abort(output: Output, number: int, line: str, table: _Table) -> None:
+    if not table.aborted and _ABORTED.search(line):
+        table.aborted = True
+        what = f"further sizes of '{table.name}': the run was aborted: {shown(line.strip())}"
+        output.leave_out(number, what)
 
 
 def _head(output: Output, number: int, line: str) -> list[_Column] | None:
-    words = columns(line.strip().removeprefix("#"))
+    # before a percentile of a bandwidth OSU prints one blank only
+    words = columns(re.sub(r" (?=P\d+ Tail )", "  ", line.strip().removeprefix("#")))
     if words[:1] != ["Size"] and not any(re.search(r"\((us|MB/s)\)|^MB/s$", w) for w in words):
         return None
     found = []
@@ -184,6 +207,9 @@ def _run(output: Output, table: _Table) -> PrintedRun:
 def _ranks(table: _Table) -> int | None:
     if isinstance(pairs := table.facts.get("pairs"), int):
         return 2 * pairs
-    pair = re.fullmatch(r"(MPI(-\w+)? )?(Latency|(Bi-Directional )?Bandwidth)", table.name)
+    pair = re.fullmatch(
+        r"(MPI(-\w+)? )?((Multi-(threaded|process) )?Latency|(Bi-Directional )?Bandwidth)",
+        table.name,
+    )
     one_sided = re.match(r"MPI_(Put|Get|Accumulate|Fetch|Compare)", table.name)
     return 2 if pair or one_sided else None

@@ -6,10 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 
 from haloscope.errors import Problem, UserError
 from haloscope.study.case import Value
+
+_LABEL = re.compile(r"^(?: *\d+:(?: |$)|\[\d+\] |\[[^\]\s]*\d+,\d+\]<stdout>: ?)")
+"""_LABEL is the rank before a line: of srun --label, of Hydra's -l, of Open MPI's --tag-output."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,10 @@ class Output:
     text: str
     left_out: list[str] = field(default_factory=list)
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
-        """Its lines; a form feed or the like ends none."""
-        return self.text.replace("\r\n", "\n").split("\n")
+        """Its lines without a launcher's labels; a form feed or the like ends none."""
+        return [_LABEL.sub("", line) for line in re.split(r"\r\n|\n|\r", self.text)]
 
     @property
     def cut_off_in(self) -> int | None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any
 
 from haloscope import __version__
@@ -63,11 +64,15 @@ class Told:
 
 @dataclass(frozen=True)
 class _Source:
-    """A run with the file that it is from, and when that was written (seconds since 1970)."""
+    """A run with the file that it is from, and when that was written (seconds since 1970).
+
+    world: the ranks of the command, if the run used the first of them only, as IMB's do.
+    """
 
     run: PrintedRun
     output: Output
     written: float
+    world: int | None = None
 
 
 def records(
@@ -80,7 +85,8 @@ def records(
     read: each file, when it was written, its runs. Tables of several collective operations on as
     many ranks make one launch, as with operation = all. UserError where ranks are not known.
     """
-    sources = [_Source(run, output, at) for output, at, runs in read for run in runs]
+    sources = [_Source(run, output, at, _world(runs)) for output, at, runs in read for run in runs]
+    _check_ranks(sources, told)
     launches: dict[str, int] = {}
     made = []
     for raw in (*_together(sources, told), *_each(sources, told)):
@@ -88,6 +94,22 @@ def records(
         launches[raw["case"]] = number + 1
         made.append({**raw, "launch": number})
     return made
+
+
+def _world(runs: Sequence[PrintedRun]) -> int | None:
+    return max((run.ranks or 0 for run in runs if run.tool == "imb"), default=0) or None
+
+
+def _check_ranks(sources: Sequence[_Source], told: Told) -> None:
+    """UserError where every run has its ranks, and --ranks contradicts one."""
+    if told.ranks is None or not all(one.run.ranks for one in sources):
+        return
+    for one in sources:
+        if one.run.ranks != told.ranks:
+            what = (
+                f"'{one.run.benchmark}' ran on {one.run.ranks} ranks, but --ranks is {told.ranks}"
+            )
+            raise UserError(Problem(f"{one.output.name}:{one.run.line}", what, "remove --ranks"))
 
 
 def _operation(run: PrintedRun) -> str | None:
@@ -269,10 +291,9 @@ def _layout(source: _Source, told: Told) -> Layout:
         what = f"'{run.benchmark}' does not contain the number of ranks"
         where = f"{source.output.name}:{run.line}"
         raise UserError(Problem(where, what, "add --ranks N"))
-    if told.ranks not in (None, ranks) and run.ranks:
-        what = f"'{run.benchmark}' ran on {run.ranks} ranks, but --ranks is {told.ranks}"
-        raise UserError(Problem(f"{source.output.name}:{run.line}", what, "remove --ranks"))
     nodes = told.nodes or run.nodes or 1
+    if source.world and ranks < source.world:  # the first ranks, which fill node after node
+        nodes = ceil(ranks / ceil(source.world / nodes))
     if nodes > ranks:
         what = f"{ranks} ranks cannot run on {nodes} nodes"
         raise UserError(Problem(f"--nodes {nodes}", what, f"give 1 to {ranks}"))
