@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -16,7 +17,7 @@ from haloscope.cli import main
 from haloscope.commands.watch import view
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
-from haloscope.run.watching import Watched, watched
+from haloscope.run.watching import CaseProgress, Watched, watched
 
 
 def shown(now: Watched) -> str:
@@ -87,6 +88,43 @@ def test_rounds_and_time_left_are_those_of_the_plan(
     lines = shown(part).splitlines()
     assert any(line.startswith("5 of 8 launches, 2 of 4 rounds") for line in lines)
     assert max(len(line.rstrip()) for line in lines) <= 60
+
+
+def test_a_run_of_fewer_launches_leaves_the_rounds_to_the_others(
+    haloscope: Callable[..., int], study_file: Callable[[str], Path], tmp_path: Path
+) -> None:
+    study = """title = "x"
+launches = 4
+[[runs]]
+kernel = "fake"
+params = { n = [8, 16] }
+[[runs]]
+kernel = "fake"
+params = { n = [32] }
+launches = 1
+"""
+    out = ResultFolder(tmp_path / "out")
+    assert haloscope("run", study_file(study), "--out", out.path, "--no-report") == 0
+
+    assert watched(out).rounds == (4, 4)
+
+
+def test_cases_are_named_by_what_differs(tmp_path: Path) -> None:
+    def case(number: int, name: str) -> CaseProgress:
+        return CaseProgress(str(number), name, name.split()[0], 1, 1, None, None)
+
+    long = "sizes=32K,128K,512K,2M,8M,32M,256M repetitions=3"
+    names = [f"stream {long}, 1 rank, openmpi", f"stream {long}, 2 ranks, openmpi", "ring n=1"]
+    cases = tuple(case(number, name) for number, name in enumerate(names))
+    now = replace(watched(folder(tmp_path)), cases=cases)
+
+    lines = [line.split() for line in shown(now).splitlines()]
+
+    assert [line[:3] for line in lines if line[:1] == ["stream"]] == [
+        ["stream", "1", "rank"],
+        ["stream", "2", "ranks"],
+    ]
+    assert any(line[:2] == ["ring", "n=1"] for line in lines)
 
 
 def test_elsewhere_than_in_a_terminal_it_is_printed_once(

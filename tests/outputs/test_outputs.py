@@ -651,6 +651,21 @@ def test_imported_cases_stand_beside_ours(
     assert set(haloscope.load(theirs)["runner"]) == {"import"}
 
 
+def test_compare_tells_nobody_to_launch_what_is_imported_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        imported(tmp_path / name, "osu", printed.OSU_LATENCY_5)
+    capsys.readouterr()
+
+    assert main(["compare", *(str(tmp_path / name / "imported") for name in "ab")]) == 3
+
+    told = capsys.readouterr().out
+    assert EXPLAINED[Caveat.TOO_FEW].text in " ".join(told.split())
+    assert "--launches" not in told and "--resume" not in told
+
+
 def test_nothing_imported_is_to_be_launched_again(tmp_path: Path) -> None:
     """Neither a case of one launch nor a launch that failed."""
     imported(tmp_path, "osu", printed.OSU_LATENCY_5)

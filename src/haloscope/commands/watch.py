@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def _head(now: Watched, at: datetime) -> Iterator[RenderableType]:
         launches = f"{now.done} of {now.planned} launches, {done} of {rounds} rounds"
         filled = _WIDTH * now.done // max(1, now.planned)
         yield _line(f"{'━' * filled}{'╌' * (_WIDTH - filled)}")
-    left = "" if not now.left_s else f"about {duration(now.left_s)} left"
+    left = f"about {duration(now.left_s)} left" if now.left_s else "complete" * now.complete
     yield _line(", ".join(filter(None, (launches, left))))
     if now.not_good:
         told = ", ".join(f"{number} {outcome}" for outcome, number in now.not_good.items())
@@ -100,14 +100,33 @@ def _line(text: str, style: str = "") -> Text:
 def _cases(now: Watched) -> Iterator[RenderableType]:
     ordered = sorted(now.cases, key=lambda one: -(one.half_width if one.half_width else 1e9))
     table = Table(box=None, padding=(0, 1, 0, 0), width=_WIDTH)
-    table.add_column("case, widest interval first", ratio=1, no_wrap=True, overflow="ellipsis")
-    for name in ("n", "median", "±", "half of n"):
+    table.add_column("case, widest interval first", ratio=1, overflow="fold")
+    for name in ("n", "median", "±", "± at n/2"):
         table.add_column(name, justify="right", no_wrap=True)
+    names = _names(now.cases)
     for case in ordered[:_CASES]:
-        table.add_row(case.name or f"{case.kernel} {case.id}", *_numbers(case))
+        table.add_row(names[case.id], *_numbers(case))
     yield table
     if len(ordered) > _CASES:
         yield _line(f"and {count(len(ordered) - _CASES, 'case')} with narrower intervals")
+
+
+def _names(cases: Sequence[CaseProgress]) -> dict[str, str]:
+    """Names by id, without the settings that all cases of a kernel have in common."""
+    parts = {
+        case.id: [*case.name.partition(", ")[0].split(), *case.name.split(", ")[1:]]
+        for case in cases
+    }
+    names = {}
+    for case in cases:
+        others = [parts[one.id] for one in cases if one.kernel == case.kernel and one is not case]
+        own = [
+            part
+            for part in parts[case.id][1:]
+            if not others or any(part not in one for one in others)
+        ]
+        names[case.id] = " ".join([case.kernel, *own]) if case.name else f"{case.kernel} {case.id}"
+    return names
 
 
 def _numbers(case: CaseProgress) -> tuple[str, str, str, str]:

@@ -72,7 +72,8 @@ class Explanation:
 
 _RERUN = "Rerun with more --launches."
 _RETRY = "Retry: haloscope run --resume DIR."
-_OF_IMPORTED = {_RERUN: "Import the outputs of more runs.", _RETRY: ""}
+_ALTERNATE = "Alternate launches of both: haloscope run --resume DIR --launches N."
+_OF_IMPORTED = {_RERUN: "Import the outputs of more runs.", _RETRY: "", _ALTERNATE: ""}
 _ALLOCATE = "Submit further jobs: haloscope run --resume DIR --allocations N."
 EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.INCOMPLETE: Explanation("Launches are missing from the tables.", _RETRY),
@@ -115,7 +116,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.DRIFT: Explanation(
         "The two folders were measured at different times; machine drift may explain differences.",
-        "Alternate launches of both: haloscope run --resume DIR --launches N.",
+        _ALTERNATE,
     ),
     Caveat.IMPORTED: Explanation(
         "Imported from outputs of other benchmarks; repetitions and binding are not known.",

@@ -73,6 +73,7 @@ def document(
             (compared.names[1], str(second.path.resolve())),
             ("records", f"{len(first.records)} and {len(second.records)}"),
         ),
+        imported=all(record.imported for record in (*first.records, *second.records)),
         **trusted([*first.cases, *second.cases]),
     )
 

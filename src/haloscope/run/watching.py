@@ -88,12 +88,14 @@ def watched(folder: ResultFolder) -> Watched:
     every = [record for own in launches.values() for record in own.values()]
     ends = [datetime.fromisoformat(one["ended"]) for one in every if one["ended"]]
     outcomes = [one["outcome"] for one in every if one["outcome"] not in ("ok", "absent")]
-    counts = [len(_good(launches.get(case.id, {}))) for case in cases]
+    counts = {case.id: len(_good(launches.get(case.id, {}))) for case in cases}
+    most = max((case.launches for case in cases), default=None)
+    unfinished = [counts[case.id] for case in cases if counts[case.id] < case.launches]
     return Watched(
         name=plan.name if plan else folder.path.resolve().name,
         done=sum(one["outcome"] == "ok" for one in every),
         planned=sum(case.launches for case in cases) if plan else None,
-        rounds=(min(counts, default=0), max((case.launches for case in cases), default=None)),
+        rounds=(min(unfinished, default=most or 0), most),
         left_s=_left_s(plan, launches) if plan else None,
         not_good={name: outcomes.count(name) for name in dict.fromkeys(outcomes)},
         cases=tuple(_cases(cases, launches)),

@@ -85,10 +85,16 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     for verdict, noun in ((UNTESTABLE, "launches"), (FEW_ALLOCATIONS, "allocations")):
         if any(contrast.verdict == verdict for contrast in shown):
             needed = launches_needed(tests[0].family)
+            option = "" if all(map(_is_imported, tests)) else f" (--{noun} {needed})"
             notebook.note(
-                f"A verdict needs {needed} {noun} on each side (--{noun} {needed}); with fewer, no "
+                f"A verdict needs {needed} {noun} on each side{option}; with fewer, no "
                 f"difference can be significant (p ≤ {ALPHA})."
             )
+
+
+def _is_imported(contrast: Contrast) -> bool:
+    cases = (contrast.first.case, contrast.second.case)
+    return all(record.imported for case in cases for record in case.launches)
 
 
 def _apart_alone(contrast: Contrast) -> bool:
