@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
+import re
 import subprocess
 import sys
 import venv
@@ -16,7 +18,7 @@ import pytest
 from haloscope import __version__
 
 ROOT = Path(__file__).parents[1]
-SHARED = ("halobench", "studies", "clusters", "papers", "profiler", "programs")
+SHARED = ("halobench", "studies", "clusters", "papers", "profiler", "programs", "docs/schemas")
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +45,17 @@ def test_the_wheel_contains_the_laboratory_and_its_data_alone(wheel: Path) -> No
 
     with zipfile.ZipFile(wheel) as archive:
         contents = set(archive.namelist())
+        schemas = {
+            posixpath.normpath(f"{posixpath.dirname(name)}/{line[1]}")
+            for name in contents
+            if name.endswith(".toml")
+            for line in re.findall(r"(#:schema) (\S+)", archive.read(name).decode())
+        }
 
     assert contents == expected | {f"{about}/licenses/LICENSE"}
     for name in (*SHARED, "toolchains/locks"):
         assert any(f"/{name}/" in one for one in contents), name
+    assert schemas and schemas <= contents
 
 
 @pytest.mark.toolchains

@@ -24,6 +24,10 @@ This page lists all keys of a study, and all kinds of tables and figures. A stud
 `haloscope run FILE --dry-run` prints its errors, its cases, and the tables and figures that would
 be empty. It launches nothing.
 
+Editors with TOML support (taplo, Even Better TOML) complete and check keys and values by a JSON
+Schema. Write it once with `haloscope schema study > study.schema.json`, and begin the study with
+the line `#:schema ./study.schema.json`. Clusters, sites, and programs have schemas, too.
+
 Each key of `params` and `layout` takes a value or a list of values (an axis). The cases of a run
 are the product of its axes. `python tests/support/study_page.py` generates this page from
 `src/haloscope/study/schema.py` and `kinds.py`.
