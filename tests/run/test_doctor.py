@@ -377,9 +377,7 @@ def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_SLURM", str(tmp_path))
     monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
-    assert libraries.check_srun(Patient()).level == "ok"
-
-    (tmp_path / "slurm.conf").touch()
+    monkeypatch.delenv("SLURM_CONF")  # its file may be elsewhere than in /etc/slurm
     found = libraries.check_srun(Patient())
     assert found.level == "note"
     assert "pmi2, cray_shasta." in found.what and "can not load PMIx library" in found.what
@@ -387,6 +385,19 @@ def test_how_srun_starts_ranks_is_told(tmp_path: Path, monkeypatch: pytest.Monke
 
     (tmp_path / "pmix").touch()
     assert libraries.check_srun(Patient()).what.endswith(" pmix, pmi2, cray_shasta")
+
+
+def test_a_client_of_slurm_without_a_cluster_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "srun").write_text("#!/bin/sh\necho 'srun: fatal: no configuration' >&2\nexit 1\n")
+    (tmp_path / "srun").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+    assert libraries.check_srun(Patient()).level == "ok"
+
+    (tmp_path / "slurm.conf").touch()
+    assert libraries.check_srun(Patient()).level == "note"
 
 
 def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:
