@@ -22,10 +22,12 @@ def load(directory: str | PathLike[str], rows: Per = "launches") -> polars.DataF
 
     rows: "launches" for a row per launch (per size of a launch that swept several), "repetitions"
     for a row per timed repetition. UserError where the folder has no records, and where polars is
-    not installed: pip install 'haloscope[data]'.
+    not installed: pip install 'haloscope[data]'. ValueError for other rows.
     """
     from pathlib import Path
 
     from haloscope.records import rows as table
 
+    if rows not in table.PER:
+        raise ValueError(f"rows = {rows!r}: expected one of {', '.join(table.PER)}")
     return table.frame(table.rows(Path(directory), rows))

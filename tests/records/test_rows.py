@@ -52,6 +52,27 @@ def test_every_repetition_is_a_row_without_loss(
     assert (lost["outcome"], lost["reason"], lost["time_s"]) == ("failed", "exit code 1", "")
 
 
+def test_the_data_frame_of_the_documentation_has_a_median_per_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_folder(Path("results/before"), [poisson(64, time_s=1.0), poisson(128, time_s=3.0)])
+    page = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0].strip()
+    *lines, last = code.splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)
+
+    found = eval(last, names)
+
+    assert {row["n"]: row["time_s"] for row in found.iter_rows(named=True)} == {64: 1.0, 128: 3.0}
+
+
+def test_rows_of_another_kind_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="repetitions"):
+        haloscope.load(write_folder(tmp_path, recorded()), rows="points")  # type: ignore[arg-type]
+
+
 def test_a_launch_is_a_row_with_its_results_and_a_sweep_one_per_size(tmp_path: Path) -> None:
     raws = recorded()
     frame = haloscope.load(write_folder(tmp_path, raws))

@@ -51,7 +51,7 @@ FASTEST = 400e9
 """Bytes per second and process: a core stores 64 bytes a clock at most, at 6 GHz."""
 NAMED = 3
 OUTCOMES = {
-    "wrong": "wrong answers",
+    "wrong": "wrong",
     "failed": "failed",
     "timeout": "timed out",
     "misplaced": "misplaced",
