@@ -31,7 +31,7 @@ def test_of_simulated_ones_nothing_is_chance() -> None:
 
     (note,) = told(raws, "summary")
 
-    assert shows(note, "overlap = none and split", "2 simulations.") and "noise" not in note
+    assert shows(note, "overlap = none and split", "2 simulations") and "noise" not in note
 
 
 def test_the_solver_s_exchanges_too() -> None:

@@ -188,7 +188,7 @@ def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
     (table,) = (t for t in writing.composed(folder).tables if t.kind == "summary")
 
     assert table.rows[0][2].text == "–"
-    assert noted(table, "no time of a step")
+    assert noted(table, "no time per step")
 
 
 def test_few_columns_of_long_titles_are_printed_smaller_too() -> None:

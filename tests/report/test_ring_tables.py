@@ -160,7 +160,7 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
     assert said.parts[0].verdict is Verdict.DISAGREES
     assert of("orfeo-thin", 1.7)[1].parts[0].verdict is Verdict.AGREES
     elsewhere, said = of("stampede2")
-    assert any("Published of ORFEO (orfeo-mpi-report" in note for note in elsewhere.notes)
+    assert any("Published values of ORFEO (orfeo-mpi-report" in note for note in elsewhere.notes)
     assert not any(part.published for part in said.parts)
 
 

@@ -91,7 +91,7 @@ the unit:
 ## From a data sheet to a file
 
 1. Copy [cluster.toml](examples/cluster/cluster.toml) to `clusters/NAME.toml`. It contains the
-   least that a simulation of several nodes needs: every table below that it lacks is optional.
+   minimum for a simulation of several nodes; all other tables below are optional.
 2. Replace its numbers, and the source of each. Write "assumed: ..." where the sheet has none.
 3. `haloscope cluster show NAME` checks and draws the file.
 4. `haloscope once poisson_cg n=1024 --on NAME --nodes 2` simulates a case.

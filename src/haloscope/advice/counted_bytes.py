@@ -61,7 +61,7 @@ def read(path: Path) -> CountedBytes:
     """
 
     file = path / "traffic.csv" if path.is_dir() else path
-    remedy = "give a folder of haloscope profile, or its traffic.csv"
+    remedy = "give a folder written by haloscope profile, or its traffic.csv"
     try:
         with file.open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader(lines)

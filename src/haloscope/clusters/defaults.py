@@ -108,8 +108,8 @@ def _of_mpi(mpi: Mpi, cluster: Cluster) -> Iterator[Default]:
         ("receive_overhead_s", mpi.receive_overhead_s, "receives"),
     ):
         if given is None:
-            why = f"assumed: a message takes the core that {who} it no time beside its latency, as "
-            why += "no source has how many small ones it sends a second (calibrate measures it)"
+            why = f"assumed: the core that {who} a message spends no time on it besides its "
+            why += "latency; no source has the rate of small messages (calibrate measures it)"
             yield Default(("mpi", key), 0.0, why, scalable=False)
     described = (within_node(cluster), between_nodes(cluster))
     if mpi.rendezvous_latencies is None and not all(one and one.protocols for one in described):

@@ -23,7 +23,7 @@ Read outputs of other benchmarks into a result folder, beside measurements of ha
 
 Tables, figures, compare, and export take imported records like others. Each record is marked as
 imported and names its files. OSU's and IMB's ping-pong, bandwidth, and collective tests become
-cases of the kernels pingpong and collectives; every other test becomes a kernel of its own.
+cases of the kernels pingpong and collectives; every other test becomes a separate kernel.
 
 osu: any OSU Micro-Benchmark, with or without -f, -c, and percentiles. imb: IMB-MPI1, IMB-NBC, and
 IMB-RMA. hpcg: HPCG-Benchmark_*.txt. reframe: run reports (JSON). A file may contain several tables

@@ -47,7 +47,7 @@ def add_programs_to(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="folder with the program.toml of a program of your own (repeatable)",
+        help="folder that contains your own program.toml (repeatable)",
     )
 
 

@@ -32,7 +32,7 @@ _FORMATS = ("html", "md", "tex", "csv")
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `report`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("directory", metavar="DIR", help="result folder of haloscope run")
+    parser.add_argument("directory", metavar="DIR", help="result folder")
     parser.add_argument(
         "--format",
         metavar="FORMAT",

@@ -32,7 +32,7 @@ exit codes: 0 success; 2 usage error, no result folder, or unknown table
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `show`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("directory", metavar="DIR", help="result folder of haloscope run")
+    parser.add_argument("directory", metavar="DIR", help="result folder")
     parser.add_argument(
         "tables",
         metavar="TABLE",

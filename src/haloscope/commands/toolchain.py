@@ -30,7 +30,7 @@ built for GPUs (docs/devices.md).
 Also available: lammps for the external program lammps_rhodo; fftw for kernel fft_pencil and simgrid
 for simulated clusters, if the system has none; cuda, CUDA's compiler, if no nvcc is in PATH.
 
-Each kernel is a program of its own, built when a case first needs it. 'toolchain build' builds
+Each kernel is a separate program, built when a case first needs it. 'toolchain build' builds
 kernels ahead of time.
 """
 _EPILOG = """\

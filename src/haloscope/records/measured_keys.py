@@ -22,7 +22,7 @@ class Shape(TypedDict):
         Annotated[
             dict[str, int],
             Key(
-                "waits for a device's stream in a broadcast and a reduction after their start",
+                "waits for a device stream after the start of a broadcast and of a reduction",
                 absent="absent in older records",
             ),
         ]
@@ -126,7 +126,7 @@ class Trace(TypedDict):
     ranks: Annotated[
         list[list[list[Any]]],
         Key(
-            "calls of each rank, in time after the start: [phase, depth, begin, end]; device "
+            "calls of each rank, in seconds after the start: [phase, depth, begin, end]; device "
             "operations, by the phase that launched them: [phase, 0, begin, end, stream]",
             unit="s",
         ),

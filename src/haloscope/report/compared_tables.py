@@ -156,7 +156,7 @@ def results_tables(
         )
     if any(one.contrast is None and one.verdict == "different" for one in found):
         notebook.note(
-            "Texts and lists of numbers are compared as printed: different, if one launch differs."
+            "Texts and lists of numbers are compared as printed; they differ if one launch differs."
         )
     columns = (
         *(Column("case", "case", align="left"), Column("result", "result", align="left")),

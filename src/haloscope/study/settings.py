@@ -201,8 +201,8 @@ def _in_words(name: str, value: Setting) -> str:
         return "" if name in UNSAID else f"default {name}"
     if name in _COUNTED and type(value) is int:
         return f"{count(value, *_COUNTED[name])}{_PER.get(name, '')}"
-    if name in _BOUND:
-        return f"{_BOUND[name]} {'not bound' if value == 'none' else value}"
+    if name in _BOUND and value == "none":
+        return f"{_BOUND[name]} not bound"
     if isinstance(value, Bytes):
         return f"{name} = {size(value)}"
     if name == "n" and isinstance(value, int):

@@ -128,7 +128,9 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         for row in table.rows
     ]
     if told and not any(known):
-        notebook.note(f"Published of ORFEO ({published[0].paper}, formula 1): {listed(told)}.")
+        notebook.note(
+            f"Published values of ORFEO ({published[0].paper}, formula 1): {listed(told)}."
+        )
     return [
         notebook.table(
             "ring",

@@ -39,8 +39,8 @@ def summary_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tabl
     swept = any(map(_points, cases))
     if swept:
         notebook.note(
-            "A case with several points has one time per point, and no time of a step: see "
-            "its CSV file."
+            "Cases with several points have one time per point and no time per step; see the "
+            "CSV file."
         )
     settings = [[plain(case.settings.get(name), "") for name in names] for case in cases]
     in_bytes = all(case.size_unit == "B" for case in cases)

@@ -294,12 +294,11 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
         for case in part.cases:
             values.setdefault(ways.setting, {})[str(case.settings[ways.setting])] = None
     alike_ = all(case.alike for case in cases)
-    times = (
-        "{} simulations." if alike_ else "{} measurements; any difference between them is noise."
-    )
+    what = "simulations" if alike_ else "measurements"
+    noise = "" if alike_ else " Any difference between them is noise."
     return [
-        f"With one process nothing is exchanged: {name} = {listed(list(own))} run identical "
-        f"code; {times.format(len(own))}"
+        f"One process exchanges nothing, so {name} = {listed(list(own))} run identical code "
+        f"({len(own)} {what}).{noise}"
         for name, own in values.items()
     ]
 

@@ -97,7 +97,7 @@ def _bars(parts: _Parts) -> list[tuple[float, ...]]:
 
 
 def _left_out(number: int) -> str:
-    what = "with fewer processes per node than the most on several nodes"
+    what = "on several nodes with fewer than the most processes per node"
     return f"Not drawn: {count(number, 'case')} {what}."
 
 
@@ -114,7 +114,7 @@ Call = Sequence[Any]
 
 
 def timeline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Timeline of one step by rank (as figures 8, 10, 11, 13, and 14 of the report on Summit)."""
+    """Timeline of one step by rank (as in figures 8, 10, 11, 13, 14 of the report on Summit)."""
     own = [case for case in cases if _recorded(case)]
     return [_figure(part, context) for part in facets_by_kernel(own)]
 

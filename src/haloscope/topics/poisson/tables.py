@@ -160,8 +160,8 @@ def _memory_table(part: Facet, context: Context) -> Table:
         observed = _observed(case, None, notebook, context.library)
         rows.append((*head, shown[0], observed, shown[1]))
     notebook.note(
-        "in use: VmRSS of all processes together. beyond, per process: in use, less the vectors, "
-        "over the processes: what the program and its MPI library take in each."
+        "in use: VmRSS of all processes together. beyond, per process: in use minus the vectors, "
+        "divided by the number of processes: used by the program and its MPI library."
     )
     return notebook.table(
         "memory_by_ranks",

@@ -198,7 +198,7 @@ def _table(found: Sequence[Law], context: Context) -> Table:
     notebook = Notebook([case for one in found for case in one.cases], context.all_cases)
     x = "N" if found[0].over_sizes else "p"
     notebook.note(
-        f"{ScalingLaw.source}; powers may be negative here, coefficients not. left out: "
+        f"{ScalingLaw.source}; powers may be negative here, coefficients may not. left out: "
         "root mean square of the relative error at each point, predicted from all others. "
         "This law was chosen for the smallest such error, so new points may deviate more. "
         f"Outside the measured {x} it is an extrapolation. The points of each row are in a "

@@ -190,7 +190,7 @@ def launches_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
     rows = tuple(_row(case, own, notebook, context.library) for case in own)
     notebook.note(
         "synchronised: the second kernel is launched after the first has ended, so its "
-        "launch is not hidden. added: the extra time of this."
+        "launch is not hidden. added: the additional time."
     )
     if any(cell.published for row in rows for cell in row):
         notebook.note(
