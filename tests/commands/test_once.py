@@ -13,7 +13,7 @@ from noted import shows
 from recorded import poisson
 
 from haloscope.cli import parse
-from haloscope.commands.once import _layout, _run, _show
+from haloscope.commands.one_case import _layout, _run, _show
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.records.record import Record

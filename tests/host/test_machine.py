@@ -102,24 +102,50 @@ def test_what_cannot_be_read_is_null(tmp_path: Path) -> None:
     assert described["caches"] == []
 
 
-def test_busy_processors_are_those_of_a_moment(
-    fake: FakeMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+LATER = "cpu  110 0 60 1055 15 0 0 25 0 0"
+
+
+@pytest.fixture
+def idle(fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "sysconf", lambda _: 100)
     fake.write("proc/stat", "cpu  100 0 50 1000 10 0 0 5 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0")
+    return fake
 
-    def later(text: str) -> float | None:
-        fake.write("proc/stat", "cpu  100 0 50 1000 10 0 0 5 0 0")
 
-        def wait() -> None:
-            fake.write("proc/stat", text)
+@pytest.mark.parametrize(
+    ("later", "busy"),
+    [
+        (LATER, pytest.approx(8 * 40 / 100)),
+        ("cpu  100 0 50 1020 10 0 0 5 0 0", 0.0),
+        ("cpu  100 0 50 1000 10 0 0 5 0 0", 0.0),
+        ("nonsense", None),
+    ],
+)
+def test_busy_processors_are_those_of_a_moment(
+    idle: FakeMachine, monkeypatch: pytest.MonkeyPatch, later: str, busy: float | None
+) -> None:
+    monkeypatch.setattr(machine, "_own_s", lambda: 0.0)
+    pauses: list[float] = []
 
-        return machine.busy_processors(fake.root, wait)
+    def wait(pause_s: float) -> None:
+        pauses.append(pause_s)
+        idle.write("proc/stat", later)
 
-    assert later("cpu  110 0 60 1055 15 0 0 25 0 0") == pytest.approx(8 * 40 / 100)
-    assert later("cpu  100 0 50 1020 10 0 0 5 0 0") == 0.0
-    assert later("cpu  100 0 50 1000 10 0 0 5 0 0") == 0.0
-    assert later("nonsense") is None
+    assert machine.busy_processors(idle.root, wait=wait) == busy
+    assert pauses == [pytest.approx(0.1)]
+
+
+@pytest.mark.parametrize(("own_s", "busy"), [(0.1, 8 * 30 / 100), (9.0, 0.0)])
+def test_busy_processors_since_then_are_those_of_others(
+    idle: FakeMachine, monkeypatch: pytest.MonkeyPatch, own_s: float, busy: float
+) -> None:
+    since = machine.used(idle.root)
+    assert since
+    monkeypatch.setattr(machine, "_own_s", lambda: since.own + own_s)
+    idle.write("proc/stat", LATER)  # 0.125 s of 8 processors, which is long enough
+    found = machine.busy_processors(idle.root, since, lambda _: pytest.fail("a pause"))
+    assert found == pytest.approx(busy)
 
 
 def test_several_governors_are_all_named(fake: FakeMachine) -> None:

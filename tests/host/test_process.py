@@ -76,6 +76,20 @@ def test_the_environment_is_passed_on() -> None:
     assert ended.output == "cores\n"
 
 
+def test_what_was_started_ahead_is_run_once_and_the_rest_is_ended(tmp_path: Path) -> None:
+    ran, sleeping = tmp_path / "ran", tmp_path / "pids"
+    command = ["sh", "-c", f"echo once >> {ran}; echo $WORD"]
+    environment = {**os.environ, "WORD": "answer"}
+    with process.ahead([(command, environment), (escaping(sleeping), os.environ)], 600):
+        pids = started(sleeping)
+        assert process.run(command, environment, 600).output == "answer\n"
+        assert ran.read_text() == "once\n"
+        assert process.run(command, {**environment, "WORD": "other"}, 600).output == "other\n"
+        assert process.run(command, environment, 600).output == "answer\n"
+    assert ran.read_text() == "once\n" * 3
+    wait_until_gone(pids)
+
+
 def test_a_job_has_a_session_of_its_own_so_that_an_interrupt_is_ours_to_handle() -> None:
     ended = process.run(["cut", "-d", " ", "-f", "6", "/proc/self/stat"], os.environ, 600)
     assert int(ended.output) != os.getsid(0)

@@ -20,7 +20,7 @@ VALUES = st.recursive(
     | st.integers(0, 20)
     | st.floats(0, 1)
     | st.text('ab"\\\\,:{}[] \u00e4', max_size=4),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abnm"), inner),
     max_leaves=4,
 )
 KEYS = st.sampled_from(["n", "m", "a b", "case", '"', "\u00e4"])
@@ -116,6 +116,26 @@ def test_no_number_is_infinite(digits: int, exponent: int) -> None:
             Sharing().read(line)
     else:
         assert Sharing().read(line)["n"] < float("inf")
+
+
+def test_of_a_line_like_the_last_one_other_values_alone_are_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sharing, parsed = Sharing(), list[str]()
+    raws = [
+        {"case": "ab", "a": {"k": k, "n": 9, "m": [k]}, "n": 9, "m": [k], "z": {}} for k in range(4)
+    ]
+    written = lines(*raws, separators=(",", ":"))
+
+    def counted(text: bytes, **how: bool) -> Any:
+        parsed.append(text.decode())
+        return json.loads(text)
+
+    assert [sharing.read(line) for line in written[:3]] == raws[:3]
+    monkeypatch.setattr("haloscope.records.log.from_json", counted)
+    monkeypatch.setattr("haloscope.records.strict_json.from_json", counted)
+    assert sharing.read(written[3]) == raws[3]
+    assert parsed == ['{"k":3', '{"k":3,"n":9,"m":[3]}', "[3]"]
 
 
 def test_keys_of_any_text_are_shared() -> None:

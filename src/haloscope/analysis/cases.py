@@ -100,19 +100,19 @@ class MeasuredCase:
     @cached_property
     def size_unit(self) -> str:
         """The unit of the sizes of its sweep: "B", or the word of an external program's file."""
-        return next((size_unit(record.raw) for record in self.launches), "B")
+        return next((size_unit(record.program) for record in self.launches), "B")
 
     @property
     def simulated(self) -> bool:
         """Whether its times are those of a simulated clock."""
         return self.settings.get("clock") == "simulated"
 
-    @property
+    @cached_property
     def emulated(self) -> bool:
         """Whether the device that it worked on was an emulated one."""
         return any(record.device == "emulated" for record in self.launches)
 
-    @property
+    @cached_property
     def on_gpus(self) -> bool:
         """Whether the device that it worked on was a simulated GPU."""
         return any(record.device == "simulated" for record in self.launches)
@@ -154,7 +154,7 @@ class MeasuredCase:
         """How far its simulated times are off; None of what was measured."""
         return bands.known().time(self.subject) if self.subject else None
 
-    @property
+    @cached_property
     def oversubscribed(self) -> bool:
         """Whether ranks or threads shared cores."""
         return any(record.layout.get("oversubscribed") for record in self.launches)

@@ -71,7 +71,16 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
 @lru_cache(maxsize=10_000)
 def _facts(case: MeasuredCase) -> tuple[tuple[str, str, str], ...]:
     """What a plan fixes of a case's launches, each once: several parts of a report ask for it."""
-    return tuple(dict.fromkeys(fact for record in case.launches for fact in _fixed(record)))
+    different = {_objects(record): record for record in reversed(case.launches)}
+    first = reversed(different.values())
+    return tuple(dict.fromkeys(fact for record in first for fact in _fixed(record)))
+
+
+def _objects(record: Record) -> tuple[object, ...]:
+    """What `_fixed` reads of a record of one case: records share what they have in common."""
+    machine = record.machine or {}
+    shared = (record.toolchain, record.program, record.tuning, record.simulation)
+    return (*map(id, shared), *(str(machine.get(key)) for key in _OF_A_MACHINE))
 
 
 def _fixed(record: Record) -> Iterable[tuple[str, str, str]]:

@@ -7,9 +7,12 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from haloscope.errors import Problem
-from haloscope.run import places
+
+if TYPE_CHECKING:
+    from haloscope.study.capacity import PlaceFacts
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -85,9 +88,8 @@ def wrong_params(arguments: argparse.Namespace) -> Iterator[Problem]:
             yield Problem(key, "given more than once", "give it once")
 
 
-def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """Yield a problem for each given option that the place does not support."""
-    facts = places.facts(arguments.on)
+def misplaced(arguments: argparse.Namespace, facts: PlaceFacts | None) -> Iterator[Problem]:
+    """Yield a problem for each given option that the place of `facts` does not support."""
     if facts is None:
         return  # an unknown place, which is reported later
     if facts.simulated:

@@ -242,7 +242,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False)
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     if not arguments.resume:
-        yield from placeoptions.misplaced(arguments)
+        yield from placeoptions.misplaced(arguments, places.facts(arguments.on))
         yield from _of_jobs(arguments)
         if arguments.study is None:
             yield Problem("STUDY", "missing", "give the name of a study (haloscope list) or a file")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import whitespace
 from typing import Any
@@ -17,10 +19,6 @@ from typing import Any
 from haloscope.host.cpulist import cpu_list, parse_cpu_list
 
 ROOT = Path("/")
-
-
-def _a_moment() -> None:
-    time.sleep(0.1)  # ten ticks of each processor: a tenth of one is seen
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
@@ -265,27 +263,58 @@ def operating_system(root: Path = ROOT) -> str:
     return kernel
 
 
-def busy_processors(root: Path = ROOT, wait: Callable[[], None] = _a_moment) -> float | None:
-    """How many processors were busy while `wait` lasted, with a hypervisor's other guests too.
+@dataclass(frozen=True)
+class Used:
+    """Seconds of processors: `busy` and `idle` of all of them together since the machine started,
+    and `own` of this process and of the ended ones that it started."""
 
-    The load average would not do: a minute later it still counts what haloscope itself compiled.
-    """
-    before = _processor_ticks(root)
-    wait()
-    after = _processor_ticks(root)
-    if before is None or after is None:
-        return None
-    busy, idle = after[0] - before[0], after[1] - before[1]
-    return (os.cpu_count() or 1) * busy / (busy + idle) if busy + idle > 0 else 0.0
+    busy: float
+    idle: float
+    own: float
 
 
-def _processor_ticks(root: Path) -> tuple[int, int] | None:
-    """Ticks that all processors together were busy and idle since they started (proc(5), stat)."""
+def used(root: Path = ROOT) -> Used | None:
+    """What the processors have done until now; None where it cannot be read (proc(5), stat)."""
     words = (_read(root / "proc/stat") or "").partition("\n")[0].split()
     if words[:1] != ["cpu"]:
         return None
-    user, nice, system, idle, iowait, irq, softirq, steal = (int(word) for word in words[1:9])
-    return user + nice + system + irq + softirq + steal, idle + iowait
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    user, nice, system, idle, iowait, irq, softirq, steal = (
+        int(word) * tick_s for word in words[1:9]
+    )
+    return Used(user + nice + system + irq + softirq + steal, idle + iowait, _own_s())
+
+
+def _own_s() -> float:
+    both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in both)
+
+
+def busy_processors(
+    root: Path = ROOT, since: Used | None = None, wait: Callable[[float], None] = time.sleep
+) -> float | None:
+    """How many processors other programs keep busy, with a hypervisor's other guests.
+
+    since: from when on; a pause makes it 0.1 s, the default. What this process and those that it
+    started computed is not counted. The load average would not do: a minute later it still counts
+    what haloscope itself compiled.
+    """
+    processors = os.cpu_count() or 1
+    before, after = since or used(root), used(root)
+    if before and after:
+        seen_s = (after.busy + after.idle - before.busy - before.idle) / processors
+        if seen_s < _SEEN_S:
+            wait(_SEEN_S - seen_s)
+            after = used(root)
+    if before is None or after is None:
+        return None
+    busy, idle = after.busy - before.busy, after.idle - before.idle
+    others = max(0.0, busy - (after.own - before.own))
+    return processors * others / (busy + idle) if busy + idle > 0 else 0.0
+
+
+_SEEN_S = 0.1
+"""_SEEN_S is ten ticks of each processor: a tenth of one is seen."""
 
 
 def siblings(cpu: int, root: Path = ROOT) -> list[int]:

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -118,14 +119,44 @@ def wait(running: Sequence[Running]) -> list[Running]:
 def run(
     command: Sequence[str], environment: Mapping[str, str], timeout_s: float, tail: int = TAIL
 ) -> Ended:
-    """Run a command to its end, or to its time limit; keep `tail` characters of what it prints."""
-    running = Running(command, environment, timeout_s)
+    """Run a command to its end, or to its time limit; keep `tail` characters of what it prints.
+
+    Inside `ahead`, the same command in the same environment may have started already.
+    """
+    running = _started.pop(_key(command, environment), None)
+    running = running or Running(command, environment, timeout_s)
     try:
         wait([running])
     except BaseException:
         running.end()
         raise
     return running.end(tail)
+
+
+@contextmanager
+def ahead(
+    commands: Iterable[tuple[Sequence[str], Mapping[str, str]]], timeout_s: float
+) -> Iterator[None]:
+    """Start commands, with their environments, that `run` will be asked for within the context.
+
+    Whatever was not asked for by its end is ended. timeout_s: their time limit, instead of that
+    of `run`.
+    """
+    for command, environment in commands:
+        _started[_key(command, environment)] = Running(command, environment, timeout_s)
+    try:
+        yield
+    finally:
+        while _started:
+            _started.popitem()[1].end()
+
+
+_Key = tuple[tuple[str, ...], frozenset[tuple[str, str]]]
+_started: dict[_Key, Running] = {}
+
+
+def _key(command: Sequence[str], environment: Mapping[str, str]) -> _Key:
+    return tuple(command), frozenset(environment.items())
 
 
 def _end_of(file: BinaryIO, characters: int) -> str:

@@ -32,9 +32,9 @@ def size_in(number: int, unit: str) -> str:
     return size(number) if unit == "B" else f"{number:,} {unit}"
 
 
-def size_unit(raw: Mapping[str, Any]) -> str:
+def size_unit(program: Mapping[str, Any] | None) -> str:
     """The unit of a record's sizes: bytes, unless its external program has another one."""
-    return str((raw.get("program") or {}).get("size_unit", "B"))
+    return str((program or {}).get("size_unit", "B"))
 
 
 TIMES = 10
@@ -56,5 +56,5 @@ def _ratios(record: Record) -> Iterator[tuple[float, str]]:
     for point in record.points:
         yield (
             max(point["times_s"]) / min(point["times_s"]),
-            point_name(point_key(point), size_unit(record.raw)),
+            point_name(point_key(point), size_unit(record.program)),
         )

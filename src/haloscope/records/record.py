@@ -23,7 +23,8 @@ _EMPTY = "empty if there are none"
 class Record:
     """One launch of one case: what each key of the JSON object says, as docs/records.md has it.
 
-    A key that is not there is None, or empty. raw: the JSON object itself.
+    A key that is not there is None, or empty. names: all keys of the JSON object, in their order;
+    many records have the same. more: what is said by keys that are not declared.
     """
 
     schema: Annotated[int, Key("version of this format: 1", by="runner")]
@@ -61,7 +62,8 @@ class Record:
             absent=f"empty {_NOTHING}",
         ),
     ]
-    raw: dict[str, Any] = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    more: dict[str, Any] = field(repr=False)
     reason: Annotated[
         str | None, Key("reason of the outcome", by="runner", absent="null for ok")
     ] = None
@@ -283,7 +285,20 @@ class Record:
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:
         """The record in a JSON object that is one."""
-        return cls(**{name: raw[name] for name in key_names()[0] if name in raw}, raw=dict(raw))
+        names, own, more = _named(tuple(raw))
+        return cls(
+            names=names,
+            more={name: raw[name] for name in more},
+            **{name: raw[name] for name in own},
+        )
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The JSON object itself, made anew: tens of thousands of them would take much memory."""
+        return {
+            name: self.more[name] if name in self.more else getattr(self, name)
+            for name in self.names
+        }
 
     @property
     def key(self) -> tuple[str, int]:
@@ -292,8 +307,17 @@ class Record:
 
 
 @cache
+def _named(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The keys of a JSON object: all, those that are declared, and others. Each tuple is one
+    object however often it is asked for."""
+    known = {*key_names()[0]}
+    own = tuple(name for name in names if name in known)
+    return names, own, tuple(name for name in names if name not in known)
+
+
+@cache
 def key_names() -> tuple[list[str], list[str]]:
     """All keys of a record, and those that it must have."""
-    keys = [key for key in fields(Record) if key.name != "raw"]
+    keys = [key for key in fields(Record) if key.name not in ("names", "more")]
     needed = [key.name for key in keys if key.default is MISSING and key.default_factory is MISSING]
     return [key.name for key in keys], needed

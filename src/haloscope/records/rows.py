@@ -141,7 +141,7 @@ def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[_Row]:
     }
     for point in [*(raw.get("points") or [raw]), *_untimed(raw, per)]:
         times = point.get("times_s") or []
-        swept = _swept(point, size_unit(raw)) if point is not raw else {}
+        swept = _swept(point, size_unit(raw.get("program"))) if point is not raw else {}
         own = {**launch, **{name: value for name, value in swept.items() if value is not None}}
         own["reason"] = point.get("why") or own["reason"]
         if per == "launches":

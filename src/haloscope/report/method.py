@@ -54,7 +54,9 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
 def toolchain_facts(records: Iterable[Record]) -> Facts:
     """Every toolchain the records name, once, and the transports that it was asked for."""
     known: dict[tuple[str, str], dict[str, None]] = {}
-    for record in records:
+    # of records that share these objects one is enough
+    objects = {(id(one.toolchain), id(one.tuning), one.transport): one for one in records}
+    for record in objects.values():
         own = record.toolchain
         parts = [
             str(own[key]).splitlines()[0] for key in ("mpi", "compiler", "flags") if own.get(key)
@@ -109,7 +111,7 @@ def method(
 
 
 def _simulation(record: Record) -> Mapping[str, Any]:
-    return record.raw.get("simulation") or {}
+    return record.simulation or {}
 
 
 def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Iterator[str]:

@@ -53,12 +53,12 @@ def record_view(record: Record, given: Collection[str] = (), *, whole: bool = Fa
     """A record, most important first: result, time, phases, sizes."""
     several = len(record.points) > 1
     step = "one step of every size" if several else "one step"
-    unit = size_unit(record.raw)
+    unit = size_unit(record.program)
     timed = {point_key(one) for one in record.points}
     lost = dict.fromkeys(point_key(one) for one in _lost(record) if point_key(one) not in timed)
     if lost:
         step += f" but {listed([point_name(key, unit) for key in lost])}"
-    simulation = record.raw.get("simulation") or {}
+    simulation = record.simulation or {}
     details = (
         _section("simulation", _simulation(simulation, good=record.outcome == "ok")),
         _section("parameters", _parameters(record)),
@@ -90,7 +90,7 @@ def _headline(record: Record, given: Collection[str]) -> Text:
     style = "bold green" if record.outcome == "ok" else "bold red"
     layout = record.layout
     shared = ", cores shared (oversubscribed)" if layout.get("oversubscribed") else ""
-    simulation = record.raw.get("simulation") or {}
+    simulation = record.simulation or {}
     cluster = simulation.get("cluster")
     nodes = f" on {count(layout['nodes'], 'node')} of {cluster}, simulated" if cluster else ""
     if cluster and record.outcome == "ok":
@@ -110,7 +110,7 @@ def _headline(record: Record, given: Collection[str]) -> Text:
 
 
 def _badge(record: Record) -> Text | None:
-    if not record.raw.get("simulation") or record.outcome != "ok":
+    if not record.simulation or record.outcome != "ok":
         return None
     from haloscope.analysis.grouping import group  # only simulations wait for what these load
     from haloscope.analysis.trust import trust

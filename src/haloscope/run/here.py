@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -28,9 +28,10 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Here:
-    """This machine."""
+    """This machine. since: what its processors had done when the command began."""
 
     name: str = LOCAL
+    since: machine.Used | None = field(default_factory=machine.used, compare=False)
     facts: ClassVar = HERE
 
     @classmethod
@@ -93,7 +94,7 @@ class Here:
         described = {
             **machine.describe(),
             "gpus": gpus.described(),
-            "busy_processors": machine.busy_processors(),
+            "busy_processors": machine.busy_processors(since=self.since),
         }
         facts = workbench.facts(study, seed, described)
         model = _calibrated(_machine())

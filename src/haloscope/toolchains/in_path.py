@@ -229,9 +229,14 @@ def _wrappers() -> Iterator[_Told]:
     yield from (_included(path) for name in COMPILERS if (path := shutil.which(name)))
 
 
+def version(program: str) -> list[str]:
+    """The command by which a wrapper or a launcher tells its version."""
+    return [program, "--version"]
+
+
 @cache
 def _launched(path: str) -> _Told:
-    ended = process.run([path, "--version"], os.environ, ANSWER_S)
+    ended = process.run(version(path), os.environ, ANSWER_S)
     if recognised := recognise(ended.output):
         return _Told(path, *recognised)
     if ended.timed_out or ended.code:
@@ -299,8 +304,13 @@ def macros_of(
     wrapper: str, language: str = "c++", environment: Mapping[str, str] | None = None
 ) -> process.Ended:
     """A compiler that prints the macros of the mpi.h that it includes."""
-    dump = [wrapper, "-E", "-dM", "-x", language, "-include", "mpi.h", "/dev/null"]
-    return process.run(dump, {**os.environ, **(environment or {})}, ANSWER_S, _MACROS_CHARACTERS)
+    asked = {**os.environ, **(environment or {})}
+    return process.run(dump(wrapper, language), asked, ANSWER_S, _MACROS_CHARACTERS)
+
+
+def dump(wrapper: str, language: str = "c++") -> list[str]:
+    """The command by which a wrapper prints the macros of its mpi.h."""
+    return [wrapper, "-E", "-dM", "-x", language, "-include", "mpi.h", "/dev/null"]
 
 
 _MACROS_CHARACTERS = 1 << 21

@@ -131,10 +131,7 @@ _TELL = ("orte-info", "ompi_info")
 @cache
 def _sysconfdir(mpicxx: Path, moved: tuple[tuple[str, str], ...]) -> Path | None:
     for folder in dict.fromkeys((mpicxx.parent, mpicxx.resolve().parent)):
-        for program in (str(folder / name) for name in _TELL):
-            if not os.access(program, os.X_OK):
-                continue
-            ask = [program, "--path", "sysconfdir", "--parsable"]
+        for ask in asking(folder):
             ended = process.run(ask, {**os.environ, **dict(moved)}, _ANSWER_S)
             if found := re.search(r"^path:sysconfdir:(/.*)$", ended.output, re.MULTILINE):
                 return Path(found[1])
@@ -145,6 +142,16 @@ def _sysconfdir(mpicxx: Path, moved: tuple[tuple[str, str], ...]) -> Path | None
             if (guess / "openmpi-mca-params.conf").exists():
                 return guess
     return None
+
+
+def asking(folder: Path) -> Iterator[list[str]]:
+    """The commands that tell where the Open MPI of a folder of programs has its files."""
+    programs = (str(folder / name) for name in _TELL)
+    yield from (
+        [program, "--path", "sysconfdir", "--parsable"]
+        for program in programs
+        if os.access(program, os.X_OK)
+    )
 
 
 def _of_ucx(

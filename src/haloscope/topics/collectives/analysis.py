@@ -105,7 +105,7 @@ def undisturbed(case: MeasuredCase) -> dict[str, list[Swept]]:
 
 def warmed_up(case: MeasuredCase) -> bool:
     """Whether every repetition of a case came after steps of its own that do not count."""
-    return all(record.raw.get("warmup") for record in case.launches)
+    return all(record.warmup for record in case.launches)
 
 
 def flat_to(points: Sequence[Swept]) -> int:

@@ -318,7 +318,7 @@ def placement_of(case: MeasuredCase) -> str | None:
 
 def _of_real_gpus(case: MeasuredCase) -> str | None:
     """Of two ranks of a node, by the GPUs that they had; None where records do not say."""
-    said = [record.raw.get("gpus") for record in case.launches]
+    said = [record.gpus for record in case.launches]
     first, second = (said[0] or [None, None])[:2] if said and case.ranks == 2 else (None, None)
     if first is None or second is None:
         return None
