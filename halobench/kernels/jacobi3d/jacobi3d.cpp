@@ -71,6 +71,8 @@ class Jacobi3D : public Instance {
         memory_(context.memory.allocate<Value>(2 * storage_.size())),
         meshes_{{{storage_, memory_.data()}, {storage_, memory_.data() + storage_.size()}}},
         halo_(context, cut, meshes_),
+        whole_pass_(pass_of(cut.depth)),
+        last_pass_(pass_of(sweeps_ % cut.depth)),
         sweeper_(make_sweeper<Value>(variant_, {cut_.depth, threads_})) {
     if (context.meter.executes()) clear();
     if (is_on_device(context.params)) {
@@ -90,7 +92,7 @@ class Jacobi3D : public Instance {
     if (on_device_) return;
     for (std::int64_t done = 0; done < sweeps_;) {
       const auto count = std::min(cut_.depth, sweeps_ - done);
-      sweep_after_exchange(count);
+      sweep_after_exchange(count == cut_.depth ? whole_pass_ : last_pass_);
       done += count;
     }
   }
@@ -138,15 +140,33 @@ class Jacobi3D : public Instance {
  private:
   static constexpr double epsilon = std::numeric_limits<Value>::epsilon();
 
-  /// Fills the ghosts and makes `count` sweeps, which need no more of them than there are. What
-  /// needs none at all is done while messages travel, if that is wanted and they can.
-  void sweep_after_exchange(std::int64_t count) {
+  /// What is swept after an exchange.
+  struct Pass {
+    std::vector<Box> targets;             ///< by the sweeps of one pass over memory
+    std::vector<Box> inner;               ///< of these, what is swept while messages travel
+    std::vector<std::vector<Box>> rests;  ///< and what is left of them then
+    std::vector<Box> later;               ///< by further sweeps, a pass each
+  };
+
+  /// Of so many sweeps, which need no more ghosts than there are; none of no sweeps.
+  Pass pass_of(std::int64_t count) const {
+    Pass pass;
+    if (count == 0) return pass;
     const auto levels = variant_.many_sweeps ? count : 1;
-    std::vector<Box> targets;
-    for (auto left = count; left-- > count - levels;) {
-      targets.push_back(part_.grown(part_.own(), left));
+    for (auto left = count; left-- > 0;) {
+      (left >= count - levels ? pass.targets : pass.later)
+          .push_back(part_.grown(part_.own(), left));
     }
-    const auto inner = without_ghosts(levels);
+    pass.inner = without_ghosts(levels);
+    for (std::size_t level = 0; level < pass.inner.size(); ++level) {
+      pass.rests.push_back(around(pass.targets[level], pass.inner[level]));
+    }
+    return pass;
+  }
+
+  /// Fills the ghosts and sweeps. What needs no ghosts is done while messages travel, if that is
+  /// wanted and they can.
+  void sweep_after_exchange(const Pass& pass) {
     const auto stages = static_cast<std::int64_t>(halo_.stages());
     for (std::int64_t i = 0; i < stages; ++i) {
       const auto stage = as_size(i);
@@ -154,21 +174,22 @@ class Jacobi3D : public Instance {
       context_.meter.compute(pack_, {copied, 0, copied, copied / 2},
                              [&] { halo_.pack(stage, now_); });
       context_.meter.communicate(exchange_, [&] { halo_.start(stage, now_); });
-      if (!inner.empty()) advance(inner, i, stages);
+      if (!pass.inner.empty()) advance(pass.inner, i, stages);
       context_.meter.communicate(exchange_, [&] { halo_.finish(stage, now_); });
       context_.meter.compute(unpack_, {copied, 0, copied, copied / 2},
                              [&] { halo_.unpack(stage, now_); });
     }
-    if (inner.empty()) {
-      advance(targets);
-      now_ = (now_ + targets.size()) % 2;
+    if (pass.inner.empty()) {
+      advance(pass.targets);
+      now_ = (now_ + pass.targets.size()) % 2;
     }
-    for (std::size_t level = 0; level < inner.size(); ++level, now_ = 1 - now_) {
-      for (const auto& rest : around(targets[level], inner[level])) advance({&rest, 1});
+    for (const auto& rests : pass.rests) {
+      for (const auto& rest : rests) advance({&rest, 1});
+      now_ = 1 - now_;
     }
-    for (auto left = count - levels; left-- > 0; now_ = 1 - now_) {
-      const auto target = part_.grown(part_.own(), left);
+    for (const auto& target : pass.later) {
       advance({&target, 1});
+      now_ = 1 - now_;
     }
   }
 
@@ -320,6 +341,8 @@ class Jacobi3D : public Instance {
   std::array<Mesh<Value>, 2> meshes_;
   std::size_t now_ = 0;  ///< which of them has the values
   Halo<Value> halo_;
+  const Pass whole_pass_;  ///< of as many sweeps as there are layers of ghosts
+  const Pass last_pass_;   ///< of those that are left then
   std::unique_ptr<Sweeper<Value>> sweeper_;
   std::unique_ptr<SweepsOnDevice<Value>> on_device_;  ///< none where all is the host's
   Answer answer_;

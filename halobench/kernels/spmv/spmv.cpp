@@ -375,9 +375,8 @@ Kernel spmv_in(const SpaceMaker& make_space) {
       Parameter::one_of(
           "columns", "stored",
           "stored: 4 bytes per nonzero; shared: rows whose local columns have the same offsets "
-          "from "
-          "the row share one list of them (index compression), as rows of a stencil; in the host's "
-          "memory",
+          "from the row share one list of them (index compression), as rows of a stencil; in the "
+          "host's memory",
           {"stored", "shared"}),
   };
   for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
