@@ -68,8 +68,7 @@ def main() -> None:
         *HEADER,
         *(target.row() for target in targets),
         "",
-        f"mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s, "
-        "including 0.1 s to measure the load of the machine.",
+        f"mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s.",
     ]
     print(write_page("startup", "Start-up time of haloscope", body))
 

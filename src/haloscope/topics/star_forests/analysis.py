@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, Measure, contrasts
@@ -318,7 +319,7 @@ def placement_of(case: MeasuredCase) -> str | None:
 
 def _of_real_gpus(case: MeasuredCase) -> str | None:
     """Of two ranks of a node, by the GPUs that they had; None where records do not say."""
-    said = [record.gpus for record in case.launches]
+    said: list[Sequence[Mapping[str, Any] | None] | None] = [one.gpus for one in case.launches]
     first, second = (said[0] or [None, None])[:2] if said and case.ranks == 2 else (None, None)
     if first is None or second is None:
         return None
