@@ -181,6 +181,7 @@ def test_a_page_has_each_case_with_its_changes(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "haloscope: 0.1.0 -&gt; 0.2.0" in page
     assert shows(" ".join(page.split()), "day-03 takes 2.00x ", " as day-02")
+    assert 'id="others"' not in page  # a change is in the section of its machine
     table = (out / "tables" / "changes-1.csv").read_text(encoding="utf-8").splitlines()
     assert len(table) == 2
     assert "2.0" in table[1]

@@ -41,7 +41,7 @@ def _document(chosen: Sequence[Series]) -> Document:
     return Document(
         title=f"History of {count(len(chosen), 'case')}",
         summary=f"{count(len(folders), 'result folder')}, {count(changes, 'change point')}.",
-        findings=tuple(arranged([*_findings(chosen)])),
+        findings=tuple(arranged([*_findings(chosen, places)])),
         sections=tuple(sections),
         left_out=(),
         machine=(),
@@ -55,8 +55,9 @@ def _document(chosen: Sequence[Series]) -> Document:
     )
 
 
-def _findings(chosen: Sequence[Series]) -> Iterator[Finding]:
+def _findings(chosen: Sequence[Series], places: Sequence[str]) -> Iterator[Finding]:
     for one in chosen:
+        topic = f"place-{places.index(one.place) + 1}"
         for change in one.changes:
             after, before = one.measured[change.index], one.measured[change.index - 1]
             better = Estimate(1 / change.ratio, None, None, after.time.n, "none")
@@ -67,7 +68,7 @@ def _findings(chosen: Sequence[Series]) -> Iterator[Finding]:
                 verdict=Verdict.SLOWER if change.ratio > 1 else Verdict.FASTER,
             )
             shape = FindingShape.COMPARISON
-            yield Finding(f"{one.name} on {one.place}", shape, (claim,), topic="history")
+            yield Finding(f"{one.name} on {one.place}", shape, (claim,), topic=topic)
 
 
 def _figure(one: Series, name: str) -> Figure:
@@ -80,7 +81,9 @@ def _figure(one: Series, name: str) -> Figure:
         Mark(_day(each), each.time.value / factor, scaled(each.time.low), scaled(each.time.high))
         for each in one.measured
     )
-    guides = tuple((_day(one.measured[change.index]), str(change)) for change in one.changes)
+    guides = tuple(
+        (_day(one.measured[change.index]), f"{number(change.ratio)}x") for change in one.changes
+    )
     first, last = (quantity(one.measured[k].time.value, SECONDS) for k in (0, -1))
     panel = Lines(
         id=f"history-{name}",
