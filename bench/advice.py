@@ -73,7 +73,7 @@ HOW = {
         "cluster file: the rate of these links, and numbers of the node from `--node`. "
         "Then every number of nodes and threads, and every way to put ranks on equal nodes, is "
         "measured in 3 rounds. The fastest one, the advised one, and the default are measured in "
-        "6 further rounds in one job, in turn. "
+        "6 further rounds in one job, in turn. Up to five cases share a job. "
         "Regret: the advised layout's time over the best one's, less 1, round by round: the "
         "median with its interval (97 %). It counts as 0 if both are the same layout, or if the "
         "interval has 0: then no difference was seen."

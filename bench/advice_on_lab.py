@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import on_lab
@@ -29,7 +30,6 @@ from haloscope import cli
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.requests import layout as as_layout
-from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
 from haloscope.lab.model import rate_of
 from haloscope.run import following, submission
@@ -59,6 +59,8 @@ LABS = ((2, "10mbit"), (2, "20mbit"), (4, "20mbit"), (4, "50mbit"))
 TASKS = (2, 4, 6)
 LAYOUTS_LIMIT = 20
 """LAYOUTS_LIMIT is the most layouts of a case: with six tasks on four nodes there are 45 more."""
+AT_ONCE = 5
+"""AT_ONCE is how many cases are searched in one job."""
 SEARCH, CHECK = 3, 6
 """SEARCH and CHECK are rounds: of all layouts, and of the best, the advised, and the default."""
 HEADERS = 0.94
@@ -159,70 +161,104 @@ class Case:
         given = " ".join(f"{key}={value}" for key, value in self.params.items())
         return f"{self.kernel} {given}, {self.tasks} tasks"
 
-    def advised(self) -> dict[str, Any]:
-        """What advise says."""
+    def advised(self, out: str) -> dict[str, Any]:
+        """What advise says. NotMeasuredError if it says nothing."""
         words = [f"{key}={value}" for key, value in self.params.items()]
         words += ["--tasks", str(self.tasks), "--on", "lab", "--most-nodes", str(self.nodes)]
         with chdir(self.folder), redirect_stdout(io.StringIO()) as said:
-            ended = cli.main(["-q", "advise", self.kernel, *words, "--json", "--out", "advice"])
+            ended = cli.main(["-q", "advise", self.kernel, *words, "--json", "--out", out])
         if ended:
             raise NotMeasuredError(f"no advice: {said.getvalue()}")
         advice: dict[str, Any] = json.loads(said.getvalue())
         return advice
 
-    def measured(
-        self, name: str, tried: Sequence[Candidate], rounds: int
-    ) -> dict[Candidate, MeasuredCase]:
-        """So many rounds of these layouts, in one job. NotMeasuredError if one has no time."""
-        study = self.folder / f"{name}.toml"
-        study.write_text(candidates.study(name, self.kernel, self.params, tried, rounds))
-        out = self.folder / name
-        tell = Teller(Console(quiet=True))
-        with chdir(self.folder):
-            asked = Request(str(study), out=out, on="lab", together=True)
-            started = start(asked, tell)
-            submission.begin(started, os.environ, tell)
-            following.follow(submission.of(started, None), tell)
-        cases = open_folder(out).cases
-        found = {}
-        for one in tried:
-            keys = one.keys()
-            own = (c for c in cases if all(c.settings.get(k) == v for k, v in keys.items()))
-            case = next((case for case in own if len(case.launches) == rounds), None)
-            if case is None:
-                raise NotMeasuredError(f"{one} has fewer than {rounds} good launches")
-            found[one] = case
-        return found
+    def study(self, tried: Sequence[Candidate], rounds: int) -> tuple[str, str]:
+        """The head and the runs of a study of these layouts."""
+        text = candidates.study("Every layout", self.kernel, self.params, tried, rounds)
+        head, mark, runs = text.partition("\n[[runs]]")
+        return head, mark + runs
 
-    def result(self) -> Result:
-        """Advice, then the search, then both in turn with the default."""
-        advice = self.advised()
+
+Times = Mapping[Candidate, Sequence[float]]
+"""The times of each layout of a case, one a round."""
+
+
+def measured(
+    name: str, asked: Sequence[tuple[Case, Sequence[Candidate]]], rounds: int
+) -> list[Times | None]:
+    """So many rounds of the layouts of cases of one folder, in one job; None for a case of which
+    a layout has no time.
+    """
+    if not asked:
+        return []
+    folder = asked[0][0].folder
+    texts = [case.study(tried, rounds) for case, tried in asked]
+    study, out = folder / f"{name}.toml", folder / name
+    study.write_text(texts[0][0] + "".join(runs for _, runs in texts))
+    tell = Teller(Console(quiet=True))
+    with chdir(folder):
+        started = start(Request(str(study), out=out, on="lab", together=True), tell)
+        submission.begin(started, os.environ, tell)
+        following.follow(submission.of(started, None), tell)
+    good = {case.id: case.times_s for case in open_folder(out).cases}
+    by_run = {case.run: good.get(case.id, ()) for case in started.plan.cases}
+    numbers, found = itertools.count(), list[Times | None]()
+    for _, tried in asked:
+        times = {one: by_run.get(next(numbers), ()) for one in tried}
+        whole = all(len(one) == rounds for one in times.values())
+        found.append(times if whole else None)
+    return found
+
+
+def compared(cases: Sequence[Case]) -> Iterator[Result]:
+    """Advice on cases of one folder, then the search, then the best ones in turn with the default.
+
+    Of a case that can't be measured, the reason is printed.
+    """
+    advised = []
+    for number, case in enumerate(cases):
+        try:
+            advised.append((case, case.advised(f"advice-{number}")))
+        except NotMeasuredError as error:
+            print(f"not measured: {case.what}, {case.lab}: {error}", flush=True)
+    every = [every_layout(case.tasks, case.nodes) for case, _ in advised]
+    search = measured("search", [(c, e) for (c, _), e in zip(advised, every, strict=True)], SEARCH)
+    finals = [
+        (case, advice, min(times, key=lambda one: median(times[one])), times)
+        for (case, advice), times in zip(advised, search, strict=True)
+        if times is not None
+    ]
+    apart = [(case, _different(advice, best)) for case, advice, best, _ in finals]
+    checked = iter(measured("check", [one for one in apart if len(one[1]) > 1], CHECK))
+    for (case, advice, best, times), (_, tried) in zip(finals, apart, strict=True):
+        again = next(checked) if len(tried) > 1 else {tried[0]: [1.0]}
+        if again is None:
+            print(f"not measured: {case.what}, {case.lab}: its best layouts", flush=True)
+            continue
         mine, usual = (candidate(advice[key]["layout"]) for key in ("advised", "default"))
-        every = every_layout(self.tasks, self.nodes)
-        found = self.measured("search", every, SEARCH)
-        best = min(found, key=lambda one: found[one].time_s)
-        names = {grouping(one): one for one in (best, usual, mine)}
-        tried = [*names.values()]
-        times = {grouping(mine): [1.0], grouping(usual): [1.0], grouping(best): [1.0]}
-        if len(tried) > 1:
-            checked = self.measured("check", tried, CHECK)
-            times = {grouping(one): case.times_s for one, case in checked.items()}
-        ours, theirs, default = (times[grouping(one)] for one in (mine, best, usual))
-        first = advice["simulated_options"][0]["layout"]
-        return Result(
-            self.what,
-            self.lab,
+        by_group = {grouping(one): own for one, own in again.items()}
+        ours, theirs, default = (by_group[grouping(one)] for one in (mine, best, usual))
+        first = candidate(advice["simulated_options"][0]["layout"])
+        yield Result(
+            case.what,
+            case.lab,
             advice["verdict"],
             mine.keys(),
             best.keys(),
             _over(ours, theirs),
             _over(ours, default),
             _over(default, theirs),
-            len(every),
-            grouping(candidate(first)) == grouping(best),
+            len(times),
+            grouping(first) == grouping(best),
             os.getloadavg()[0],
             commit(),
         )
+
+
+def _different(advice: Mapping[str, Any], best: Candidate) -> Sequence[Candidate]:
+    """The best, the default, and the advised layout, those alike once."""
+    mine, usual = (candidate(advice[key]["layout"]) for key in ("advised", "default"))
+    return [*{grouping(one): one for one in (best, usual, mine)}.values()]
 
 
 def candidate(layout: Mapping[str, Any]) -> Candidate:
@@ -266,7 +302,7 @@ def drawn(cases: int, seed: int) -> Iterator[tuple[tuple[int, str], list[Asked]]
 
 def run(node: Path, cases: int, seed: int, until: float, file: Path) -> Iterator[Result]:
     """Cases that the file does not have, none begun after a time. Each is a line of the file when
-    it is yielded; one that can't be measured is printed."""
+    it is yielded."""
     assert following.follow.__kwdefaults__
     following.follow.__kwdefaults__["poll_s"] = following.LAST_POLL_S = 1.0  # its Slurm is our own
     done = {(one.what, one.lab) for one in read(file)}
@@ -276,29 +312,26 @@ def run(node: Path, cases: int, seed: int, until: float, file: Path) -> Iterator
         if not left or time.monotonic() > until:
             continue
         with on_lab.lab("--nodes", str(nodes), "--cores", str(CORES), "--rate", rate):
-            for one in left:
+            for first in range(0, len(left), AT_ONCE):
                 if time.monotonic() > until:
                     break
-                try:
-                    found = _of(one, node, nodes, rate, name)
-                except NotMeasuredError as error:
-                    print(f"not measured: {one}, {name}: {error}", flush=True)
-                    continue
-                with file.open("a", encoding="utf-8") as lines:
-                    lines.write(json.dumps(asdict(found)) + "\n")
-                yield found
+                with tempfile.TemporaryDirectory() as scratch:
+                    folder = Path(scratch)
+                    _prepare(folder, described(node, nodes, rate))
+                    group = left[first : first + AT_ONCE]
+                    for found in compared([Case(*one, nodes, name, folder) for one in group]):
+                        with file.open("a", encoding="utf-8") as lines:
+                            lines.write(json.dumps(asdict(found)) + "\n")
+                        yield found
 
 
-def _of(asked: Asked, node: Path, nodes: int, rate: str, name: str) -> Result:
-    """One case, in a folder of its own."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        (folder / "clusters").mkdir()
-        (folder / "clusters" / "labmodel.toml").write_text(described(node, nodes, rate))
-        (folder / "sites").mkdir()
-        site = on_lab.SITE.read_text()
-        (folder / "sites" / "lab.toml").write_text(f'cluster = "labmodel"\n{site}')
-        return Case(*asked, nodes, name, folder).result()
+def _prepare(folder: Path, cluster: str) -> None:
+    """Write the lab's site file there, and the cluster file that it names."""
+    (folder / "clusters").mkdir()
+    (folder / "clusters" / "labmodel.toml").write_text(cluster)
+    (folder / "sites").mkdir()
+    site = on_lab.SITE.read_text()
+    (folder / "sites" / "lab.toml").write_text(f'cluster = "labmodel"\n{site}')
 
 
 def read(file: Path) -> list[Result]:
