@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Goal, Option, Sureness, advice, cheapest, parted
+from haloscope.advice.judging import Goal, Option, Sureness, advice, cheapest
 from haloscope.analysis.bands import Basis, Subject, known
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
@@ -89,13 +89,6 @@ def test_layouts_of_a_regime_without_published_cells_are_not_validated() -> None
     assert (sure.verdict, sure.beyond) == (Sureness.YES, "")
     assert (unsure.verdict, unsure.band and unsure.band.own) == (Sureness.NOT_VALIDATED, True)
     assert "threads" in unsure.beyond
-
-
-def test_intervals_part_if_no_two_overlap() -> None:
-    low, middle, high = option(1, 1.0, 0.9, 1.1), option(1, 1.1, 1.05, 1.2), option(1, 2, 1.9, 2.1)
-    assert parted([high, low])
-    assert not parted([high, low, middle])
-    assert not parted([high, option(1, 1.0)])
 
 
 def test_measured_times_need_intervals_apart() -> None:

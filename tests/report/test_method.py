@@ -35,6 +35,15 @@ def test_what_ended_the_launches_of_a_rule_is_told_of_all_but_absent_cases() -> 
     assert shows(line, "1 case narrow enough", "1 case at the cap of 120 s", "1 case unfinished")
 
 
+def test_whether_the_intervals_of_compared_cases_parted_is_told() -> None:
+    def told(why: str | None) -> str:
+        asked = {"parting": 6, "cases": [{"stopped": why, "absent": None}] * 2}
+        return next(line for line in method([], [], asked) if "launched in turn" in line)
+
+    assert "overlap," not in told("parted")
+    assert "still overlap" in told(None)
+
+
 def test_how_processes_start_together_is_said_in_words() -> None:
     def told(way: str) -> str:
         records = cases([pingpong(synchronisation=way)])[0].launches

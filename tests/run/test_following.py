@@ -112,6 +112,20 @@ def test_that_jobs_brought_nothing_is_told_though_nobody_answers(
         following.follow(jobs, QUIET, wait=lambda _: None)
 
 
+@pytest.mark.parametrize(("again", "rounds"), [(True, 2), (False, 1)])
+def test_what_the_first_jobs_leave_is_left_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool, rounds: int
+) -> None:
+    left, numbers = iter([(4, 4), (2, 2), (2, 2), (0, 0), (0, 0)]), iter("789")
+    monkeypatch.setattr(Submission, "to_do", lambda _: next(left))
+    monkeypatch.setattr(following, "submit_all", lambda *_: [next(numbers)])
+    jobs = replace(of(tmp_path), batch=Saying("COMPLETED", "COMPLETED", "COMPLETED"))
+
+    following.follow(jobs, QUIET, wait=lambda _: None, again=again)
+
+    assert [*numbers] == [*"789"[rounds:]]
+
+
 def submitted(folder: Path, *, check: bool) -> None:
     """Job 7 is noted in the folder, and has printed why it ended."""
     (folder / "jobs").mkdir(exist_ok=True)

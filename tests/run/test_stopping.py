@@ -15,7 +15,7 @@ from fakes import STUDY, Laboratory
 from haloscope.errors import UserError
 from haloscope.records.attempts import Attempt
 from haloscope.records.log import read
-from haloscope.run.stopping import Stopping
+from haloscope.run.stopping import Parting, Precision
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.study.file import load
@@ -28,8 +28,8 @@ def tried(case: str, time: float, outcome: str = "ok", launch: int = 0) -> Attem
     return Attempt(case, launch, outcome, "here", 1.0, 1, None, ([time],))
 
 
-def fed(times: list[float]) -> Stopping:
-    return Stopping(RULE, (tried("a", time) for time in times))
+def fed(times: list[float]) -> Precision:
+    return Precision(RULE, (tried("a", time) for time in times))
 
 
 def test_a_case_is_done_when_its_interval_is_narrow_twice() -> None:
@@ -46,7 +46,7 @@ def test_a_case_that_scatters_goes_on_to_the_cap() -> None:
 
 def test_a_launch_counts_by_the_median_of_its_repetitions() -> None:
     spiky = (replace(tried("a", 1.0), times_s=([1.0, 1.0, 2.0 + k],)) for k in range(7))
-    assert Stopping(RULE, spiky).done == {"a": "narrow"}
+    assert Precision(RULE, spiky).done == {"a": "narrow"}
 
 
 def test_a_launch_with_other_points_tells_nothing_of_these() -> None:
@@ -58,8 +58,8 @@ def test_a_launch_with_other_points_tells_nothing_of_these() -> None:
     launches = [swept(2, [1.0])] * 6
     odd = [swept(1, [1.0]), swept(2, [])]
 
-    assert Stopping(RULE, [*launches, *odd]).done == {}
-    assert Stopping(RULE, [*launches, *odd, swept(2, [1.0])]).done == {"a": "narrow"}
+    assert Precision(RULE, [*launches, *odd]).done == {}
+    assert Precision(RULE, [*launches, *odd, swept(2, [1.0])]).done == {"a": "narrow"}
 
 
 def test_a_launch_that_failed_tells_nothing() -> None:
@@ -70,7 +70,7 @@ def test_a_launch_that_failed_tells_nothing() -> None:
 
 
 def test_a_case_that_never_ends_is_done_at_the_cap_on_time() -> None:
-    stopping = Stopping(Rule(half_width=0.02, fewest=7, most=12, most_s=1.5), ())
+    stopping = Precision(Rule(half_width=0.02, fewest=7, most=12, most_s=1.5), ())
     assert not stopping.add(tried("a", 1.0, "timeout"))
     assert stopping.add(tried("a", 1.0, "timeout", 1))
     assert (stopping.done, stopping.launches("a")) == ({"a": "time"}, 2)
@@ -80,7 +80,7 @@ def test_a_launch_that_failed_before_its_case_was_done_is_tried_again() -> None:
     """As told when a campaign ends; it was passed over, and the folder never was complete."""
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
     good = (tried(case.id, 1.0, launch=k) for k in (0, 1, 2, 4, 5, 6, 7))
-    stopping = Stopping(RULE, good)
+    stopping = Precision(RULE, good)
     left = [Launch(case, number) for number in (3, 8, 9)]
     assert [launch.number for launch in stopping.needed(left)] == [3]
 
@@ -88,14 +88,14 @@ def test_a_launch_that_failed_before_its_case_was_done_is_tried_again() -> None:
 def test_a_campaign_that_goes_on_tries_again_what_never_ended() -> None:
     rule = Rule(half_width=0.02, fewest=7, most=12, most_s=1.5)
     earlier = [tried("a", 1.0, "timeout", launch) for launch in range(2)]
-    assert Stopping(rule, earlier).done == {}
+    assert Precision(rule, earlier).done == {}
 
 
 def test_every_size_of_a_sweep_has_to_be_narrow() -> None:
     def sweep(k: int) -> Attempt:
         return replace(tried("a", 1.0), times_s=([1.0], [1.0 + k % 2]))
 
-    assert Stopping(RULE, (sweep(k) for k in range(9))).done == {}
+    assert Precision(RULE, (sweep(k) for k in range(9))).done == {}
 
 
 def in_job(job: str, case: str, launch: int, time: float) -> Attempt:
@@ -104,7 +104,7 @@ def in_job(job: str, case: str, launch: int, time: float) -> Attempt:
 
 def test_a_case_with_enough_in_its_allocation_is_left_to_another_one() -> None:
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
-    stopping = Stopping(RULE, ())
+    stopping = Precision(RULE, ())
     left = [Launch(case, number) for number in range(12)]
 
     for number, launch in enumerate(stopping.needed(left)):
@@ -120,7 +120,7 @@ def test_another_allocation_goes_on_with_it_until_it_is_done() -> None:
     rule = Rule(half_width=0.05, fewest=7, most=30)
     before: list[Attempt] = []
     for job in range(1, 7):
-        stopping = Stopping(rule, before)
+        stopping = Precision(rule, before)
         left = [Launch(case, number) for number in range(len(before), 30)]
         for launch in stopping.needed(left):
             time = 1.0 + 0.01 * (job % 2) + 0.0001 * (launch.number % 3)
@@ -134,11 +134,47 @@ def test_another_allocation_goes_on_with_it_until_it_is_done() -> None:
 
 def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
-    stopping = Stopping(RULE, (in_job("1", case.id, number, 1.0) for number in range(3)))
+    stopping = Precision(RULE, (in_job("1", case.id, number, 1.0) for number in range(3)))
     again = in_job("1", case.id, 3, 1.0)
     stopping.add(replace(again, allocation=("1", 1)))
 
     assert [one.number for one in stopping.needed([Launch(case, 4)])] == [4]
+
+
+def in_turn(*rounds: tuple[float, float], every: int = 6) -> Parting:
+    """Of cases a and b, which take so long in each round."""
+    stopping = Parting(every, ["a", "b"], ())
+    for number, times in enumerate(rounds):
+        for case, time in zip("ab", times, strict=True):
+            stopping.add(tried(case, time, launch=number))
+    return stopping
+
+
+def test_compared_cases_are_done_once_their_intervals_part() -> None:
+    apart = [(1.0 + k / 100, 2.0 + k / 100) for k in range(12)]
+    assert in_turn(*apart[:5]).done == {}
+    assert in_turn(*apart[:6]).done == {"a": "parted", "b": "parted"}
+    assert in_turn(*apart[:5], every=5).done == {}, "five launches have no interval"
+    wide = [(1.0, 2.0), (1.1, 1.05), *apart[2:]]
+    assert in_turn(*wide[:6]).done == {}, "a's interval reaches up to 1.1, b's begins at 1.05"
+    assert in_turn(*wide[:11]).done == {}, "it looks again when both have six more"
+    assert in_turn(*wide).done == {"a": "parted", "b": "parted"}
+
+
+def test_compared_cases_that_overlap_go_on() -> None:
+    assert in_turn(*[(1.0, 1.0)] * 30).done == {}
+
+
+def test_a_compared_case_that_never_ends_well_does_not_hold_up_the_others() -> None:
+    stopping = Parting(6, ["a", "b", "c"], ())
+    for launch in range(6):
+        assert not stopping.add(tried("a", 1.0, launch=launch))
+        assert not stopping.add(tried("b", 2.0, launch=launch))
+        ended = stopping.add(tried("c", 3.0, "failed", launch))
+    assert ended and {*stopping.done} == {"a", "b", "c"}
+    assert stopping.launches("c") == 6
+    again = Parting(6, ["a", "b"], [tried(case, 1.0, launch=k) for case in "ab" for k in range(6)])
+    assert again.done == {}
 
 
 def test_the_rule_is_the_studys() -> None:
@@ -155,8 +191,8 @@ def test_the_rule_is_the_studys() -> None:
 
 def test_the_cap_on_time_ends_a_case_that_another_launch_would_take_over_it() -> None:
     rule = Rule(half_width=0.02, fewest=7, most=12, most_s=3.5)
-    assert Stopping(rule, (tried("a", 1.0 + k) for k in range(2))).done == {}
-    assert Stopping(rule, (tried("a", 1.0 + k) for k in range(3))).done == {"a": "time"}
+    assert Precision(rule, (tried("a", 1.0 + k) for k in range(2))).done == {}
+    assert Precision(rule, (tried("a", 1.0 + k) for k in range(3))).done == {"a": "time"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from haloscope.stats.sequential import decide, steady_medians, warmup, warmup_if_any
+from haloscope.stats.sequential import decide, parted, steady_medians, warmup, warmup_if_any
 from haloscope.stats.stopping_rule import Rule
 
 Array = npt.NDArray[np.float64]
@@ -214,3 +214,10 @@ def test_samples_that_decide_nothing_are_refused(samples: list[list[float]]) -> 
 def test_rules_that_cannot_work_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="half width|at least 7 launches"):
         Rule(**change)  # type: ignore[arg-type]
+
+
+def test_samples_part_where_no_two_intervals_overlap() -> None:
+    low, middle, high = ([value + k / 100 for k in range(6)] for value in (1.0, 1.04, 2.0))
+    assert parted([high, low])
+    assert not parted([high, low, middle])
+    assert not parted([high, [1.0] * 5])

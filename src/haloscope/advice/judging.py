@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from haloscope.advice.candidates import Candidate
@@ -129,13 +128,6 @@ def advice(options: Sequence[Option], default: Candidate, goal: Goal) -> Advice:
 def cheapest(options: Sequence[Option], goal: Goal, number: int) -> list[Option]:
     """Return the best options by a goal, the best first."""
     return sorted(options, key=lambda one: _cost(one, goal))[:number]
-
-
-def parted(options: Sequence[Option]) -> bool:
-    """Whether no two intervals of measured times overlap; not where one has no interval."""
-    ends = [(one.time.low, one.time.high) for one in options]
-    known = sorted((low, high) for low, high in ends if low is not None and high is not None)
-    return len(known) == len(ends) and all(high < low for (_, high), (low, _) in pairwise(known))
 
 
 def _cost(one: Option, goal: Goal) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from haloscope.advice import candidates
 from haloscope.advice.candidates import Candidate
-from haloscope.advice.judging import Advice, Goal, Option, advice, cheapest, parted
+from haloscope.advice.judging import Advice, Goal, Option, advice, cheapest
 from haloscope.advice.requests import layout
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.dossier import open_folder
@@ -29,10 +29,12 @@ from haloscope.run.request import Request, start
 from haloscope.run.resuming import resume
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Value
+from haloscope.study.schema import LAUNCHES_LIMIT
 
 _REMAPPED = 2
 _FINALISTS = 2
 _MOST_ROUNDS = 5
+"""_MOST_ROUNDS times the launches of a layout are made at most until intervals part."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,8 @@ def _simulated(site: BatchPlace) -> Place:
 def _in_turn(
     question: Question, found: Timed, usual: Candidate, goal: Goal, tell: Teller
 ) -> tuple[Timed, list[str]]:
-    """The best layouts and the default, measured in turn: on this machine until their intervals
-    part, on a site in one job. UserError if the default has no time."""
+    """The best layouts and the default, measured in turn until their intervals part, on a site in
+    one job. UserError if the default has no time there."""
     assert question.final is not None
     best = cheapest([option for option, _ in found.values()], goal, _FINALISTS)
     tried = [*dict.fromkeys([*(one.candidate for one in best), usual])]
@@ -206,14 +208,7 @@ def _in_turn(
     if here and (len(tried) == 1 or question.over):
         return {}, []
     final = replace(question, place=question.final)
-    measured, failed = _compared(final, "finals", tried, tell)
-    for rounds in range(2, _MOST_ROUNDS + 1):
-        if not here or question.over or parted([option for option, _ in measured.values()]):
-            break
-        folder, launches = question.out / "finals", rounds * question.launches
-        again = resume(folder, None, launches, tell, programs=question.programs)
-        campaign.measure(again.probed(), tell, question.until)
-        measured, failed = _read(folder, tried)
+    measured, failed = _compared(final, "finals", tried, tell, until_parted=True)
     if not here and usual not in measured:
         raise UserError(_nothing_to_compare_with(question, "finals"))
     return measured, failed
@@ -232,14 +227,26 @@ Timed = dict[Candidate, tuple[Option, MeasuredCase]]
 
 
 def _compared(
-    question: Question, name: str, tried: Sequence[Candidate], tell: Teller
+    question: Question,
+    name: str,
+    tried: Sequence[Candidate],
+    tell: Teller,
+    *,
+    until_parted: bool = False,
 ) -> tuple[Timed, list[str]]:
-    """Each candidate with its time and its case, and why others have none."""
+    """Each candidate with its time and its case, and why others have none.
+
+    until_parted: with up to _MOST_ROUNDS times as many launches, until intervals part.
+    """
     question.out.mkdir(parents=True, exist_ok=True)
     title = f"Advice: {name} of {question.kernel}, {count(tried[0].tasks, 'task')}"
     by_jobs = places.site_of(question.place) is not None
-    timeout_s = 60 * question.minutes if by_jobs and question.minutes else None
-    asked = (question.kernel, question.params, tried, question.launches)
+    timeout_s = None
+    if by_jobs and question.minutes:
+        timeout_s = 60 * question.minutes // (1 + len(tried) if until_parted else 1)
+    rounds = _MOST_ROUNDS if until_parted else 1
+    launches = min(LAUNCHES_LIMIT, rounds * question.launches)
+    asked = (question.kernel, question.params, tried, launches)
     text = candidates.study(title, *asked, timeout_s)
     file = question.out / f"{name}.toml"
     write_whole(file, text)
@@ -253,6 +260,7 @@ def _compared(
         via=Via(by.name, 1) if by else None,
         programs=question.programs,
         together=True,
+        parting=question.launches if until_parted else None,
     )
     try:
         started = start(request, tell)
@@ -264,7 +272,7 @@ def _compared(
     else:
         jobs = submission.of(started, question.minutes)
         submission.begin(started, os.environ, tell)
-        following.follow(jobs, tell)
+        following.follow(jobs, tell, again=not until_parted)
     return _read(folder, tried)
 
 

@@ -54,6 +54,8 @@ class SavedPlan:
     compiler, flags. Plans of older versions say less.
     changes: what was not as it had been when the folder was gone on with all the same.
     rule: when a case has been launched often enough, where the study asks for a precision.
+    parting: where cases are compared until no two of their intervals overlap, the launches of each
+    between two looks; it has no rule then.
     programs: of each external program: its file, the hash of that, version and hash of what runs.
     allocations: how many of a batch system share the launches of each case; None leaves it to the
     jobs how many there are. together: whether cases on few nodes run in the jobs of those on most.
@@ -75,6 +77,12 @@ class SavedPlan:
     programs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     allocations: int | None = None
     together: bool = False
+    parting: int | None = None
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether cases may have fewer launches than planned, by what the first ones show."""
+        return self.rule is not None or self.parting is not None
 
     def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""
@@ -163,6 +171,8 @@ def plan_of(text: bytes) -> SavedPlan:
         raise ValueError(f"via.nodes: invalid value {plan.via.nodes}")
     if plan.allocations is not None and not 1 <= plan.allocations <= ALLOCATIONS_LIMIT:
         raise ValueError(f"allocations: invalid value {plan.allocations}")
+    if plan.parting is not None and not 1 <= plan.parting <= LAUNCHES_LIMIT:
+        raise ValueError(f"parting: invalid value {plan.parting}")
     if "host" not in plan.machine:
         raise ValueError("machine.host missing")
     return plan

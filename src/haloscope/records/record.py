@@ -268,7 +268,7 @@ class Record:
         str | None,
         Key(
             "rule that ended the launches of a case, in its last record, if the study has a "
-            "precision: narrow, count, time",
+            "precision: narrow, count, time; those of all cases, of measured advice: parted",
             by="campaign",
             absent="null otherwise; absent in the output of `once`",
         ),

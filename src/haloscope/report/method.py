@@ -198,10 +198,14 @@ def _messages(records: Sequence[Record]) -> str:
 
 def _stopped(plan: Mapping[str, Any]) -> str:
     rule = plan.get("rule")
+    asked = [case for case in plan.get("cases", ()) if not case.get("absent")]
+    why = Counter(case.get("stopped") or "not yet" for case in asked)
+    if plan.get("parting"):
+        return "Cases were launched in turn until no two intervals of their medians overlapped" + (
+            "." if why["parted"] else ", or to a cap. They still overlap, or were not all launched."
+        )
     if not rule:
         return ""
-    asked = [case for case in plan["cases"] if not case.get("absent")]
-    why = Counter(case.get("stopped") or "not yet" for case in asked)
     words = {
         "narrow": "{} narrow enough",
         "count": f"{{}} at the cap of {count(rule['most'], 'launch', 'launches')}",

@@ -24,7 +24,7 @@ from haloscope.run.place import Place
 from haloscope.run.progress import RunView, Teller, TimeLeft, duration
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.simulation_costs import SimulationForecast
-from haloscope.run.stopping import Stopping
+from haloscope.run.stopping import Parting, Precision, Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.build import KernelProgram
@@ -54,27 +54,21 @@ class Campaign:
 
     def launches_left(self) -> tuple[list[Launch], int]:
         """The launches without a good record yet, and how many of them were tried before."""
-        follows = self.plan.rule is not None and self.folder.plan.exists()
+        follows = self.plan.ends_early and self.folder.plan.exists()
         plan = self.folder.load() if follows else self.plan  # which cases have stopped since
-        return self.folder.left(self._caught_up(plan).launches())
-
-    def _caught_up(self, plan: SavedPlan) -> SavedPlan:
-        """The plan with what its records know and it does not, by a kill or a full disk between.
-
-        A record that stops a case is on disk before the plan that says so.
-        """
-        if (stopping := self._stopping()) is None:
-            return plan
-        for case in plan.cases:
-            if case.stopped is None and (why := stopping.done.get(case.id)):
-                plan = plan.stopped(case.id, stopping.launches(case.id), why)
-        return plan
+        return self.folder.left(_caught_up(plan, self._stopping()).launches())
 
     def _stopping(self) -> Stopping | None:
         """Which cases need no more launches, by the records that are there; None without a rule."""
-        if self.plan.rule is None:
+        if not self.plan.ends_early:
             return None
-        return Stopping(self.plan.rule, attempts(self.folder.records))
+        tried = attempts(self.folder.records)
+        if self.plan.rule is not None:
+            return Precision(self.plan.rule, tried)
+        assert self.plan.parting is not None
+        return Parting(
+            self.plan.parting, [one.id for one in self.plan.cases if not one.absent], tried
+        )
 
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
@@ -149,7 +143,8 @@ class Campaign:
         self, launches: list[Launch], watch: Callable[[Iterable[Launch]], Iterator[Launch]]
     ) -> Iterator[tuple[Launch, dict[str, Any]]]:
         """Run launches, `watch` seeing each start; a record is on disk before it is yielded."""
-        plan, stopping = self._caught_up(self.plan), self._stopping()
+        stopping = self._stopping()
+        plan = _caught_up(self.plan, stopping)
         if self.source is not None:
             self.folder.create(self.source, plan)
         else:
@@ -163,9 +158,20 @@ class Campaign:
             record = {**measured, "stopped": why, **changed}
             append(self.folder.records, record)
             if stopping and why:
-                plan = plan.stopped(case, stopping.launches(case), why)
+                plan = _caught_up(plan, stopping)
                 self.folder.save(plan)
             yield by_key[case, record["launch"]], record
+
+
+def _caught_up(plan: SavedPlan, stopping: Stopping | None) -> SavedPlan:
+    """The plan with what its records know and it does not: which cases have stopped.
+
+    A record that stops a case is on disk before the plan that says so.
+    """
+    for case in plan.cases if stopping else ():
+        if stopping and case.stopped is None and (why := stopping.done.get(case.id)):
+            plan = plan.stopped(case.id, stopping.launches(case.id), why)
+    return plan
 
 
 def earlier_walls(folder: ResultFolder, plan: SavedPlan) -> dict[str, list[float]]:

@@ -38,10 +38,12 @@ def follow(
     *,
     wait: Callable[[float], None] = time.sleep,
     poll_s: float = FIRST_POLL_S,
+    again: bool = True,
 ) -> None:
     """Submit, wait, and submit again what a job's end has left, as long as that gets on.
 
     What has not ended well is tried again; where it does no better, that is for the report to tell.
+    again: False leaves what the first jobs leave.
     UserError as soon as the nodes are found to lack something, the other jobs cancelled, and where
     a round of jobs brings no record.
     """
@@ -58,9 +60,10 @@ def follow(
         except UserError:
             _cancel(submission)
             raise
-        if (now := submission.to_do()) >= before:
-            if now[1] or len(attempts(submission.folder.records)) == records:
-                raise UserError(_stuck(submission, jobs))
+        stuck = (now := submission.to_do()) >= before
+        if stuck and (now[1] or len(attempts(submission.folder.records)) == records):
+            raise UserError(_stuck(submission, jobs))
+        if stuck or not again:
             tidy(submission)
             return
 

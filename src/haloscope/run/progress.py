@@ -58,15 +58,20 @@ class TimeLeft:
         """One launch starts."""
         self._going[launch.case.id, launch.number] = self._clock()
 
-    def ended(self, launch: Launch, wall_s: float | None, *, stopped: bool = False) -> None:
-        """One launch ended after `wall_s` seconds; None for one that was there already."""
+    def ended(self, launch: Launch, wall_s: float | None, *, stopped: str | None = None) -> None:
+        """One launch ended after `wall_s` seconds; None for one that was there already.
+
+        stopped: as of `Case`.
+        """
         self._going.pop((launch.case.id, launch.number), None)
         if wall_s is not None:
             now = self._clock()
             self._intervals.append((now - wall_s, now))
         case = launch.case.id
-        gone = [one for one in self._left if one == launch or (stopped and one.case.id == case)]
-        self._left = [one for one in self._left if one not in gone]
+        if stopped:
+            self._left = [one for one in self._left if one.case.id != case and stopped != "parted"]
+        else:
+            self._left = [one for one in self._left if one != launch]
         if wall_s is not None:
             self._walls.setdefault(case, []).append(wall_s)
 
@@ -273,9 +278,10 @@ class RunView:
     def ended(self, launch: Launch, record: Mapping[str, Any]) -> None:
         """One launch ended with this record."""
         self._done += 1
-        stopped = record.get("stopped") is not None
         cached = (record.get("simulation") or {}).get("cached", False)
-        self._left.ended(launch, None if cached else record["wall_s"], stopped=stopped)
+        self._left.ended(
+            launch, None if cached else record["wall_s"], stopped=record.get("stopped")
+        )
         self._bar.update(self._task, completed=self._done, state=self._state())
         if record["outcome"] != "ok":
             self._print(f"{record['outcome']}: {launch.case.title}: {record['reason']}")

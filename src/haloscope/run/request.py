@@ -44,7 +44,7 @@ class Request:
     layout: a file with the layout of every run, in place of the study's.
     programs: external programs that the user named, and that may be run. device: one of
     library.DEVICES, that halobench is to be built for with every MPI library. allocations: of a
-    batch system, each with the launches of every case. together: as of `SavedPlan`.
+    batch system, each with the launches of every case. together, parting: as of `SavedPlan`.
     """
 
     study: str
@@ -63,6 +63,7 @@ class Request:
     programs: tuple[Path, ...] = ()
     device: str | None = None
     together: bool = False
+    parting: int | None = None
 
 
 def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
@@ -113,6 +114,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         programs=kernels.fixed(programs, bench.toolchains),
         rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
         together=request.together,
+        parting=request.parting,
     ).in_allocations(request.allocations)
     return Campaign(
         place,

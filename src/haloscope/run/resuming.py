@@ -210,8 +210,9 @@ def _unfit(
             what = f"toolchain {name} is no longer available: {bench.missing[name]}"
             yield what, f"add it again (haloscope toolchain add), or {_ANEW}"
     yield from _unfit_allocations(plan, launches, allocations)
-    if launches is not None and plan.rule is not None:
-        yield "its study has a precision, which determines the number of launches", _ANEW
+    if launches is not None and plan.ends_early:
+        what = "a precision" if plan.rule else "layouts to compare"
+        yield f"its study has {what}, which determines the number of launches", _ANEW
     elif launches is not None and launches < (
         most := max((case.launches for case in plan.cases), default=0)
     ):
@@ -233,8 +234,9 @@ def _unfit_allocations(
         yield f"{what} has no effect on those that ran", "remove --launches, or start a new folder"
     if allocations is None:
         return
-    if plan.rule is not None:
-        yield "its study has a precision, which determines the number of allocations", _ANEW
+    if plan.ends_early:
+        what = "a precision" if plan.rule else "layouts to compare"
+        yield f"its study has {what}, which determines the number of allocations", _ANEW
     if allocations < (there := plan.allocations or 1):
         what = f"its plan has {count(there, 'allocation')}, more than --allocations {allocations}"
         yield what, f"give at least --allocations {there}"

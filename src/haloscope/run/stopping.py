@@ -1,20 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When a study that asks for a precision has launched a case often enough."""
+"""When the cases of a campaign have been launched often enough: each by itself, or all together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from statistics import median
 
 from haloscope.records.attempts import Attempt
 from haloscope.stats.enough import decide_over, enough_in
-from haloscope.stats.sequential import Why, decide
+from haloscope.stats.sequential import Why, decide, parted, steady_medians
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Launch
 
 
-class Stopping:
-    """Follows the launches of a campaign and says which cases need no more launches.
+class Stopping(ABC):
+    """Follows the launches of a campaign and says which cases need no more launches, and why."""
+
+    def __init__(self) -> None:
+        """Of a campaign without launches."""
+        self._launches: dict[str, int] = {}
+        self.done: dict[str, Why] = {}
+
+    @abstractmethod
+    def add(self, attempt: Attempt) -> bool:
+        """Whether the case of a launch is done, once that is taken in."""
+
+    def launches(self, case: str) -> int:
+        """Launches of a case so far, also those that did not end well."""
+        return self._launches.get(case, 0)
+
+    def needed(self, launches: Iterable[Launch]) -> Iterator[Launch]:
+        """The launches in their order, but those after which their case was done."""
+        return (launch for launch in launches if self._needs(launch))
+
+    def _needs(self, launch: Launch) -> bool:
+        case = launch.case.id
+        return case not in self.done or launch.number < self.launches(case)
+
+    def _count(self, attempt: Attempt) -> None:
+        there = self.launches(attempt.case)
+        self._launches[attempt.case] = max(there, attempt.launch + 1)
+
+
+class Precision(Stopping):
+    """Of a study that asks for a precision, each case by itself.
 
     A case is done when every one of its times (of each size, for a kernel that sweeps: the median
     of its repetitions) is known as narrowly as the rule asks. Launches that did not end well tell
@@ -25,13 +55,12 @@ class Stopping:
 
     def __init__(self, rule: Rule, attempts: Iterable[Attempt]) -> None:
         """`attempts`: those that are there already, of a campaign that goes on."""
+        super().__init__()
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}
         self._allocations: dict[str, list[str]] = {}
         self._here: str | None = None
         self._spent_s: dict[str, float] = {}
-        self._launches: dict[str, int] = {}
-        self.done: dict[str, Why] = {}
         for attempt in attempts:
             if attempt.outcome == "ok":
                 self.add(attempt)
@@ -42,7 +71,7 @@ class Stopping:
         case = attempt.case
         if case in self.done:
             return False
-        self._launches[case] = max(self._launches.get(case, 0), attempt.launch + 1)
+        self._count(attempt)
         spent_s = self._spent_s.get(case, 0.0) + (attempt.wall_s or 0.0)
         self._spent_s[case] = spent_s
         if attempt.outcome != "ok":
@@ -83,16 +112,39 @@ class Stopping:
         nested = self._nested(case)
         return nested is not None and enough_in(nested, self._here, self._rule)
 
-    def launches(self, case: str) -> int:
-        """Launches of a case so far, also those that did not end well."""
-        return self._launches.get(case, 0)
-
-    def needed(self, launches: Iterable[Launch]) -> Iterator[Launch]:
-        """The launches in their order, but those after which their case was done."""
-        return (launch for launch in launches if self._needs(launch))
-
     def _needs(self, launch: Launch) -> bool:
         case = launch.case.id
-        if case in self.done:
-            return launch.number < self.launches(case)
-        return not self._enough_here(case)
+        return super()._needs(launch) and (case in self.done or not self._enough_here(case))
+
+
+class Parting(Stopping):
+    """Of cases that are compared: all are done once no two of the intervals of their medians
+    overlap.
+
+    It looks whenever each case has been tried `every` times more. Launches that did not end well
+    tell nothing, nor do cases that have no other ones.
+    """
+
+    def __init__(self, every: int, cases: Collection[str], attempts: Iterable[Attempt]) -> None:
+        """`cases`: those that can run. `attempts`: those that are there already."""
+        super().__init__()
+        self._looks_at = self._every = every
+        self._tried: dict[str, set[int]] = {case: set() for case in cases}
+        self._steps: dict[str, list[Sequence[float]]] = {}
+        for attempt in attempts:
+            self.add(attempt)
+
+    def add(self, attempt: Attempt) -> bool:
+        """Whether the cases are done, once a launch of one of them is taken in."""
+        if self.done or attempt.case not in self._tried:
+            return bool(self.done)
+        self._count(attempt)
+        self._tried[attempt.case].add(attempt.launch)
+        if attempt.outcome == "ok":
+            if steps := [sum(times) for times in zip(*attempt.times_s, strict=False)]:
+                self._steps.setdefault(attempt.case, []).append(steps)
+        if min(map(len, self._tried.values())) >= self._looks_at:
+            self._looks_at += self._every
+            if self._steps and parted([steady_medians(own) for own in self._steps.values()]):
+                self.done = dict.fromkeys(self._tried, "parted")
+        return bool(self.done)

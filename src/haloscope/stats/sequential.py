@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 from typing import Literal
 
@@ -148,7 +149,7 @@ def _without_spikes(series: Array) -> Array:
     return np.asarray(np.clip(series, middle - reach, middle + reach), dtype=np.float64)
 
 
-Why = Literal["narrow", "count", "time", "go on"]
+Why = Literal["narrow", "count", "time", "parted", "go on"]
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class Decision:
 
     why: "narrow": the intervals are narrow enough, at this number of launches and at one fewer.
         "count": the cap on launches was hit. "time": another launch, as long as those before on
-        average, would break the cap on time. "go on": none of these.
+        average, would break the cap on time. "go on": none of these. "parted" is of `parted` alone.
     widest: which of the samples has the widest interval; all others are narrower.
     estimate: its median with the interval (none below 6 launches).
     half_width: the interval's half width as a share of the median; None where there is none.
@@ -207,3 +208,14 @@ def _why(samples: Sequence[Sequence[float]], width: float, spent_s: float, rule:
 
 def _half_width(sample: Sequence[float]) -> float:
     return median_interval(sample).relative_half_width
+
+
+def parted(samples: Sequence[Sequence[float]]) -> bool:
+    """Whether no two of the intervals of the samples' medians overlap; not where one has none.
+
+    To be asked now and then, not after every launch: intervals that are looked at again and again
+    part too often by luck.
+    """
+    ends = [(one.low, one.high) for one in map(median_interval, samples)]
+    known = sorted((low, high) for low, high in ends if low is not None and high is not None)
+    return len(known) == len(ends) and all(high < low for (_, high), (low, _) in pairwise(known))

@@ -208,7 +208,7 @@ class Case:
         setting: it takes the same time.
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
     stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
-        or the cap on their "count" or "time".
+        or the cap on their "count" or "time"; "parted" where no two cases' intervals overlap.
     device_bytes: of the memory, what lies in that of GPUs.
     """
 
