@@ -35,7 +35,7 @@ from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.host import process
 from haloscope.run import halobench
-from haloscope.run.runners.simulation import sent_in
+from haloscope.run.runners.trace import counted
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as smpi_programs
@@ -449,8 +449,9 @@ def test_a_trace_has_the_bytes_between_ranks(smpi: None, tmp_path: Path) -> None
     where = ["--out", str(tmp_path / "record.json"), "--machine", str(GOLDEN / "machine.txt")]
     trace = tmp_path / "trace"
     arguments = [*where, "--execute", "no", *words]
-    smpirun(program_of(words, SMPI), arguments, options=simgrid_files.traced(trace))
-    sent = {(one, other): count for one, other, count in sent_in(trace)}
+    with counted(trace) as pairs:
+        smpirun(program_of(words, SMPI), arguments, options=simgrid_files.traced(trace))
+    sent = {(one, other): count for one, other, count in pairs()}
     rows = {pair: count // (8 * 64) for pair, count in sent.items()}
     assert {pair for pair in rows if rows[pair] > 1} == {
         (one, other) for one in range(4) for other in range(4) if abs(one - other) == 1

@@ -58,6 +58,22 @@ def test_candidates_are_compared_and_one_is_advised(
     assert checked.runs[-1].layout.nodes == [2]
 
 
+def test_no_graph_mapping_is_compared_where_the_traffic_is_not_counted(
+    haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    smpirun = tmp_path / "smpirun"
+    smpirun.write_text(
+        smpirun.read_text().replace("-trace-file ]; then", "-trace-file ]; then exit 1;")
+    )
+    asked = ("advise", "fake", "n=96", "--tasks", "96", "--on", "stampede2", "--json")
+    assert haloscope(*asked, "--out", tmp_path / "out") == 0
+    told = capsys.readouterr()
+    assert "no graph mappings" in told.err
+    found = json.loads(told.out)
+    assert {one["mapping"] for one in found["options"]} == {"block", "round robin", "random"}
+    assert {one["traffic"] for one in found["options"]} == {None}
+
+
 def test_a_study_runs_with_the_advised_layout(
     haloscope: Run, tmp_path: Path, study_file: Write
 ) -> None:

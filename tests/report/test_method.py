@@ -40,8 +40,8 @@ def test_whether_the_intervals_of_compared_cases_parted_is_told() -> None:
         asked = {"parting": 6, "cases": [{"stopped": why, "absent": None}] * 2}
         return next(line for line in method([], [], asked) if "launched in turn" in line)
 
-    assert "overlap," not in told("parted")
-    assert "still overlap" in told(None)
+    assert "cap" not in told("parted")
+    assert "cap" in told(None)
 
 
 def test_how_processes_start_together_is_said_in_words() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from haloscope.errors import Problem, UserError
@@ -21,11 +21,11 @@ because each doubling of nodes doubles the cost of time that does not shrink wit
 
 @dataclass(frozen=True)
 class Candidate:
-    """A layout of a fixed number of tasks, as the keys of a study's layout.
+    """A layout of a fixed number of tasks.
 
     bind: spread where cores stay free, so that ranks use the memory bandwidth of every socket;
-    close otherwise. mapping: block, round_robin, random, or the node of every rank. made: what a
-    list of nodes is called.
+    close otherwise. mapping: block, round_robin, random, or the node of every rank. called: what a
+    list of nodes is called, for people.
     """
 
     tasks: int
@@ -34,7 +34,7 @@ class Candidate:
     bind: str
     mapping: str = Layout.mapping
     mapping_seed: int | None = None
-    made: str = field(default="", compare=False)
+    called: str = field(default="", compare=False)
 
     @property
     def ppn(self) -> int:
@@ -47,7 +47,7 @@ class Candidate:
         if self.nodes == 1:
             return ""
         if is_list(self.mapping):
-            return self.made or "node list"
+            return self.called or "node list"
         return self.mapping.replace("_", " ")
 
     def __str__(self) -> str:
@@ -58,8 +58,15 @@ class Candidate:
 
     def keys(self) -> Mapping[str, Value]:
         """Its keys in a study."""
-        given = asdict(self).items()
-        return {key: value for key, value in given if value is not None and key != "made"}
+        seed = {} if self.mapping_seed is None else {"mapping_seed": self.mapping_seed}
+        return {
+            "tasks": self.tasks,
+            "nodes": self.nodes,
+            "threads": self.threads,
+            "bind": self.bind,
+            "mapping": self.mapping,
+            **seed,
+        }
 
 
 def default(tasks: int, site: Site) -> Candidate:
@@ -119,7 +126,7 @@ def remapped(one: Candidate, grid: Sequence[int]) -> Iterator[Candidate]:
 
 def listed(one: Candidate, name: str, nodes: Sequence[int]) -> Candidate:
     """A candidate with its ranks on these nodes, and what that mapping is called."""
-    return replace(one, mapping=",".join(map(str, nodes)), made=name)
+    return replace(one, mapping=",".join(map(str, nodes)), called=name)
 
 
 def bricks(grid: Sequence[int], ranks: int, nodes: int) -> list[int] | None:

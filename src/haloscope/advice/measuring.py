@@ -27,6 +27,7 @@ from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.request import Request, start
 from haloscope.run.resuming import resume
+from haloscope.run.runners.trace import Pairs
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Value
 from haloscope.study.schema import LAUNCHES_LIMIT
@@ -152,7 +153,11 @@ def _sent(question: Question, case: MeasuredCase, tell: Teller) -> Pairs:
         return ()
     folder = question.out / "layouts"
     campaign = resume(folder, None, None, tell, programs=question.programs)
-    return campaign.sent(next(one for one in campaign.plan.cases if one.id == case.id))
+    sent = campaign.sent(next(one for one in campaign.plan.cases if one.id == case.id))
+    if sent is None:
+        why = "jobs of a site do not count them" if campaign.plan.via else "counting them failed"
+        tell.warn(f"no graph mappings compared, because they need the bytes between ranks: {why}")
+    return sent or ()
 
 
 def _made_for(sent: Pairs, one: Candidate, question: Question) -> Iterator[Candidate]:
@@ -219,9 +224,6 @@ def _nothing_to_compare_with(question: Question, name: str) -> Problem:
     remedy = f"haloscope show {in_a_shell(question.out / name)} has the reason"
     return Problem(f"advise {question.kernel}", what, remedy)
 
-
-Pairs = Sequence[Sequence[int]]
-"""The sender, the receiver, and the bytes of pairs of ranks."""
 
 Timed = dict[Candidate, tuple[Option, MeasuredCase]]
 

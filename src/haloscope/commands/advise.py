@@ -11,22 +11,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from haloscope.advice import candidates, measuring, requests
-from haloscope.advice.judging import Advice, Goal, Option, Sureness
+from haloscope.advice.judging import Advice, Goal, Option
 from haloscope.advice.measuring import Question
-from haloscope.analysis.bands import COVERAGE, Basis
 from haloscope.batch.script import MOST_MINUTES
-from haloscope.commands import placeoptions
+from haloscope.commands import advice_text, placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
-from haloscope.paths import dated_folder, in_a_shell, write_whole
-from haloscope.quantities import count, listed, node_time, number, percent, seconds, size
+from haloscope.paths import dated_folder, write_whole
+from haloscope.quantities import count
 from haloscope.records.folder import Via
 from haloscope.run import kernels, places
-from haloscope.run.here import LOCAL
 from haloscope.run.progress import Teller
 from haloscope.study.case import Value
 from haloscope.study.plan import no_kernel
@@ -38,10 +33,10 @@ by predicted or measured time, and print the layout to request, ready to paste.
 
 On a cluster (--on stampede2) every candidate is simulated; the result has the error band of the
 simulation, from published tables of the same kernel and cluster where there are any. On this
-machine (--on local) all candidates are measured. Then the best two and the default are measured in
-turn, until their intervals no longer overlap. On a site, candidates are simulated with the cluster
-file named in the site file, and the best two and the default are measured in one job. The default
-layout, which the others are compared with, fills the fewest nodes in order, with one thread per
+machine (--on local) all candidates are measured. On a site, candidates are simulated with the
+cluster file named in the site file. In both places, the best two and the default are then measured
+in turn (on a site in one job), until their intervals no longer overlap or the time is over. The
+default layout, which the others are compared with, fills the fewest nodes in order, with one thread per
 task. First all numbers of nodes and threads are compared, then other mappings of ranks for the best
 two.
 
@@ -61,7 +56,6 @@ examples:
 
 exit codes: 0 success; 1 a candidate failed; 2 usage error; 130 interrupted
 """
-_SHOWN = 5
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -135,7 +129,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(answer, indent=1))
     else:
-        _show(question, result, failed, Screen())
+        advice_text.show(question, result, failed, Screen())
     return 1 if failed else 0
 
 
@@ -263,152 +257,12 @@ def _write_page(
 ) -> None:
     from haloscope.commands import advice_page
 
-    what = f"{_what(question)}, {count(result.advised.candidate.tasks, 'task')}"
+    what = f"{advice_text.what(question)}, {count(result.advised.candidate.tasks, 'task')}"
     asked = [f"{key}={value}" for key, value in question.params.items()]
     words = ["haloscope advise", question.kernel, *asked]
     words += ["--tasks", str(result.advised.candidate.tasks), "--on", question.on.name]
     command = " ".join(words)
     facts = advice_page.AdviceFacts(
-        command, what, _how(question), _sureness(result), failed, simulated
+        command, what, advice_text.how(question), advice_text.sureness(result), failed, simulated
     )
     advice_page.write(result, facts, question.out)
-
-
-def _what(question: Question) -> str:
-    given = " ".join(f"{key}={value}" for key, value in question.params.items())
-    return f"{question.kernel} {given}".strip()
-
-
-def _how(question: Question) -> str:
-    if question.final is None:
-        return f"simulated on {question.cluster}"
-    if question.cluster is None:
-        return "measured on this machine"
-    return f"measured on {question.final.name}, the best of those simulated on {question.cluster}"
-
-
-def _show(question: Question, result: Advice, failed: Sequence[str], out: Console) -> None:
-    advised, usual = result.advised, result.default
-    tasks = count(advised.candidate.tasks, "task")
-    out.print(f"{_what(question)}, {tasks}, {_how(question)}", markup=False, soft_wrap=True)
-    out.print(f"request: {_line(advised)}", style="bold", markup=False, soft_wrap=True)
-    if advised is not usual:
-        out.print(f"default: {_line(usual)}", markup=False, soft_wrap=True)
-    elif len(result.options) > 1:
-        out.print("This is the default layout. No other layout is better.", soft_wrap=True)
-    out.print(_sureness(result), markup=False, soft_wrap=True)
-    out.print(_table(result))
-    if alike := _mapped_alike(result):
-        out.print(_traffic(alike))
-    one = advised.candidate
-    lines = [requests.sbatch_line(one), requests.launchers(one)["Slurm"]]
-    if question.on.name == LOCAL:
-        lines = [requests.launchers(one)["Open MPI"]]
-    for line in lines:
-        out.print(line, markup=False, soft_wrap=True)
-    for line in failed:
-        out.print(f"not compared: {line}", markup=False, soft_wrap=True)
-    where = in_a_shell(question.out)
-    for line in (
-        f"page: {where}/report.html; other launchers: {where}/advice.json",
-        f"to check on a site: haloscope run {where}/check.toml --on SITE",
-        f"to run a study in this layout: haloscope run STUDY --layout {where}/layout.toml",
-    ):
-        out.print(line, markup=False, soft_wrap=True)
-
-
-def _line(one: Option) -> str:
-    hours = node_time(one.node_seconds)
-    return f"{one.candidate}: {seconds(one.seconds)} per step, {hours}"
-
-
-def _sureness(result: Advice) -> str:
-    band = result.band
-    word = "faster" if result.goal is Goal.TIME else "cheaper"
-    better = f"{result.gain:.3g}x {word}"
-    if len(result.options) == 1:
-        return "This is the default layout. No other layout fits, so nothing was compared."
-    if band is None:
-        if result.verdict is Sureness.NO_DIFFERENCE:
-            return "No layout has an interval below that of the default."
-        return f"{better} than the default; the intervals do not overlap."
-    cells = f"{percent(COVERAGE)} of published ratios"
-    known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"
-    if not band.own:
-        what = "variant" if band.basis is Basis.VARIANT else "kernel and cluster"
-        known = f"{cells} of {band.of}; not validated for this {what}"
-    elif result.beyond:
-        known += f", none of which has {result.beyond}; not validated for this layout"
-    error = f"a factor of {number(band.factor)} ({known})"
-    if result.verdict is Sureness.NO_DIFFERENCE:
-        return f"Error of the ratio of simulated times: {error}."
-    side = "within" if result.verdict is Sureness.POSSIBLE else "beyond"
-    return f"{better} than the default, {side} the error of the simulation: {error}."
-
-
-def _by_paper(tables: Sequence[str]) -> str:
-    """ "hpcf-2018-10, tables 3.1 and 4.1": each paper once."""
-    papers: dict[str, list[str]] = {}
-    for one in tables:
-        paper, _, table = one.partition(", table ")
-        papers.setdefault(paper, []).append(table)
-    return "; ".join(
-        f"{paper}, {'tables' if len(own) > 1 else 'table'} {listed(own)}"
-        for paper, own in papers.items()
-    )
-
-
-def _table(result: Advice) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in ("nodes", "tasks/node", "threads", "mapping", "time", "nodes x time", ""):
-        table.add_column(title, justify="left" if title in ("mapping", "") else "right")
-    shown = {id(one): one for one in (*result.front[:_SHOWN], result.advised, result.default)}
-    for one in sorted(shown.values(), key=_seconds):
-        notes = [
-            word
-            for word, those in (
-                ("advised", (result.advised,)),
-                ("default", (result.default,)),
-                ("front", result.front),
-            )
-            if one in those
-        ]
-        layout = one.candidate
-        table.add_row(
-            str(layout.nodes),
-            str(layout.ppn),
-            str(layout.threads),
-            layout.mapped,
-            seconds(one.seconds),
-            node_time(one.node_seconds),
-            ", ".join(notes),
-        )
-    return table
-
-
-def _mapped_alike(result: Advice) -> Sequence[Option]:
-    """The layouts that differ from the advised one by their mapping, with counted traffic."""
-    one = result.advised.candidate
-    return [
-        other
-        for other in result.options
-        if other.load
-        and one.nodes > 1
-        and (other.candidate.nodes, other.candidate.threads) == (one.nodes, one.threads)
-    ]
-
-
-def _traffic(options: Sequence[Option]) -> Table:
-    """What mappings make of the traffic, beside their times."""
-    table = Table(box=None, pad_edge=False)
-    for title in ("mapping", "time", "between nodes", "bytes x links", "busiest link"):
-        table.add_column(title, justify="left" if title == "mapping" else "right")
-    for one in options:
-        if one.load is not None:
-            numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)
-            table.add_row(one.candidate.mapped, seconds(one.seconds), *map(size, numbers))
-    return table
-
-
-def _seconds(one: Option) -> float:
-    return one.seconds

@@ -201,9 +201,8 @@ def _stopped(plan: Mapping[str, Any]) -> str:
     asked = [case for case in plan.get("cases", ()) if not case.get("absent")]
     why = Counter(case.get("stopped") or "not yet" for case in asked)
     if plan.get("parting"):
-        return "Cases were launched in turn until no two intervals of their medians overlapped" + (
-            "." if why["parted"] else ", or to a cap. They still overlap, or were not all launched."
-        )
+        end = "" if why["parted"] else "; at the cap on launches or time, some still did"
+        return f"Cases were launched in turn until no two of their intervals overlapped{end}."
     if not rule:
         return ""
     words = {

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +23,7 @@ from haloscope.run.doctor.result import Patient
 from haloscope.run.place import Place
 from haloscope.run.progress import RunView, Teller, TimeLeft, duration
 from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.runners.trace import Pairs
 from haloscope.run.simulation_costs import SimulationForecast
 from haloscope.run.stopping import Parting, Precision, Stopping
 from haloscope.run.workbench import Workbench
@@ -90,9 +91,9 @@ class Campaign:
         """What simulating a case takes on this machine; None where that is unknown."""
         return self._simulator.forecast(case) if self._simulator and not case.absent else None
 
-    def sent(self, case: Case) -> Sequence[Sequence[int]]:
-        """From, to, and bytes of each pair of ranks; empty where no simulation here counts them."""
-        return self._simulator.sent(case) if self._simulator and not case.absent else ()
+    def sent(self, case: Case) -> Pairs | None:
+        """What ranks send each other; None where no simulation here counts it."""
+        return self._simulator.sent(case) if self._simulator and not case.absent else None
 
     def forecast_s(self, case: Case) -> float | None:
         """The time of that."""

@@ -140,9 +140,9 @@ class Parting(Stopping):
             return bool(self.done)
         self._count(attempt)
         self._tried[attempt.case].add(attempt.launch)
-        if attempt.outcome == "ok":
-            if steps := [sum(times) for times in zip(*attempt.times_s, strict=False)]:
-                self._steps.setdefault(attempt.case, []).append(steps)
+        steps = [sum(times) for times in zip(*attempt.times_s, strict=False)]
+        if attempt.outcome == "ok" and steps:
+            self._steps.setdefault(attempt.case, []).append(steps)
         if min(map(len, self._tried.values())) >= self._looks_at:
             self._looks_at += self._every
             if self._steps and parted([steady_medians(own) for own in self._steps.values()]):

@@ -15,12 +15,13 @@ all ranks are then in this machine's memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
 from typing import Any
 
 from haloscope.host import process
 from haloscope.run.runners.simulation import SimulatedLaunch, Simulator
+from haloscope.run.runners.trace import Pairs
 from haloscope.run.simulation_costs import SimulationForecast, arrays_bytes
 from haloscope.study.case import Case, Launch
 
@@ -61,8 +62,8 @@ class SimgridRunner(Simulator):
                 with closing(simulation):
                     running.end()
 
-    def sent(self, case: Case) -> Sequence[Sequence[int]]:
-        """From, to, and bytes of each pair of ranks in a simulation; empty where it fails."""
+    def sent(self, case: Case) -> Pairs | None:
+        """What ranks send each other in a simulation; None where it fails."""
         return SimulatedLaunch(self, Launch(case, 0)).sent()
 
     def _has_room(self, case: Case, going: Collection[SimulatedLaunch]) -> bool:

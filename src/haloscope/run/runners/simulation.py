@@ -10,8 +10,7 @@ import os
 import re
 import shlex
 import signal
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,6 +31,7 @@ from haloscope.records import checked, maker, strict_json
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.run.runners import answer
+from haloscope.run.runners.trace import Pairs, counted
 from haloscope.run.simulation_costs import SimulationCosts, arrays_bytes
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of, verifies
@@ -176,21 +176,21 @@ class SimulatedLaunch:
             with TemporaryDirectory(prefix=PREFIX, dir=self.runner.steps.folder) as shared:
                 yield Path(shared)
 
-    def sent(self) -> Sequence[Sequence[int]]:
-        """From, to, and bytes of each pair of ranks, kept beside the result."""
+    def sent(self) -> Pairs | None:
+        """What ranks send each other, kept beside the result."""
         kept = self._cached.with_suffix(".sent")
         with suppress(OSError, ValueError):
-            pairs: list[list[int]] = json.loads(kept.read_bytes())
-            return pairs
+            earlier: Pairs = json.loads(kept.read_bytes())
+            return earlier
         with self._folder() as folder:
             self._write(folder)
-            trace = folder / "trace"
             environment = {**os.environ, **fftw.environment(), "TMPDIR": str(folder)}
-            command = self._command(folder, trace)
-            ended = process.run(command, environment, self.case.timeout_s)
-            if ended.code or ended.timed_out or not trace.exists():
-                return ()
-            found = sent_in(trace)
+            with counted(folder / "trace") as pairs:
+                command = self._command(folder, folder / "trace")
+                ended = process.run(command, environment, self.case.timeout_s)
+            if ended.code or ended.timed_out:
+                return None
+            found = pairs()
         self.runner.cache.mkdir(parents=True, exist_ok=True)
         write_whole(kept, json.dumps(found))
         return found
@@ -312,22 +312,6 @@ class SimulatedLaunch:
             "iterations_from": self.solve.source if self.solve and whole else None,
             **drawn,
         }
-
-
-def sent_in(trace: Path) -> Sequence[Sequence[int]]:
-    """From, to, and bytes of each pair of ranks, of a Paje trace of SimGrid.
-
-    Event 15 is a message that is sent: its key begins with the ids of both processes, which are
-    their ranks from 1; its last word is the bytes.
-    """
-    found = Counter[tuple[str, str]]()
-    with trace.open(encoding="ascii", errors="replace") as lines:
-        for line in lines:
-            if line.startswith("15 "):
-                *_, key, sent = line.split()
-                sender, receiver, *_ = key.split("_")
-                found[sender, receiver] += int(sent)
-    return [(int(one) - 1, int(other) - 1, sent) for (one, other), sent in found.items() if sent]
 
 
 def replicate_seed(launch: Launch) -> int | None:

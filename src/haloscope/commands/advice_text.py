@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `advise` prints: the layout to request, how sure that is, and tables of layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from haloscope.advice import requests
+from haloscope.advice.judging import Advice, Goal, Option, Sureness
+from haloscope.advice.measuring import Question
+from haloscope.analysis.bands import COVERAGE, Basis
+from haloscope.paths import in_a_shell
+from haloscope.quantities import count, listed, node_time, number, percent, seconds, size
+from haloscope.run.here import LOCAL
+
+_SHOWN = 5
+
+
+def what(question: Question) -> str:
+    """The kernel and its parameters."""
+    given = " ".join(f"{key}={value}" for key, value in question.params.items())
+    return f"{question.kernel} {given}".strip()
+
+
+def how(question: Question) -> str:
+    """Where times come from."""
+    if question.final is None:
+        return f"simulated on {question.cluster}"
+    if question.cluster is None:
+        return "measured on this machine"
+    return f"measured on {question.final.name}, the best of those simulated on {question.cluster}"
+
+
+def show(question: Question, result: Advice, failed: Sequence[str], out: Console) -> None:
+    """Print advice. failed: why some layouts have no time."""
+    advised, usual = result.advised, result.default
+    tasks = count(advised.candidate.tasks, "task")
+    out.print(f"{what(question)}, {tasks}, {how(question)}", markup=False, soft_wrap=True)
+    out.print(f"request: {_line(advised)}", style="bold", markup=False, soft_wrap=True)
+    if advised is not usual:
+        out.print(f"default: {_line(usual)}", markup=False, soft_wrap=True)
+    elif len(result.options) > 1:
+        out.print("This is the default layout. No other layout is better.", soft_wrap=True)
+    out.print(sureness(result), markup=False, soft_wrap=True)
+    out.print(_table(result))
+    if alike := _mapped_alike(result):
+        out.print(_traffic(alike))
+    one = advised.candidate
+    lines = [requests.sbatch_line(one), requests.launchers(one)["Slurm"]]
+    if question.on.name == LOCAL:
+        lines = [requests.launchers(one)["Open MPI"]]
+    for line in lines:
+        out.print(line, markup=False, soft_wrap=True)
+    for line in failed:
+        out.print(f"not compared: {line}", markup=False, soft_wrap=True)
+    where = in_a_shell(question.out)
+    for line in (
+        f"page: {where}/report.html; other launchers: {where}/advice.json",
+        f"to check on a site: haloscope run {where}/check.toml --on SITE",
+        f"to run a study in this layout: haloscope run STUDY --layout {where}/layout.toml",
+    ):
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def _line(one: Option) -> str:
+    hours = node_time(one.node_seconds)
+    return f"{one.candidate}: {seconds(one.seconds)} per step, {hours}"
+
+
+def sureness(result: Advice) -> str:
+    """The gain, and its error or interval."""
+    band = result.band
+    word = "faster" if result.goal is Goal.TIME else "cheaper"
+    better = f"{result.gain:.3g}x {word}"
+    if len(result.options) == 1:
+        return "This is the default layout. No other layout fits, so nothing was compared."
+    if band is None:
+        if result.verdict is Sureness.NO_DIFFERENCE:
+            return "No layout has an interval below that of the default."
+        return f"{better} than the default; the intervals do not overlap."
+    cells = f"{percent(COVERAGE)} of published ratios"
+    known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"
+    if not band.own:
+        what = "variant" if band.basis is Basis.VARIANT else "kernel and cluster"
+        known = f"{cells} of {band.of}; not validated for this {what}"
+    elif result.beyond:
+        known += f", none of which has {result.beyond}; not validated for this layout"
+    error = f"a factor of {number(band.factor)} ({known})"
+    if result.verdict is Sureness.NO_DIFFERENCE:
+        return f"Error of the ratio of simulated times: {error}."
+    side = "within" if result.verdict is Sureness.POSSIBLE else "beyond"
+    return f"{better} than the default, {side} the error of the simulation: {error}."
+
+
+def _by_paper(tables: Sequence[str]) -> str:
+    """ "hpcf-2018-10, tables 3.1 and 4.1": each paper once."""
+    papers: dict[str, list[str]] = {}
+    for one in tables:
+        paper, _, table = one.partition(", table ")
+        papers.setdefault(paper, []).append(table)
+    return "; ".join(
+        f"{paper}, {'tables' if len(own) > 1 else 'table'} {listed(own)}"
+        for paper, own in papers.items()
+    )
+
+
+def _table(result: Advice) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in ("nodes", "tasks/node", "threads", "mapping", "time", "nodes x time", ""):
+        table.add_column(title, justify="left" if title in ("mapping", "") else "right")
+    shown = {id(one): one for one in (*result.front[:_SHOWN], result.advised, result.default)}
+    for one in sorted(shown.values(), key=_seconds):
+        notes = [
+            word
+            for word, those in (
+                ("advised", (result.advised,)),
+                ("default", (result.default,)),
+                ("front", result.front),
+            )
+            if one in those
+        ]
+        layout = one.candidate
+        table.add_row(
+            str(layout.nodes),
+            str(layout.ppn),
+            str(layout.threads),
+            layout.mapped,
+            seconds(one.seconds),
+            node_time(one.node_seconds),
+            ", ".join(notes),
+        )
+    return table
+
+
+def _mapped_alike(result: Advice) -> Sequence[Option]:
+    """The layouts that differ from the advised one by their mapping, with counted traffic."""
+    one = result.advised.candidate
+    return [
+        other
+        for other in result.options
+        if other.load
+        and one.nodes > 1
+        and (other.candidate.nodes, other.candidate.threads) == (one.nodes, one.threads)
+    ]
+
+
+def _traffic(options: Sequence[Option]) -> Table:
+    """What mappings make of the traffic, beside their times."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("mapping", "time", "between nodes", "bytes x links", "busiest link"):
+        table.add_column(title, justify="left" if title == "mapping" else "right")
+    for one in options:
+        if one.load is not None:
+            numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)
+            table.add_row(one.candidate.mapped, seconds(one.seconds), *map(size, numbers))
+    return table
+
+
+def _seconds(one: Option) -> float:
+    return one.seconds
