@@ -43,7 +43,7 @@ def test_the_fastest_is_advised_beyond_the_error_of_ratios() -> None:
     few, many = simulated(2, 1.0), simulated(4, 0.99 / factor())
     found = advice([few, many], few.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (many, Sureness.YES)
-    assert found.gain == 1 / many.seconds
+    assert found.gain.value == 1 / many.seconds
     assert found.front == (many, few)
     assert found.band is not None and found.band.basis is Basis.OWN
 
@@ -58,7 +58,7 @@ def test_within_the_error_of_ratios_it_is_possible() -> None:
 def test_the_default_is_advised_in_a_tie() -> None:
     few, many = simulated(2, 1.0), simulated(4, 0.96)
     found = advice([few, many], few.candidate, Goal.TIME)
-    assert (found.advised, found.verdict, found.gain) == (few, Sureness.NO_DIFFERENCE, 1.0)
+    assert (found.advised, found.verdict, found.gain.value) == (few, Sureness.NO_DIFFERENCE, 1.0)
 
 
 def test_among_layouts_that_are_alike_the_cheapest_is_advised() -> None:
@@ -69,7 +69,7 @@ def test_among_layouts_that_are_alike_the_cheapest_is_advised() -> None:
 def test_node_hours_are_a_goal_of_their_own() -> None:
     few, many = simulated(2, 1.0), simulated(4, 0.9)
     found = advice([few, many], many.candidate, Goal.NODE_HOURS)
-    assert (found.advised, found.gain) == (few, 3.6 / 2.0)
+    assert (found.advised, found.gain.value) == (few, 3.6 / 2.0)
     assert found.verdict is Sureness.YES
 
 
@@ -102,6 +102,19 @@ def test_measured_times_need_intervals_apart() -> None:
     assert (found.advised, found.verdict) == (far, Sureness.YES)
     one_launch = option(1, 0.1)
     assert advice([usual, one_launch], usual.candidate, Goal.TIME).advised is usual
+
+
+def test_the_gain_of_measured_layouts_has_its_interval() -> None:
+    usual, half = (
+        replace(option(nodes, value, 0.9 * value, 1.1 * value), times_s=times)
+        for nodes, value, times in ((2, 1.0, [0.9, 1.0, 1.1] * 3), (4, 0.2, [0.18, 0.2, 0.22] * 3))
+    )
+    found = advice([usual, half], usual.candidate, Goal.TIME).gain
+    assert found.value == 5.0 and found.low is not None and found.high is not None
+    assert 0.9 / 0.22 <= found.low < 5.0 < found.high <= 1.1 / 0.18
+    cheaper = advice([usual, half], usual.candidate, Goal.NODE_HOURS).gain
+    assert cheaper.value == 2.5
+    assert advice([usual], usual.candidate, Goal.TIME).gain.low is None
 
 
 def test_an_option_that_is_slower_and_dearer_is_not_on_the_front() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.bands import ErrorBand, Subject, known
 from haloscope.analysis.races import front
-from haloscope.stats.estimates import Estimate
+from haloscope.stats.estimates import Estimate, ratio_of_medians
 
 if TYPE_CHECKING:
     from haloscope.advice.counted_bytes import Load
@@ -51,13 +51,15 @@ class Option:
     """A candidate with its time per step, in seconds, and what it costs.
 
     subject: what the error of its simulation depends on; None of measured ones. load: what it makes
-    of the traffic between its nodes; None where that was not counted.
+    of the traffic between its nodes; None where that was not counted. times_s: of the launches of a
+    measured one.
     """
 
     candidate: Candidate
     time: Estimate
     subject: Subject | None = field(default=None, hash=False)
     load: Load | None = None
+    times_s: Sequence[float] = field(default=(), hash=False)
 
     @property
     def seconds(self) -> float:
@@ -75,9 +77,10 @@ class Advice:
     """Which layout to request.
 
     options: all that were compared, fastest first. front: those that no other one beats in both
-    time and node-hours. gain: the default's time or node-hours over those of the advised layout.
-    band: the error of the ratio of the default and the advised layout; None for measured times,
-    which have intervals. beyond: what one of both has that no published cell has; "" for nothing.
+    time and node-hours. gain: the default's time or node-hours over those of the advised layout;
+    of measured ones with its interval, or its range below six launches. band: the error of the
+    ratio of the default and the advised layout; None for measured times. beyond: what one of both
+    has that no published cell has; "" for nothing.
     """
 
     goal: Goal
@@ -85,7 +88,7 @@ class Advice:
     default: Option
     advised: Option
     front: tuple[Option, ...]
-    gain: float
+    gain: Estimate
     verdict: Sureness
     band: ErrorBand | None
     beyond: str = ""
@@ -108,7 +111,7 @@ def advice(options: Sequence[Option], default: Candidate, goal: Goal) -> Advice:
     advised = min(alike, key=lambda one: (_cost(one, other), _cost(one, goal)))
     if not _better(advised, usual, goal):
         advised = usual
-    gain = _cost(usual, goal) / _cost(advised, goal)
+    gain = _gain(usual, advised, goal)
     band = band_of(advised, usual)
     subjects = [one.subject for one in (advised, usual) if one.subject is not None]
     beyond = next(filter(None, map(known().beyond, subjects)), "") if band else ""
@@ -119,7 +122,7 @@ def advice(options: Sequence[Option], default: Candidate, goal: Goal) -> Advice:
         advised,
         tuple(front(by_time, lambda one: one.seconds, lambda one: one.node_seconds)),
         gain,
-        Sureness.NO_DIFFERENCE if advised is usual else _verdict(gain, band, beyond),
+        Sureness.NO_DIFFERENCE if advised is usual else _verdict(gain.value, band, beyond),
         band,
         beyond,
     )
@@ -132,6 +135,14 @@ def cheapest(options: Sequence[Option], goal: Goal, number: int) -> list[Option]
 
 def _cost(one: Option, goal: Goal) -> float:
     return one.seconds if goal is Goal.TIME else one.node_seconds
+
+
+def _gain(usual: Option, advised: Option, goal: Goal) -> Estimate:
+    """How many times the advised layout's cost the default has."""
+    if advised is usual or not (usual.times_s and advised.times_s):
+        return Estimate(_cost(usual, goal) / _cost(advised, goal), None, None, 0, "none")
+    nodes = 1.0 if goal is Goal.TIME else usual.candidate.nodes / advised.candidate.nodes
+    return ratio_of_medians(usual.times_s, advised.times_s).times(nodes)
 
 
 def _better(one: Option, other: Option, goal: Goal) -> bool:

@@ -103,7 +103,7 @@ def _request(one: Candidate) -> Table:
 def _findings(result: Advice) -> list[Finding]:
     advised, usual = result.advised, result.default
     metric = Metric("time of a step" if result.goal is Goal.TIME else "node-hours of a step")
-    gain = Ratio.of(Estimate(result.gain, None, None, 0, "none"))
+    gain = Ratio.of(result.gain)
     cost = usual.node_seconds / advised.node_seconds
     other = Ratio.of(Estimate(cost, None, None, 0, "none"))
     apart = advised is not usual

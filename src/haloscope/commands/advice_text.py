@@ -74,7 +74,9 @@ def sureness(result: Advice) -> str:
     """The gain, and its error or interval."""
     band = result.band
     word = "faster" if result.goal is Goal.TIME else "cheaper"
-    better = f"{result.gain:.3g}x {word}"
+    gain = result.gain
+    ends = "" if gain.low is None else f" ({gain.low:.3g} to {gain.high:.3g})"
+    better = f"{gain.value:.3g}x{ends} {word}"
     if len(result.options) == 1:
         return "This is the default layout. No other layout fits, so nothing was compared."
     if band is None:

@@ -36,9 +36,9 @@ simulation, from published tables of the same kernel and cluster where there are
 machine (--on local) all candidates are measured. On a site, candidates are simulated with the
 cluster file named in the site file. In both places, the best two and the default are then measured
 in turn (on a site in one job), until their intervals no longer overlap or the time is over. The
-default layout, which the others are compared with, fills the fewest nodes in order, with one thread per
-task. First all numbers of nodes and threads are compared, then other mappings of ranks for the best
-two.
+default layout, which the others are compared with, fills the fewest nodes in order, with one thread
+per task. First all numbers of nodes and threads are compared, then other mappings of ranks for the
+best two.
 
 DIR receives advice.json, a study that measures the advised and the default layout on a real
 machine, and the files that launchers read.
@@ -216,7 +216,9 @@ def _as_data(
         "simulated": question.final is None,
         "goal": result.goal,
         "verdict": result.verdict,
-        "gain": result.gain,
+        "gain": result.gain.value,
+        "gain_low": result.gain.low,
+        "gain_high": result.gain.high,
         "band": None if result.band is None else asdict(result.band),
         "beyond": result.beyond,
         "advised": _option(result.advised),
