@@ -2,7 +2,8 @@
 """How good advice is: the advised layout against the best of an exhaustive search.
 
 usage: .venv/bin/python bench/advice.py simulated --keep FILE [--cases 60] [--minutes M]
-       .venv/bin/python bench/advice.py lab --keep FILE --node FILE [--cases 60] [--minutes M]
+       .venv/bin/python bench/advice.py lab --keep FILE --node FILE [--long] [--cases 60]
+                                            [--minutes M]
        .venv/bin/python bench/advice.py warm
 
 Cases that the kept file has are not compared again; the page has all of it.
@@ -371,6 +372,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, help="begin no case after so many")
     parser.add_argument("--node", type=Path, help="lab: cluster file of haloscope calibrate")
+    parser.add_argument("--long", action="store_true", help="lab: long meshes, not cubes")
     parser.add_argument("--keep", type=Path, help="file of results, to go on with")
     given = parser.parse_args()
     minutes = float("inf") if given.minutes is None else given.minutes
@@ -384,8 +386,9 @@ def main() -> None:
         if given.node is None:
             parser.error("lab needs --node FILE")
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # no lab is left over
-        asked = (given.node, given.cases, given.seed, until, given.keep)
-        for found in advice_on_lab.run(*asked):
+        every = advice_on_lab.long_meshes() if given.long else advice_on_lab.cubes()
+        cases = advice_on_lab.drawn(every, given.cases, given.seed)
+        for found in advice_on_lab.run(given.node, cases, until, given.keep):
             print(f"{found.what}, {found.lab}: regret {found.counted:.1%}", flush=True)
         write(LAB, lab_body(advice_on_lab.read(given.keep)))
         return

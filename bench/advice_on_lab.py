@@ -15,7 +15,7 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -39,11 +39,10 @@ from haloscope.stats.estimates import typical
 from haloscope.study.case import Value
 from haloscope.toolchains.job import shares
 
+SHORT: dict[str, Value] = {"sweeps": 8, "repetitions": 1, "warmup": 0}
 KERNELS: dict[str, list[dict[str, Value]]] = {
     "poisson_cg": [{"n": 1024, "decomposition": d, "iterations": 20} for d in ("rows", "blocks")],
-    "jacobi3d": [
-        {"size": f"{n}x{n}x{n}", "sweeps": 8, "repetitions": 1, "warmup": 0} for n in (64, 80)
-    ],
+    "jacobi3d": [{"size": f"{n}x{n}x{n}", **SHORT} for n in (64, 80)],
     "fft_pencil": [
         {"size": f"{n}x{n}x{n}", "topology": "even", "repetitions": 1, "warmup": 0, "steps": 1}
         for n in (32, 48)
@@ -52,6 +51,10 @@ KERNELS: dict[str, list[dict[str, Value]]] = {
 }
 """KERNELS have sizes whose messages take some 0.1 s on slow links: ranks wait for one of this
 machine's cores as long as a time slice."""
+LONG_LABS = ((2, "20mbit"), (3, "20mbit"), (2, "50mbit"))
+GRIDS = {4: ("2x2x1", "2x1x2", "1x2x2"), 6: ("3x2x1", "2x3x1", "1x3x2")}
+"""GRIDS are those of a long mesh's ranks, by the number of ranks. Which of them should share a node
+depends on the mesh, because faces across one direction have up to eight times as many points."""
 CORES = 2
 """CORES are those of a node of the lab; all nodes share this machine's."""
 LABS = ((2, "10mbit"), (2, "20mbit"), (4, "20mbit"), (4, "50mbit"))
@@ -282,10 +285,9 @@ def described(node: Path, nodes: int, rate: str) -> str:
     return text + NETWORK.format(bandwidth=HEADERS * rate_of(rate) / 8)
 
 
-def drawn(cases: int, seed: int) -> Iterator[tuple[tuple[int, str], list[Asked]]]:
-    """Labs, each with some of so many different cases; all of them twice, so that a run that is
-    out of time has cases of each."""
-    every = [
+def cubes() -> list[tuple[tuple[int, str], Asked]]:
+    """Every lab with every case of KERNELS that fits."""
+    return [
         (lab, (kernel, params, tasks))
         for lab in LABS
         for kernel, given in KERNELS.items()
@@ -293,20 +295,44 @@ def drawn(cases: int, seed: int) -> Iterator[tuple[tuple[int, str], list[Asked]]
         for tasks in TASKS
         if tasks <= CORES * lab[0] and len(every_layout(tasks, lab[0])) <= LAYOUTS_LIMIT
     ]
+
+
+def long_meshes() -> list[tuple[tuple[int, str], Asked]]:
+    """Every lab with meshes of three different lengths, in every direction."""
+    return [
+        (lab, ("jacobi3d", {"size": "x".join(map(str, lengths)), "topology": grid, **SHORT}, tasks))
+        for lab in LONG_LABS
+        for tasks, grids in GRIDS.items()
+        if tasks <= CORES * lab[0]
+        for grid in grids
+        for lengths in itertools.permutations((24, 64, 192))
+    ]
+
+
+def drawn(
+    every: Sequence[tuple[tuple[int, str], Asked]], cases: int, seed: int
+) -> Iterator[tuple[tuple[int, str], list[Asked]]]:
+    """Labs, each with some of so many different cases; all of them twice, so that a run that is
+    out of time has cases of each."""
     chosen = random.Random(seed).sample(every, cases)
     half = -(-cases // 2)
     for part in (chosen[:half], chosen[half:]):
-        for lab in LABS:
+        for lab in dict.fromkeys(there for there, _ in every):
             yield lab, [asked for there, asked in part if there == lab]
 
 
-def run(node: Path, cases: int, seed: int, until: float, file: Path) -> Iterator[Result]:
-    """Cases that the file does not have, none begun after a time. Each is a line of the file when
-    it is yielded."""
+def run(
+    node: Path,
+    drawn: Iterable[tuple[tuple[int, str], list[Asked]]],
+    until: float,
+    file: Path,
+) -> Iterator[Result]:
+    """Drawn cases that the file does not have, none begun after a time. Each is a line of the file
+    when it is yielded."""
     assert following.follow.__kwdefaults__
     following.follow.__kwdefaults__["poll_s"] = following.LAST_POLL_S = 1.0  # its Slurm is our own
     done = {(one.what, one.lab) for one in read(file)}
-    for (nodes, rate), asked in drawn(cases, seed):
+    for (nodes, rate), asked in drawn:
         name = f"{nodes} nodes, {rate}"
         left = [one for one in asked if (Case(*one, nodes, name, Path()).what, name) not in done]
         if not left or time.monotonic() > until:
