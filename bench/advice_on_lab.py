@@ -66,6 +66,10 @@ AT_ONCE = 5
 """AT_ONCE is how many cases are searched in one job."""
 SEARCH, CHECK = 3, 6
 """SEARCH and CHECK are rounds: of all layouts, and of the best, the advised, and the default."""
+INTERRUPTED = 130
+"""INTERRUPTED is the exit code of a command that a signal ended."""
+LAUNCHES = 3
+"""LAUNCHES of each layout between two comparisons of intervals, for advice."""
 HEADERS = 0.94
 """HEADERS is the share of a link's rate that TCP passes on as data."""
 NETWORK = """
@@ -168,8 +172,11 @@ class Case:
         """What advise says. NotMeasuredError if it says nothing."""
         words = [f"{key}={value}" for key, value in self.params.items()]
         words += ["--tasks", str(self.tasks), "--on", "lab", "--most-nodes", str(self.nodes)]
+        words += ["--launches", str(LAUNCHES)]
         with chdir(self.folder), redirect_stdout(io.StringIO()) as said:
             ended = cli.main(["-q", "advise", self.kernel, *words, "--json", "--out", out])
+        if ended == INTERRUPTED:
+            raise KeyboardInterrupt
         if ended:
             raise NotMeasuredError(f"no advice: {said.getvalue()}")
         advice: dict[str, Any] = json.loads(said.getvalue())
