@@ -15,11 +15,11 @@ from lab_jobs import QUIET
 
 from haloscope.advice import measuring
 from haloscope.advice.candidates import Candidate
+from haloscope.advice.judging import Option
 from haloscope.records.log import read
 from haloscope.run import following
 from haloscope.run.batched import BatchPlace
-
-pytestmark = pytest.mark.toolchains
+from haloscope.stats.estimates import Estimate
 
 SITE = """
 source = "a test"
@@ -35,6 +35,25 @@ memory_mb = 2000
 """
 
 
+def test_of_layouts_that_only_name_nodes_in_another_order_one_is_measured() -> None:
+    def option(mapping: str, seconds: float = 1.0) -> Option:
+        return Option(
+            Candidate(4, 2, 1, "close", mapping), Estimate(seconds, None, None, 1, "none")
+        )
+
+    block, cyclic, swapped, apart = (
+        option(mapping) for mapping in ("block", "round_robin", "1,0,1,0", "0,1,1,0")
+    )
+    slower = option("1,0,1,0", 2.0)
+    assert measuring._unlike([block, cyclic, swapped, apart, slower]) == [
+        block,
+        cyclic,
+        apart,
+        slower,
+    ]
+
+
+@pytest.mark.toolchains
 def test_layouts_are_measured_in_one_job_until_their_intervals_part(
     built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,7 +207,7 @@ def _in_turn(
     """The best layouts and the default, measured in turn until their intervals part, on a site in
     one job. UserError if the default has no time there."""
     assert question.final is not None
-    best = cheapest([option for option, _ in found.values()], goal, _FINALISTS)
+    best = cheapest(_unlike([option for option, _ in found.values()]), goal, _FINALISTS)
     tried = [*dict.fromkeys([*(one.candidate for one in best), usual])]
     here = places.site_of(question.final) is None
     if here and (len(tried) == 1 or question.over):
@@ -217,6 +217,18 @@ def _in_turn(
     if not here and usual not in measured:
         raise UserError(_nothing_to_compare_with(question, "finals"))
     return measured, failed
+
+
+def _unlike(options: Sequence[Option]) -> list[Option]:
+    """The first of those that put the same ranks together and were simulated with the same time."""
+    found: dict[object, Option] = {}
+    for one in options:
+        numbers: dict[int, int] = {}  # of nodes, in the order in which ranks name them
+        where = layout(one.candidate).nodes_of_ranks
+        together = tuple(numbers.setdefault(node, len(numbers)) for node in where)
+        shape = one.candidate.nodes, one.candidate.threads, one.candidate.bind
+        found.setdefault((shape, together, one.seconds), one)
+    return [*found.values()]
 
 
 def _nothing_to_compare_with(question: Question, name: str) -> Problem:
