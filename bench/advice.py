@@ -305,12 +305,11 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
         f"Commits of the cases: {', '.join(dict.fromkeys(one.commit for one in results))}.",
         "",
         "Default beaten: the best layout is faster, and the interval of the ratio lies above 1. "
-        "Slower than default: that of the advised layout does. Simulated best: the fastest layout "
-        "of the simulation, before any was measured. A list is the node of every rank.",
+        "Slower than default: that of the advised layout does. A list is the node of every rank.",
         "",
         "| case | lab | advised (nodes x threads) | best | regret | default over best "
-        "| advised over default | verdict | simulated best |",
-        "|---|---|---|---|--:|--:|--:|---|---|",
+        "| advised over default | verdict |",
+        "|---|---|---|---|--:|--:|--:|---|",
     ]
     wrong = ["", "### Wrong on a lab", "", KEPT_ON_LAB]
     for one in sorted(results, key=lambda one: (-one.counted, -one.regret[0])):
@@ -318,8 +317,7 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
         lines.append(
             f"| {one.what} | {one.lab} | {listed(one.advised)} | {listed(one.best)} | "
             f"{interval(regret)} | {interval([f'{v:.2f}' for v in one.gain])} | "
-            f"{interval([f'{v:.2f}' for v in one.over_default])} | {one.verdict} | "
-            f"{'best' if one.simulated_best else 'other'} |"
+            f"{interval([f'{v:.2f}' for v in one.over_default])} | {one.verdict} |"
         )
     return [*lines, *wrong]
 

@@ -100,7 +100,6 @@ class Result:
     over_default: Sequence[float]
     gain: Sequence[float]
     tried: int
-    simulated_best: bool
     load: float
     commit: str
 
@@ -248,7 +247,6 @@ def compared(cases: Sequence[Case]) -> Iterator[Result]:
         mine, usual = (candidate(advice[key]["layout"]) for key in ("advised", "default"))
         by_group = {grouping(one): own for one, own in again.items()}
         ours, theirs, default = (by_group[grouping(one)] for one in (mine, best, usual))
-        first = candidate(advice["simulated_options"][0]["layout"])
         yield Result(
             case.what,
             case.lab,
@@ -259,7 +257,6 @@ def compared(cases: Sequence[Case]) -> Iterator[Result]:
             _over(ours, default),
             _over(default, theirs),
             len(times),
-            grouping(first) == grouping(best),
             os.getloadavg()[0],
             commit(),
         )

@@ -139,12 +139,13 @@ def compare(
     if more:
         remapped, further = _compared(question, "mappings", [*dict.fromkeys(more)], tell)
         found, failed = found | remapped, [*failed, *further]
-    simulated = _loaded(found, sent, question) if at_site else []
+    simulated = sorted(_loaded(found, sent, question), key=lambda one: one.seconds)
     if question.final is not None:
         measured, further = _in_turn(question, found, usual, goal, tell)
         failed = [*failed, *further]
         found = measured if at_site else found | measured
-    return ComparedLayouts(advice(_loaded(found, sent, question), usual, goal), simulated, failed)
+    result = advice(_loaded(found, sent, question), usual, goal)
+    return ComparedLayouts(result, simulated if at_site else [], failed)
 
 
 def _sent(question: Question, case: MeasuredCase, tell: Teller) -> Pairs:

@@ -52,8 +52,8 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
     """The page as data."""
     tables = [_layouts(result, result.options, "layouts", "Layouts")]
     if facts.simulated:
-        simulated = sorted(facts.simulated, key=lambda one: one.seconds)
-        tables.append(_layouts(result, simulated, "simulated", "Layouts, simulated before"))
+        title = "Layouts, simulated before"
+        tables.append(_layouts(result, facts.simulated, "simulated", title))
     figure = _figure(result, facts)
     drawn = (figure,) if figure.shows_enough else ()
     request = _request(result.advised.candidate)

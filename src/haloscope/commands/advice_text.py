@@ -46,9 +46,9 @@ def show(question: Question, result: Advice, failed: Sequence[str], out: Console
         out.print("This is the default layout. No other layout is better.", soft_wrap=True)
     out.print(sureness(result), markup=False, soft_wrap=True)
     out.print(_table(result))
-    if alike := _mapped_alike(result):
-        out.print(_traffic(alike))
     one = advised.candidate
+    if one.mapping != "block" and (alike := _mapped_alike(result)):
+        out.print(_traffic(alike))
     lines = [requests.sbatch_line(one), requests.launchers(one)["Slurm"]]
     if question.on.name == LOCAL:
         lines = [requests.launchers(one)["Open MPI"]]
@@ -56,13 +56,11 @@ def show(question: Question, result: Advice, failed: Sequence[str], out: Console
         out.print(line, markup=False, soft_wrap=True)
     for line in failed:
         out.print(f"not compared: {line}", markup=False, soft_wrap=True)
-    where = in_a_shell(question.out)
-    for line in (
-        f"page: {where}/report.html; other launchers: {where}/advice.json",
-        f"to check on a site: haloscope run {where}/check.toml --on SITE",
-        f"to run a study in this layout: haloscope run STUDY --layout {where}/layout.toml",
-    ):
-        out.print(line, markup=False, soft_wrap=True)
+    files = (
+        "report.html (page), advice.json (other launchers), check.toml (haloscope run, on a site)"
+    )
+    line = f"{in_a_shell(question.out)}: {files}, layout.toml (haloscope run STUDY --layout)"
+    out.print(line, markup=False, soft_wrap=True)
 
 
 def _line(one: Option) -> str:
