@@ -60,10 +60,14 @@ KEPT = (
 )
 """KEPT are cases in which advice was wrong before it was mended, with the reason."""
 KEPT_ON_LAB = (
-    "poisson_cg n=1024, 2 tasks: two nodes were faster than one. All nodes share this machine. On "
-    "one node, each rank is bound to a core and waits without yielding it, although other programs "
-    "use both cores. Ranks on several nodes yield. The intervals of 6 launches overlapped, so the "
-    "default was advised. In all later cases every layout has several nodes."
+    "poisson_cg n=1024 variant=textbook iterations=20, 2 tasks, 2 nodes, 20mbit, on another "
+    "machine (Intel Xeon, 2 cores, load 5 to 14, commit 9f517182): 1 x 1 was advised, because the "
+    "intervals of 6 launches overlapped, and 2 x 1 was faster: regret 139.1% (67.0% to 280.9%). "
+    "The reason was taken to be ranks that wait without yielding their core to other programs. "
+    "That was tested here (6 launches each, ms per step, least to most), and is not the reason; it "
+    "is not known. On one node 24.7 (17.1 to 44.7), on two 132 (102 to 161); waiting that yields: "
+    "20.7 and 107; beside 2 programs that compute: 24.9 and 159, yielding 28.4 and 115; beside 6: "
+    "14.9 and 98.7."
 )
 LAB, SIMULATED, WARM = "## On a lab", "## Simulated", "## 1,024 tasks from a warm cache"
 HOW = {
