@@ -18,6 +18,7 @@ from haloscope.commands.watch import view
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
 from haloscope.run.watching import CaseProgress, Watched, watched
+from haloscope.stats.estimates import Estimate
 
 
 def shown(now: Watched) -> str:
@@ -107,6 +108,19 @@ launches = 1
     assert haloscope("run", study_file(study), "--out", out.path, "--no-report") == 0
 
     assert watched(out).rounds == (4, 4)
+
+
+def test_cases_that_were_measured_are_first_the_widest_interval_before(tmp_path: Path) -> None:
+    def case(number: int, low: float = 0.0, high: float = 0.0) -> CaseProgress:
+        estimate = Estimate(2.0, low, high, 2, "range") if high else None
+        return CaseProgress(str(number), f"fake n={number}", "fake", 2, 2, estimate, None)
+
+    cases = (*(case(number) for number in range(3, 20)), case(1, 1.9, 2.1), case(2, 1.0, 3.0))
+    now = replace(watched(folder(tmp_path)), cases=cases)
+
+    words = [word for word in shown(now).split() if word.startswith("n=")]
+
+    assert words[:2] == ["n=2", "n=1"]
 
 
 def test_cases_are_named_by_what_differs(tmp_path: Path) -> None:

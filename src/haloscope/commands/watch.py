@@ -98,7 +98,9 @@ def _line(text: str, style: str = "") -> Text:
 
 
 def _cases(now: Watched) -> Iterator[RenderableType]:
-    ordered = sorted(now.cases, key=lambda one: -(one.half_width if one.half_width else 1e9))
+    ordered = sorted(
+        now.cases, key=lambda one: (one.now is None, one.half_width is None, -(one.half_width or 0))
+    )
     table = Table(box=None, padding=(0, 1, 0, 0), width=_WIDTH)
     table.add_column("case, widest interval first", ratio=1, overflow="fold")
     for name in ("n", "median", "±", "± at n/2"):
@@ -108,7 +110,7 @@ def _cases(now: Watched) -> Iterator[RenderableType]:
         table.add_row(names[case.id], *_numbers(case))
     yield table
     if len(ordered) > _CASES:
-        yield _line(f"and {count(len(ordered) - _CASES, 'case')} with narrower intervals")
+        yield _line(f"and {count(len(ordered) - _CASES, 'further case')}")
 
 
 def _names(cases: Sequence[CaseProgress]) -> dict[str, str]:
