@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from noted import shows
 
-from haloscope.run.runners.placement import misplaced, wrong_hosts
+from haloscope.run.runners.placement import misplaced, ran_alone, wrong_hosts
 from haloscope.study.case import Layout
 
 
@@ -32,7 +32,7 @@ def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]
 @pytest.mark.parametrize(
     ("layout", "seen", "why"),
     [
-        (Layout(ppn=2), [rank(0, [0])], "1 rank ran, but 2 were requested"),
+        (Layout(ppn=3), [rank(0, [0]), rank(1, [1])], "2 ranks ran, but 3 were requested"),
         (
             Layout(ppn=2),
             [rank(0, [0]), rank(1, [0], host="b")],
@@ -63,6 +63,15 @@ def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]
 )
 def test_not_as_it_was_laid_out(layout: Layout, seen: list[dict[str, Any]], why: str) -> None:
     assert misplaced(layout, seen) == why
+
+
+def test_ranks_that_each_ran_alone_name_the_launcher() -> None:
+    refused = ran_alone(Layout(ppn=2), "halobench: ranks=1: needs at least 2 ranks\n" * 2)
+
+    assert refused is not None and refused == misplaced(Layout(ppn=2), [rank(0, [0])])
+    assert "--mpi=list" in refused and "--toolchain" in refused
+    assert ran_alone(Layout(), "halobench: ranks=1: needs at least 2 ranks\n") is None
+    assert ran_alone(Layout(ppn=2), "halobench: n=0: needs at least 1\n") is None
 
 
 def test_bound_but_elsewhere() -> None:

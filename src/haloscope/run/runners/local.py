@@ -27,7 +27,7 @@ from haloscope.records import maker
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer
 from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
-from haloscope.run.runners.placement import misplaced, wrong_hosts
+from haloscope.run.runners.placement import misplaced, ran_alone, wrong_hosts
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains import tuning
 from haloscope.toolchains.build import Build, KernelProgram
@@ -253,7 +253,8 @@ class LocalRunner:
         if (how := _ill_ended(case, ended)) is not None:
             return how
         if measured is None:
-            return "failed", "the program ended without an error but wrote no record"
+            silent = "the program ended without an error but wrote no record"
+            return "failed", ran_alone(case.layout, ended.output) or silent
         return self._placed(case, asked, measured["layout"]["seen"])
 
     def _placed(

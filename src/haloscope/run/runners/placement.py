@@ -36,10 +36,24 @@ def misplaced(
     )
 
 
+_ALONE = (
+    "each rank ran alone, because the launcher does not start ranks of this MPI library "
+    "(srun --mpi=list lists what srun can start; another library: --toolchain NAME)"
+)
+
+
+def ran_alone(layout: Layout, output: str) -> str | None:
+    """Why the ranks of a launch refused to run as one each; None if they did not, by its output."""
+    if layout.ranks > 1 and "halobench: ranks=1:" in output:
+        return f"1 rank ran, but {layout.ranks} were requested; {_ALONE}"
+    return None
+
+
 def wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
     """Why ranks were not shared out to nodes as they were laid out; None if they were."""
     if len(seen) != layout.ranks:
-        return f"{count(len(seen), 'rank')} ran, but {layout.ranks} were requested"
+        alone = f"; {_ALONE}" if len(seen) == 1 else ""
+        return f"{count(len(seen), 'rank')} ran, but {layout.ranks} were requested{alone}"
     hosts = Counter(rank["host"] for rank in seen)
     if len(hosts) != layout.nodes:
         where = f"{count(len(hosts), 'node')} ({', '.join(hosts)})"
