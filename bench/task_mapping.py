@@ -15,15 +15,16 @@ from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
+from simulated_statements import BY_TABLE, by_launches, right_share
 from turns import kept, taken, write_page
 
 from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.predictions import PredictedCell
-from haloscope.analysis.statements import RIGHT, WRONG, counts, scored
+from haloscope.analysis.statements import counts
 from haloscope.findings.sentences import sentence
 from haloscope.predict import paper_validation
-from haloscope.predict.planned_runs import simulated_cells
+from haloscope.quantities import count
 from haloscope.report.draw.markdown import pipes
 from haloscope.run.progress import Teller
 from haloscope.topics import tables
@@ -81,25 +82,24 @@ def study(folder: Path) -> list[str]:
 
 
 def statements(tell: Teller) -> list[str]:
-    """Every statement of the paper, and what its simulation says."""
-    (published,) = paper_validation.tables_of(PAPER, [])
-    cells = paper_validation.validate(published, tell)
-    planned = simulated_cells(PAPER, tell)
-    found = scored(PAPER, cells, planned.cells)
-    told = counts(found)["by the paper's own cells"]
-    total = ", ".join(f"{number} {name}" for name, number in told.items())
-    share = told[RIGHT] / (told[RIGHT] + told[WRONG])
+    """Every statement of the paper, and what its simulation says: one launch, and several."""
+    done = [*by_launches(PAPER, tell)]
     lines = ["## Statements, simulated", "", f"{taken()} `haloscope validate {PAPER}`.", ""]
-    lines += [*chain(*((note, "") for note in planned.notes))]
-    lines += [f"{total}: {share:.0%} right of right and wrong.", ""]
-    lines += ["| statement | place | simulated | first failure, or why not decided |"]
-    lines += ["|---|---|---|---|"]
-    for one in found:
-        own = one.statement
-        failed = one.simulated.examples[:1] if one.simulated else ()
-        why = one.undecided or "".join(failed)
-        score = one.by_table or one.by_sentence
-        lines.append(f"| {own.says} | {own.place} | {score} | {why} |")
+    lines += [*chain(*((note, "") for note in done[-1].notes))]
+    for one in done:
+        told = counts(one.found)[BY_TABLE]
+        total = ", ".join(f"{number} {name}" for name, number in told.items())
+        share = f"{right_share(told):.0%} right of right and wrong"
+        lines.append(f"- {count(one.launches, 'launch', 'launches')}: {total}; {share}.")
+    names = " | ".join(count(one.launches, "launch", "launches") for one in done)
+    lines += ["", f"| statement | place | {names} | first failure, or why not decided |"]
+    lines += [f"|---|---|{'---|' * len(done)}---|"]
+    for same in zip(*(one.found for one in done), strict=True):
+        last = same[-1]
+        failed = last.simulated.examples[:1] if last.simulated else ()
+        why = last.undecided or "".join(failed)
+        scores = " | ".join(one.score for one in same)
+        lines.append(f"| {last.statement.says} | {last.statement.place} | {scores} | {why} |")
     return [*lines, ""]
 
 

@@ -39,6 +39,11 @@ class Scored:
     by_table: Score | None
     undecided: str = ""
 
+    @property
+    def score(self) -> Score:
+        """What it says of the paper's own cells, or of the sentence where these agree with it."""
+        return self.by_table or self.by_sentence
+
 
 def scored(
     paper: str, cells: Sequence[PredictedCell], recorded: Sequence[KnownCell] = ()
@@ -120,9 +125,7 @@ def counts(found: Sequence[Scored]) -> dict[str, dict[Score, int]]:
     """How many statements are right, wrong, not decided and circular: by sentence, by table."""
     names = (RIGHT, WRONG, NOT_DECIDED, CIRCULAR)
     by_sentence = {name: sum(one.by_sentence == name for one in found) for name in names}
-    by_table = {
-        name: sum((one.by_table or one.by_sentence) == name for one in found) for name in names
-    }
+    by_table = {name: sum(one.score == name for one in found) for name in names}
     return {"by the sentence": by_sentence, "by the paper's own cells": by_table}
 
 

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Statements of papers, scored on simulations of what they compare; all papers in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from simulated_tables import summed
+from turns import taken
+
+from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.predictions import PredictedCell
+from haloscope.analysis.statements import RIGHT, WRONG, Score, Scored, counts, scored
+from haloscope.papers.known_cells import KnownCell
+from haloscope.papers.tables import list_papers
+from haloscope.predict.paper_validation import Replicates, tables_of, validate
+from haloscope.predict.planned_runs import PlannedCells, simulated_cells
+from haloscope.run.progress import Teller
+from haloscope.topics.mapping.plan_cells import plan_cells
+
+SEVERAL = 3
+"""Launches of runs beside other jobs, each with its own set of them."""
+BY_TABLE = "by the paper's own cells"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A paper, simulated with as many launches: its cells, its statements, and notes on them."""
+
+    launches: int
+    cells: Sequence[PredictedCell]
+    found: Sequence[Scored]
+    notes: Sequence[str]
+
+
+def simulate(
+    paper: str, tell: Teller, launches: int = 1, folders: Sequence[Path] = ()
+) -> Simulated:
+    """A paper's tables, and the runs that its statements compare or those of result folders."""
+    several = Replicates(launches) if launches > 1 else None
+    cells = [one for table in tables_of(paper, []) for one in validate(table, tell, several)]
+    planned = PlannedCells() if folders else simulated_cells(paper, tell, launches)
+    known = [cell for path in folders for cell in recorded(paper, path)]
+    found = scored(paper, cells, [*known, *planned.cells])
+    return Simulated(launches, cells, found, planned.notes)
+
+
+def by_launches(paper: str, tell: Teller) -> Iterator[Simulated]:
+    """One launch; SEVERAL of a paper whose runs are simulated for its statements alone."""
+    one = simulate(paper, tell)
+    yield one
+    if one.notes:
+        yield simulate(paper, tell, SEVERAL)
+
+
+def statements(paper: str, folders: Sequence[Path]) -> list[str]:
+    """A paper's statements, by its own cells and by the simulation of all its tables."""
+    tell = Teller(Console(stderr=True))
+    done = [simulate(paper, tell, folders=folders)] if folders else [*by_launches(paper, tell)]
+    last = done[-1]
+    names = list(dict.fromkeys(one.published.verdict for one in last.found))
+    own = ", ".join(
+        f"{sum(o.published.verdict == name for o in last.found)} {name}" for name in names
+    )
+    lines = [
+        f"## {paper}: statements",
+        "",
+        f"{taken()} {len(last.found)} statements; {BY_TABLE}: {own}.",
+        "",
+        "| simulated | launches | right | wrong | not decided | circular |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in done:
+        for side, told in counts(one.found).items():
+            figures = " | ".join(str(number) for number in told.values())
+            lines.append(f"| {side} | {one.launches} | {figures} |")
+    lines += ["", *(line for note in last.notes for line in (note, ""))]
+    if wrong := [one for one in last.found if one.score == WRONG and one.simulated is not None]:
+        lines += [f"Wrong {BY_TABLE}:", "", *map(failing, wrong), ""]
+    why: dict[str, list[str]] = {}
+    for statement in last.found:
+        if statement.undecided and statement.by_table is None:
+            why.setdefault(statement.undecided, []).append(statement.statement.id)
+    if why:
+        reasons = [f"- {reason} ({len(ids)}): {', '.join(ids)}" for reason, ids in why.items()]
+        lines += ["Not decided:", "", *reasons, ""]
+    return lines
+
+
+def failing(one: Scored) -> str:
+    """A wrong statement: how many of its comparisons hold, and the first that fails."""
+    assert one.simulated is not None
+    held, all_ = one.simulated.holds, one.simulated.holds + one.simulated.fails
+    first = "".join(f" ({example})" for example in one.simulated.examples[:1])
+    own = one.statement
+    return f"- {own.says} ({own.place}): {held} of {all_} comparisons hold{first}"
+
+
+def summary() -> list[str]:
+    """Every paper: errors beside the naive guess by table, fastest layouts, and statements."""
+    tell = Teller(Console(stderr=True))
+    lines = [
+        "## All papers",
+        "",
+        f"{taken()} Cells that were only predicted and have an error. skill: 1 - error / naive "
+        "error (`haloscope validate --help`).",
+        "A fastest layout is named where the published times of a mesh on as many nodes differ by "
+        "layout, and one of the fastest has an error and set no number.",
+        "",
+        "| table | cells | median | worst tenth | worst | naive | naive, tenth | skill "
+        "| skill, tenth | fastest layout named |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    scores: list[tuple[str, dict[Score, int]]] = []
+    totals: dict[int, list[dict[Score, int]]] = {1: [], SEVERAL: []}
+    for paper in (one.id for one in list_papers()):
+        done = [*by_launches(paper, tell)]
+        for one in done:
+            name = paper if one.launches == 1 else f"{paper}, {one.launches} launches:"
+            for table_id in dict.fromkeys(cell.table for cell in one.cells):
+                own = [cell for cell in one.cells if cell.table == table_id]
+                if any(cell.error is not None and not cell.fitted for cell in own):
+                    lines.append(f"| {name} {table_id} | {summed(own)} |")
+            scores.append((name.rstrip(":"), counts(one.found)[BY_TABLE]))
+        for launches, total in totals.items():
+            total.append(counts(done[0 if launches == 1 else -1].found)[BY_TABLE])
+    for launches, total in totals.items():
+        name = "all" if launches == 1 else f"all, {launches} launches"
+        scores.append((name, {key: sum(one[key] for one in total) for key in total[0]}))
+    names = list(scores[0][1])
+    lines += ["", f"| statements | {' | '.join(names)} | right of right and wrong |"]
+    lines.append(f"|---|{'---|' * (len(names) + 1)}")
+    for paper, told in scores:
+        figures = " | ".join(str(told[name]) for name in names)
+        lines.append(f"| {paper} | {figures} | {right_share(told):.0%} |")
+    return [*lines, ""]
+
+
+def right_share(told: dict[Score, int]) -> float:
+    """Right ones of those that are right or wrong."""
+    return told[RIGHT] / (told[RIGHT] + told[WRONG])
+
+
+def recorded(paper: str, folder: Path) -> list[KnownCell]:
+    """A paper's cells in a result folder."""
+    dossier = open_folder(folder)
+    return [*plan_cells(paper, dossier.cases, str((dossier.machine or {}).get("host")))]
