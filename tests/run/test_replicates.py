@@ -87,6 +87,14 @@ def test_replicates_draw_their_nodes_and_are_slower_for_the_slowest(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("smpi")
+def test_launches_without_anything_drawn_are_the_one_that_is_kept(tmp_path: Path) -> None:
+    (one,) = simulated(tmp_path, described(), case(1))
+    found = simulated(tmp_path, described(), case(3))
+    assert all(record["simulation"]["cached"] for record in found)
+    assert times(found) == 3 * times([one])
+
+
+@pytest.mark.usefixtures("smpi")
 def test_one_node_is_as_fast_as_the_file_says_at_the_median(tmp_path: Path) -> None:
     (alike,) = simulated(tmp_path, described(), case(1, nodes=1))
     for spread in ({"nodes": 0.02}, {"phases": 0.02}):

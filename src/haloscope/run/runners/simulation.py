@@ -92,7 +92,8 @@ class SimulatedLaunch:
         self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
-        self.arguments = _asked(self.case, self.solve, alike=self.seed is None)
+        alike = self.seed is None or runner.cluster.node.spread is None
+        self.arguments = _asked(self.case, self.solve, alike=alike)
         self._own = ExitStack()
         self.started = maker.now()
 
