@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Five causes of errors, before they were modelled and now, each by the structure that shows it.
 
-Errors are simulated over published time, less one; missing time is published less simulated, of an
-iteration. Cells that set a number are left out, but for the times and hops that are named so.
+Errors are simulated over published time, less one; missing time is published less simulated, per
+iteration. Cells that set a number are left out of the first three.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from rich.console import Console
@@ -18,7 +15,6 @@ from turns import taken
 
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.predict.paper_validation import tables_of, validate
-from haloscope.quantities import size
 from haloscope.run.progress import Teller
 
 OLDER, NEWER = "hpcf-2010-6", "hpcf-2018-10"
@@ -27,174 +23,197 @@ MANY = (8, 16, 32, 64)
 """Nodes from which on the structures of tara do not change."""
 FULL = 8
 """Cores of tara's nodes, and the ranks of one that is full."""
+Before = dict[str, tuple[str, ...]]
+"""What commit 3fe0aa3d simulated: by row, a figure per column."""
+FREE_CORES: Before = {
+    "1": ("-8 to -13", "-24 to -28", "-28 to -38"),
+    "2": ("0", "-1 to -8", "-7 to -12"),
+    "4": ("-5", "-8 to -14", "-10 to -39"),
+    "8": ("0", "-1", "-0.7 to -4"),
+}
+STEP: Before = {
+    "16.8": ("-1.4", "-3.8", "-4", "-3"),
+    "8.4": ("-1.3", "-7.2", "-11", "-5"),
+    "4.2": ("-2.9", "-7.4", "-1", "+31"),
+    "2.1": ("-12", "-18", "-20", "-26"),
+    "1.0": ("-8", "-22", "", ""),
+}
+SLOWEST: Before = {
+    "8192": ("517", "306", "467", "469"),
+    "16384": ("1354", "1022", "740", "616"),
+}
+SUMS: Before = {"1024": ("-18", "-31", "-27", "-30"), "2048": ("-10", "-20", "-26", "-66")}
+HOPS: Before = {
+    "2048": ("18", "18", "18", "18.4"),
+    "4096": ("28", "30", "31", "31"),
+    "8192": ("48", "53", "55", "58"),
+    "16384": ("89", "98", "104", "111"),
+}
 
 
-@dataclass(frozen=True)
-class Both:
-    """A cell as it is predicted now, and before."""
-
-    paper: str
-    cell: PredictedCell
-    before_s: float
-
-    def key(self, name: str) -> int:
-        """One of the settings that tell it apart."""
-        return int(self.cell.keys[name])
-
-    @property
-    def pair(self) -> tuple[float, float]:
-        """Simulated seconds, before and now."""
-        assert self.cell.predicted is not None
-        return self.before_s, self.cell.predicted
-
-    def errors(self) -> tuple[float, ...]:
-        """Before and now, in per cent."""
-        return tuple(100 * (one / self.cell.published - 1) for one in self.pair)
-
-    def missing_us(self) -> tuple[float, ...]:
-        """Of an iteration, before and now."""
-        return tuple(1e6 * (self.cell.published - s) / self.cell.iterations for s in self.pair)
-
-
-def causes(before: Mapping[str, Path]) -> list[str]:
-    """The section. before: by paper, what validate --csv wrote of an earlier model."""
-    tell = Teller(Console(stderr=True))
-    every = [one for paper in TABLES for one in known(paper, before[paper], tell)]
-    free = [one for one in every if not one.cell.fitted and one.cell.error is not None]
-    older = [one for one in free if one.paper == OLDER and one.cell.table == "4.1"]
-    newer = [one for one in free if one.paper == NEWER]
-    full = [one for one in every if one.paper == OLDER and one.key("ppn") == FULL]
+def causes() -> list[str]:
+    """The section of all five."""
+    cells = {
+        (paper, table): list(found(paper, table)) for paper in TABLES for table in TABLES[paper]
+    }
+    free, blocking = cells[OLDER, "4.1"], cells[OLDER, "5.1"]
+    newer = [one for (paper, _), own in cells.items() if paper == NEWER for one in own]
+    own = [one for one in free if judged(one) and key(one, "n") >= 8192]
+    sizes = [one for one in newer if judged(one) and key(one, "nodes") > 1]
+    one_table = [one for one in cells[NEWER, "4.1"] if judged(one) and key(one, "ppn") == FULL]
+    full = [one for one in free if key(one, "ppn") == FULL]
     return [
         "## Five causes, before and after, by structure",
         "",
-        f"{taken()} Before: commit 3fe0aa3d. Pairs are medians before and now; cells that set a "
-        "number are left out of 1 to 3. Nodes of several ranks on one core are not among them.",
+        f"{taken()} Before: commit 3fe0aa3d. Cells that set a number are left out of 1 to 3.",
         "",
-        "1. Unbound processes on nodes with free cores, tara, table 4.1 of hpcf-2010-6, n = 8192 "
-        "and 16384. Error, per cent:",
+        "1. Processes on nodes with free cores. Tara, table 4.1 of hpcf-2010-6, n = 8192 and "
+        "16384, error in per cent by processes per node:",
         "",
-        *by_two(
-            [one for one in older if one.key("n") >= 8192],
-            "processes per node",
-            lambda one: one.key("ppn"),
-            lambda one: nodes_of(one.key("nodes")),
-            Both.errors,
+        *rows(
+            FREE_CORES,
+            ("2 nodes", "4 nodes", "8 to 64 nodes"),
+            lambda row, column: span(
+                error(one)
+                for one in own
+                if (str(key(one, "ppn")), on(key(one, "nodes"))) == (row, column)
+            ),
         ),
-        "2. The step from memory to cache, hpcf-2018-10, several nodes. Error, per cent, by "
-        "million points per node:",
+        "2. The step from memory to cache. hpcf-2018-10, several nodes, median error in per cent "
+        "by million points per node:",
         "",
-        *by_two(
-            [one for one in newer if one.key("nodes") > 1],
-            "million points",
-            lambda one: round(one.key("n") ** 2 / one.key("nodes") / 1e6, 1),
-            where,
-            Both.errors,
+        *rows(
+            STEP,
+            ("fewer than 16 cores", "16 cores and more", "table 7.1", "table 7.2"),
+            lambda row, column: middle(
+                error(one) for one in sizes if (points(one), where(one)) == (row, column)
+            ),
         ),
-        "3. The slowest of several nodes, hpcf-2018-10. Missing time of an iteration, us:",
+        "3. The slowest of several nodes. hpcf-2018-10, table 4.1, 8 processes per node, missing "
+        "time per iteration in us by n (no figure: the cell set a number):",
         "",
-        *by_two(
-            [one for one in newer if one.cell.table < "7"],
-            "table",
-            lambda one: one.cell.table,
-            lambda one: f"{one.key('nodes'):2d} nodes",
-            Both.missing_us,
+        *rows(
+            SLOWEST,
+            tuple(f"{nodes} nodes" for nodes in (2, 4, 8, 16)),
+            lambda row, column: middle(
+                1e6 * (one.published - predicted(one)) / one.iterations
+                for one in one_table
+                if (str(key(one, "n")), f"{key(one, 'nodes')} nodes") == (row, column)
+            ),
         ),
-        "4. Two sums and a halo on full nodes of tara, table 4.1 of hpcf-2010-6. Time of an "
-        "iteration, us; published, before, now (set: this cell set a number):",
+        "4. Two sums and a halo on full nodes. Tara, table 4.1 of hpcf-2010-6, error in per cent "
+        "by n (n = 1024 on 16 nodes set a number):",
         "",
-        *iterations([one for one in full if one.cell.table == "4.1"]),
-        "5. A hop of the blocking chain, tara, 16 to 64 nodes: (table 5.1 - table 4.1) / "
-        "(iterations x ranks), us; published, before, now. Cells that set a number are among them:",
+        *rows(
+            SUMS,
+            tuple(f"{nodes} nodes" for nodes in MANY),
+            lambda row, column: middle(
+                error(one)
+                for one in full
+                if (str(key(one, "n")), f"{key(one, 'nodes')} nodes") == (row, column)
+            ),
+        ),
+        "5. A hop of the blocking chain. Tara, 16 to 64 nodes, (table 5.1 - table 4.1) / "
+        "(iterations x ranks) in us by n and processes per node; published in brackets:",
         "",
-        *hops([one for one in every if one.paper == OLDER]),
+        *rows(
+            HOPS,
+            ("1", "2", "4", "8"),
+            lambda row, column: hop(free, blocking, int(row), int(column)),
+        ),
     ]
 
 
-def known(paper: str, before: Path, tell: Teller) -> Iterable[Both]:
-    """The cells of a paper that both models predicted."""
-    with before.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["predicted"]]
-    names = ("n", "nodes", "ppn", "threads")
-    earlier = {
-        (row["table"], *(int(row[name]) for name in names)): float(row["predicted"])
-        for row in rows
-        if row["table"] in TABLES[paper]
-    }
-    for table in tables_of(paper, TABLES[paper]):
-        for cell in validate(table, tell):
-            key = (cell.table, *(int(cell.keys[name]) for name in names))
-            if cell.predicted is not None and key in earlier:
-                yield Both(paper, cell, earlier[key])
+def found(paper: str, table: str) -> Iterator[PredictedCell]:
+    """The cells of a table that were simulated."""
+    for part in tables_of(paper, [table]):
+        for cell in validate(part, Teller(Console(stderr=True))):
+            if cell.predicted is not None:
+                yield cell
 
 
-def nodes_of(number: int) -> str:
-    """A column."""
-    return "8 to 64 nodes" if number in MANY else f"{number} node{'s' if number > 1 else ''}"
+def judged(cell: PredictedCell) -> bool:
+    """Whether a cell has an error and set no number."""
+    return cell.error is not None and not cell.fitted
 
 
-def where(one: Both) -> str:
+def key(cell: PredictedCell, name: str) -> int:
+    """One of the settings that tell it apart."""
+    return int(cell.keys[name])
+
+
+def predicted(cell: PredictedCell) -> float:
+    """Its simulated seconds."""
+    assert cell.predicted is not None
+    return cell.predicted
+
+
+def error(cell: PredictedCell) -> float:
+    """In per cent, also where few digits are printed."""
+    return 100 * (predicted(cell) / cell.published - 1)
+
+
+def on(nodes: int) -> str:
+    """A column of the first cause."""
+    return "8 to 64 nodes" if nodes in MANY else f"{nodes} nodes"
+
+
+def points(cell: PredictedCell) -> str:
+    """Million points per node."""
+    return f"{key(cell, 'n') ** 2 / key(cell, 'nodes') / 1e6:.1f}"
+
+
+def where(cell: PredictedCell) -> str:
     """A column of the second cause."""
-    if one.cell.table >= "7":
-        return f"table {one.cell.table}"
-    many = one.key("ppn") * one.key("threads") >= 16
-    return f"4.1, 6.1 to 6.3, {'16 cores and more' if many else 'fewer than 16 cores'}"
+    if cell.table >= "7":
+        return f"table {cell.table}"
+    many = key(cell, "ppn") * key(cell, "threads") >= 16
+    return "16 cores and more" if many else "fewer than 16 cores"
 
 
-def by_two(
-    cells: Sequence[Both],
-    title: str,
-    row: Callable[[Both], float | str],
-    column: Callable[[Both], str],
-    figures: Callable[[Both], tuple[float, ...]],
-) -> list[str]:
-    """A table of medians, before and now."""
-    columns = sorted({column(one) for one in cells})
-    lines = [f"| {title} | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
-    for name in sorted({row(one) for one in cells}):
-        texts = []
-        for each in columns:
-            own = [figures(one) for one in cells if (row(one), column(one)) == (name, each)]
-            pair = [median(one) for one in zip(*own, strict=True)]
-            texts.append(", ".join(f"{one:+.0f}" for one in pair))
-        lines.append(f"| {name} | {' | '.join(texts)} |")
-    return [*lines, ""]
+def span(values: Iterator[float]) -> str:
+    """The least and the most of them."""
+    known = [*values]
+    ends = dict.fromkeys(f"{each(known):+.0f}" for each in (max, min)) if known else {}
+    return " to ".join(ends)
 
 
-def iterations(cells: Sequence[Both]) -> list[str]:
-    """The fourth cause's times."""
-    lines = ["| n | " + " | ".join(f"{one} nodes" for one in MANY) + " |"]
-    lines.append(f"|---|{'---|' * len(MANY)}")
-    for n in (1024, 2048):
-        texts = []
-        for nodes in MANY:
-            own = next(one for one in cells if (one.key("n"), one.key("nodes")) == (n, nodes))
-            each = [1e6 * s / own.cell.iterations for s in (own.cell.published, *own.pair)]
-            texts.append(", ".join(f"{us:.0f}" for us in each) + " set" * own.cell.fitted)
-        lines.append(f"| {n} | {' | '.join(texts)} |")
-    return [*lines, ""]
+def middle(values: Iterator[float]) -> str:
+    """Their median."""
+    known = [*values]
+    return f"{median(known):+.0f}" if known else ""
 
 
-def hops(cells: Sequence[Both]) -> list[str]:
-    """The fifth cause's: medians over numbers of nodes."""
-    found = {(one.cell.table, one.key("n"), one.key("nodes"), one.key("ppn")): one for one in cells}
-    ppns = sorted({one.key("ppn") for one in cells})
-    lines = ["| message | " + " | ".join(f"{one} per node" for one in ppns) + " |"]
-    lines.append(f"|---|{'---|' * len(ppns)}")
-    for n in sorted({one.key("n") for one in cells}):
-        texts = []
-        for ppn in ppns:
-            own = []
-            for nodes in (one for one in MANY if one >= 16):
-                free, blocking = (found.get((t, n, nodes, ppn)) for t in TABLES[OLDER])
-                if free is None or blocking is None:
-                    continue
-                pairs = zip(
-                    (free.cell.published, *free.pair),
-                    (blocking.cell.published, *blocking.pair),
-                    strict=True,
+def hop(free: Sequence[PredictedCell], blocking: Sequence[PredictedCell], n: int, ppn: int) -> str:
+    """Of simulated and of published times: medians over numbers of nodes."""
+    pairs = []
+    for nodes in (16, 32, 64):
+        keys = (n, nodes, ppn)
+        own = [
+            one
+            for cells in (free, blocking)
+            for one in cells
+            if (key(one, "n"), key(one, "nodes"), key(one, "ppn")) == keys
+        ]
+        if len(own) == 2:
+            each = 1e6 / (own[0].iterations * nodes * ppn)
+            pairs.append(
+                (
+                    each * (predicted(own[1]) - predicted(own[0])),
+                    each * (own[1].published - own[0].published),
                 )
-                hop = 1e6 / (free.cell.iterations * nodes * ppn)
-                own.append([hop * (b - a) for a, b in pairs])
-            texts.append(", ".join(f"{median(one):.0f}" for one in zip(*own, strict=True)))
-        lines.append(f"| {size(8 * n)} | {' | '.join(texts)} |")
+            )
+    now, published = (median(one) for one in zip(*pairs, strict=True))
+    return f"{now:.0f} ({published:.0f})"
+
+
+def rows(before: Before, columns: Sequence[str], now: Callable[[str, str], str]) -> list[str]:
+    """A table of figures before and now."""
+    lines = [f"| | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
+    for row, earlier in before.items():
+        pairs = [
+            ", now ".join(filter(None, (then, now(row, column))))
+            for then, column in zip(earlier, columns, strict=True)
+        ]
+        lines.append(f"| {row} | {' | '.join(pairs)} |")
     return [*lines, ""]

@@ -22,7 +22,7 @@ from haloscope.run.progress import Teller
 from haloscope.topics.mapping.plan_cells import plan_cells
 
 SEVERAL = 3
-"""Launches of runs beside other jobs, each with its own set of them."""
+"""Launches of runs beside other jobs, each with its own set of them, where no number is given."""
 BY_TABLE = "by the paper's own cells"
 
 
@@ -48,18 +48,22 @@ def simulate(
     return Simulated(launches, cells, found, planned.notes)
 
 
-def by_launches(paper: str, tell: Teller) -> Iterator[Simulated]:
-    """One launch; SEVERAL of a paper whose runs are simulated for its statements alone."""
+def by_launches(paper: str, tell: Teller, several: int) -> Iterator[Simulated]:
+    """One launch; several of a paper whose runs are simulated for its statements alone."""
     one = simulate(paper, tell)
     yield one
-    if one.notes:
-        yield simulate(paper, tell, SEVERAL)
+    if one.notes and several > 1:
+        yield simulate(paper, tell, several)
 
 
-def statements(paper: str, folders: Sequence[Path]) -> list[str]:
+def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     """A paper's statements, by its own cells and by the simulation of all its tables."""
     tell = Teller(Console(stderr=True))
-    done = [simulate(paper, tell, folders=folders)] if folders else [*by_launches(paper, tell)]
+    done = (
+        [simulate(paper, tell, folders=folders)]
+        if folders
+        else [*by_launches(paper, tell, several)]
+    )
     last = done[-1]
     names = list(dict.fromkeys(one.published.verdict for one in last.found))
     own = ", ".join(
@@ -99,7 +103,7 @@ def failing(one: Scored) -> str:
     return f"- {own.says} ({own.place}): {held} of {all_} comparisons hold{first}"
 
 
-def summary() -> list[str]:
+def summary(several: int) -> list[str]:
     """Every paper: errors beside the naive guess by table, fastest layouts, and statements."""
     tell = Teller(Console(stderr=True))
     lines = [
@@ -115,9 +119,9 @@ def summary() -> list[str]:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     scores: list[tuple[str, dict[Score, int]]] = []
-    totals: dict[int, list[dict[Score, int]]] = {1: [], SEVERAL: []}
+    totals: dict[int, list[dict[Score, int]]] = {1: [], several: []}
     for paper in (one.id for one in list_papers()):
-        done = [*by_launches(paper, tell)]
+        done = [*by_launches(paper, tell, several)]
         for one in done:
             name = paper if one.launches == 1 else f"{paper}, {one.launches} launches:"
             for table_id in dict.fromkeys(cell.table for cell in one.cells):

@@ -8,8 +8,7 @@ usage: .venv/bin/python bench/simulation.py [SECTION ...]; a table, orfeo, cases
            with --from DIR, repeatable: on cases of a run of task-mapping-NAME --on CLUSTER
        .venv/bin/python bench/simulation.py others [--from DIR]   a network that others use
        .venv/bin/python bench/simulation.py local --from DIR     of a run of validate-local
-       .venv/bin/python bench/simulation.py causes --before PAPER=FILE ...
-           errors by structure, beside those of an earlier model's validate PAPER --csv FILE
+       .venv/bin/python bench/simulation.py causes      errors by structure, before and now
        SIMGRID_ROOT=PREFIX .venv/bin/python bench/simulation.py cases     with another SimGrid
 """
 
@@ -22,12 +21,11 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from simulated_causes import TABLES as OF_CAUSES
 from simulated_causes import causes
 from simulated_costs import cases, dynamics, heat
 from simulated_here import TITLE, local
 from simulated_others import others
-from simulated_statements import statements, summary
+from simulated_statements import SEVERAL, statements, summary
 from simulated_tables import TABLES, orfeo, table
 from turns import kept, write_page
 
@@ -43,20 +41,20 @@ LOCAL = "local"
 def section(
     name: str,
     folders: Sequence[Path],
-    before: Mapping[str, Path],
     sections: Mapping[str, Sequence[str]],
+    launches: int,
 ) -> list[str]:
-    """One section's lines. before: of an earlier model; sections: those on the page."""
+    """One section's lines. sections: those on the page."""
     if name == CAUSES:
-        return causes(before)
+        return causes()
     if name == LOCAL:
         return local(folders[0], sections.get(TITLE, []))
     if name.startswith(STATEMENTS):
-        return statements(name.removeprefix(f"{STATEMENTS} "), folders)
+        return statements(name.removeprefix(f"{STATEMENTS} "), folders, launches)
     if name == OTHERS:
         return others(folders)
     if name == SUMMARY:
-        return summary()
+        return summary(launches)
     if name == ORFEO:
         return orfeo()
     if name == DYNAMICS:
@@ -69,23 +67,18 @@ def section(
 def main() -> None:
     """Run what is asked for, write docs/bench/simulation.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT, OTHERS, SUMMARY]
+    names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT, OTHERS, CAUSES, SUMMARY]
     names += [f"{STATEMENTS} {paper.id}" for paper in list_papers()]
-    parser.add_argument(
-        "sections", nargs="*", metavar="SECTION", help="; ".join([*names, LOCAL, CAUSES])
-    )
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help="; ".join([*names, LOCAL]))
     parser.add_argument(
         "--from", type=Path, dest="folders", action="append", default=[], help="result folders"
     )
-    parser.add_argument("--before", action="append", default=[], metavar="PAPER=FILE")
+    parser.add_argument("--launches", type=int, default=SEVERAL, help="beside other jobs")
     given = parser.parse_args()
     asked = given.sections
-    before = {paper: Path(file) for paper, _, file in (one.partition("=") for one in given.before)}
-    if CAUSES in asked and before.keys() != OF_CAUSES.keys():
-        parser.error(f"causes needs --before of {', '.join(OF_CAUSES)}")
     if LOCAL in asked and len(given.folders) != 1:
         parser.error("local needs one --from")
-    if unknown := set(asked) - {*names, LOCAL, CAUSES}:
+    if unknown := set(asked) - {*names, LOCAL}:
         parser.error(f"no section {', '.join(unknown)}; there are {'; '.join(names)}")
     sections = kept("simulation")
     with tempfile.TemporaryDirectory() as empty:
@@ -97,7 +90,7 @@ def main() -> None:
                 os.environ.pop("HALOSCOPE_CACHE", None)
             else:
                 os.environ["HALOSCOPE_CACHE"] = empty  # what was simulated before is not found
-            lines = section(name, given.folders, before, sections)
+            lines = section(name, given.folders, sections, given.launches)
             sections[lines[0]] = lines
             if name == SUMMARY:
                 sections = {lines[0]: lines, **sections}

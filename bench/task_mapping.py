@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
-from simulated_statements import BY_TABLE, by_launches, right_share
+from simulated_statements import BY_TABLE, SEVERAL, by_launches, right_share
 from turns import kept, taken, write_page
 
 from haloscope.analysis.context import Context
@@ -81,9 +81,9 @@ def study(folder: Path) -> list[str]:
     return [*lines, *(f"- {text}" for text in found), ""]
 
 
-def statements(tell: Teller) -> list[str]:
+def statements(tell: Teller, launches: int) -> list[str]:
     """Every statement of the paper, and what its simulation says: one launch, and several."""
-    done = [*by_launches(PAPER, tell)]
+    done = [*by_launches(PAPER, tell, launches)]
     lines = ["## Statements, simulated", "", f"{taken()} `haloscope validate {PAPER}`.", ""]
     lines += [*chain(*((note, "") for note in done[-1].notes))]
     for one in done:
@@ -110,6 +110,7 @@ def main() -> None:
         "tasks", nargs="*", choices=["16", "2048", STATEMENTS, []], help="of table 6"
     )
     parser.add_argument("--study", type=Path, nargs="+", default=[], metavar="DIR")
+    parser.add_argument("--launches", type=int, default=SEVERAL, help="beside other jobs")
     given = parser.parse_args()
     asked = given.tasks or ([] if given.study else ["16", "2048"])
     (published,) = paper_validation.tables_of(PAPER, ["6"])
@@ -120,7 +121,7 @@ def main() -> None:
         sections[lines[0]] = lines
     if STATEMENTS in asked:
         asked = [name for name in asked if name != STATEMENTS]
-        lines = statements(tell)
+        lines = statements(tell, given.launches)
         sections[lines[0]] = lines
     if asked:
         cells = paper_validation.validate(published, tell)
