@@ -110,7 +110,7 @@ def summary(several: int) -> list[str]:
         "## All papers",
         "",
         f"{taken()} Cells that were only predicted and have an error. skill: 1 - error / naive "
-        "error (`haloscope validate --help`).",
+        "error ([trust](../trust.md)).",
         "A fastest layout is named where the published times of a mesh on as many nodes differ by "
         "layout, and one of the fastest has an error and set no number.",
         "",
