@@ -32,6 +32,13 @@ Row = tuple[int, float, float]
 """For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
 
 _PLATFORM = "HALOBENCH_PLATFORM"
+_MEMORY = (
+    "MALLOC_TRIM_THRESHOLD_=4294967296",
+    "MALLOC_TOP_PAD_=67108864",
+    "MALLOC_MMAP_THRESHOLD_=33554432",
+)
+"""_MEMORY has glibc ask the system for 64 MiB at a time and return none: SimGrid allocates and frees
+all the time (docs/bench/simulation.md)."""
 
 _UNLIMITED = 1e3
 """Factor on a bandwidth where messages take the same time whatever their size."""
@@ -96,7 +103,7 @@ def command(
     is written, those of collective operations, too.
     """
     return [
-        *("env", f"{_PLATFORM}={folder / 'platform'}", str(smpirun)),
+        *("env", *_MEMORY, f"{_PLATFORM}={folder / 'platform'}", str(smpirun)),
         *("-np", str(case.layout.ranks), "-platform", str(program.with_name("platform.so"))),
         *(() if trace is None else traced(trace)),
         *("-hostfile", str(folder / "hosts"), *settings(cluster, case), str(program)),
