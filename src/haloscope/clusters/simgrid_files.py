@@ -37,8 +37,8 @@ _MEMORY = (
     "MALLOC_TOP_PAD_=67108864",
     "MALLOC_MMAP_THRESHOLD_=33554432",
 )
-"""_MEMORY has glibc ask the system for 64 MiB at a time and return none: SimGrid allocates and frees
-all the time (docs/bench/simulation.md)."""
+"""_MEMORY has glibc ask the system for 64 MiB at a time and return none, because SimGrid allocates
+and frees all the time (docs/bench/simulation.md)."""
 
 _UNLIMITED = 1e3
 """Factor on a bandwidth where messages take the same time whatever their size."""
