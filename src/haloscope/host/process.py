@@ -142,9 +142,9 @@ def ahead(
     Whatever was not asked for by its end is ended. timeout_s: their time limit, instead of that
     of `run`.
     """
-    for command, environment in commands:
-        _started[_key(command, environment)] = Running(command, environment, timeout_s)
     try:
+        for command, environment in commands:
+            _started[_key(command, environment)] = Running(command, environment, timeout_s)
         yield
     finally:
         while _started:
