@@ -105,7 +105,7 @@ def test_a_cap_on_time_and_cases_that_stopped_shorten_what_is_left() -> None:
     assert left.seconds() == 12.0  # not 45
     left.ended(todo[1], 35.0)
     assert left.seconds() == 20.0  # one launch more takes its time
-    left.ended(todo[2], 5.0, stopped=True)
+    left.ended(todo[2], 5.0, stopped="count")
     assert left.seconds() == 0
 
 
