@@ -136,11 +136,11 @@ def tests_of(path: Path) -> list[str]:
     users = {module(one) for one in (source / "haloscope").rglob("*.py") if name in imports(one)}
     files = [
         one
-        for room in dict.fromkeys((own, *CORE, "report"))
+        for room in dict.fromkeys((own, *CORE, "report", "topics"))
         for one in sorted((tests / room).glob("test_*.py"))
     ]
     ordered = [one for one in files if path.stem in one.stem and one.parent.name in (own, "report")]
-    ordered += [one for one in files if name in imports(one)]
+    ordered += [one for one in sorted(tests.rglob("test_*.py")) if name in imports(one)]
     ordered += [one for one in files if one.parent.name == own]
     ordered += [one for one in files if users & imports(one)]
     ordered += [one for one in files if one.parent.name == "report" and own == "analysis"]

@@ -105,6 +105,13 @@ def test_components_of_unequal_groups() -> None:
     assert sqrt(fmean(between() ** 2 for _ in range(TRIES))) == pytest.approx(0.2, rel=0.06)
 
 
+def test_launches_count_by_the_variance_of_their_median() -> None:
+    """Of four launches at exp(m +- d) in allocations at m = +-d, pi/2 4/3 d^2 / 4 < 5/3 d^2."""
+    values = {str(m): [exp(0.1 * (m + sign)) for sign in (1, 1, -1, -1)] for m in (1, -1)}
+
+    assert wanted(values, 0.02) == "allocation"
+
+
 def test_another_allocation_is_wanted_where_launches_can_not_help() -> None:
     generator = np.random.default_rng(7)
     steady = drawn(generator, allocations=4, between=0.1, within=0.001)

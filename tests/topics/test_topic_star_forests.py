@@ -30,6 +30,16 @@ def longest(raws: list[Raw]) -> dict[str, tuple[Any, ...]]:
     return {str(part.subject["name"]): part.at for part in one.parts if part.at}
 
 
+@pytest.mark.parametrize(("factor", "deviates"), [(1.0, False), (1.5, True)])
+def test_parts_that_do_not_explain_the_whole_are_a_caveat(factor: float, deviates: bool) -> None:
+    raw = star_forest()
+    points = [{**one, "times_s": [factor * one["times_s"][0]]} for one in raw["points"]]
+
+    (one,) = found(topic.dominating, twice({**raw, "points": points}))
+
+    assert (Caveat.PARTS_DEVIATE in one.caveats) == deviates
+
+
 def test_one_launch_alone_has_no_dominant_part() -> None:
     assert found(topic.dominating, [star_forest()]) == []
 
