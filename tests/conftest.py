@@ -16,7 +16,7 @@ from haloscope.analysis.bands import Bands
 from haloscope.papers.file import Scalar
 from haloscope.papers.validated import ValidatedCell
 
-pytest_plugins = ["costs", "disks", "laboratory", "lab_up", "simulated_build"]
+pytest_plugins = ["costs", "disks", "laboratory", "lab_up", "second_tries", "simulated_build"]
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for of_a_terminal in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR"):

@@ -131,6 +131,7 @@ from pathlib import Path
 def test_flaky():
     first = not Path("been").exists()
     Path("been").touch()
+    print("what it printed")
     assert not first
 def test_good(): pass
 """
@@ -149,6 +150,15 @@ def test_a_test_that_passes_at_its_second_try_is_named(runner: Runner) -> None:
     assert (ended.outcome, ended.second_tries) == ("ok", ("test_some.py::test_flaky",))
     (line, *_) = outcome.conclusion([ended], [], 60)
     assert "test_some.py::test_flaky (of some)" in line
+
+
+def test_the_log_has_why_a_first_try_failed(tmp_path: Path) -> None:
+    support = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "support")}
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["second_tries"]')
+    (tmp_path / "test_some.py").write_text(FLAKY)
+    Runner(tmp_path, tmp_path, support).run(catalogue.python_tests("some", "test_some.py"))
+    log = (tmp_path / "some.log").read_text()
+    assert "assert not first" in log and "what it printed" in log
 
 
 def test_a_test_that_fails_twice_fails(runner: Runner) -> None:

@@ -51,7 +51,7 @@ def conclusion(
         for reason, number in reasons.items()
     ]
     again = [
-        f"passed at a second try: {name} (of {one.step.name}): find out why the first one failed"
+        f"passed at a second try: {name} (of {one.step.name}); its log has the failure"
         for one in outcomes
         for name in one.second_tries
     ]
