@@ -174,7 +174,7 @@ def test_a_ctest_that_passes_at_its_second_try_is_named(
     runner: Runner, more: str, how: str
 ) -> None:
     (runner.root / "CMakeLists.txt").write_text(TWICE + more)
-    configure = ["cmake", "-S", ".", "-B", "build/twice"]
+    configure = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build/twice"]
     step = Step("twice", lambda: [configure, *ctest("twice", cores=2, whole=True)])
     ended = runner.run(step)
     assert (ended.outcome, ended.second_tries) == (how, ("flaky",))

@@ -86,6 +86,7 @@ def not_run(line: str) -> bool:
     """Whether a command is parsed only."""
     if "--dry-run" in line and not PLACEHOLDERS & {*line.split()}:
         return False
+    line = re.sub(r"^(-\S+ )+", "", line)  # options of all commands
     return any(line == words or line.startswith(f"{words} ") for words in NOT_RUN)
 
 
