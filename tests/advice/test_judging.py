@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Goal, Option, Sureness, advice, cheapest
 from haloscope.analysis.bands import Basis, Subject, known
-from haloscope.stats.estimates import Estimate
+from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.settings import Settings
 
 PROGRAM: Settings = {"n": 4096, "variant": "textbook", "exchange": "nonblocking"}
@@ -91,27 +93,40 @@ def test_layouts_of_a_regime_without_published_cells_are_not_validated() -> None
     assert "threads" in unsure.beyond
 
 
-def test_measured_times_need_intervals_apart() -> None:
-    usual, near, far = (
-        option(1, 1.0, 0.9, 1.1),
-        option(1, 0.95, 0.85, 1.0),
-        option(1, 0.7, 0.6, 0.8),
-    )
+def measured(nodes: int, *rounds_s: float) -> Option:
+    """One of 64 tasks that was launched so many times."""
+    time = typical(rounds_s)
+    return Option(Candidate(64, nodes, 1, "close"), time, rounds_s=dict(enumerate(rounds_s)))
+
+
+def test_measured_times_need_more_than_chance() -> None:
+    usual = measured(1, 1.0, 1.1, 0.9, 1.0, 1.2, 1.0)
+    near = measured(1, 0.95, 1.12, 0.85, 1.0, 1.1, 1.0)
+    far = measured(1, 0.7, 0.8, 0.6, 0.75, 0.7, 0.7)
     assert advice([usual, near], usual.candidate, Goal.TIME).advised is usual
     found = advice([usual, near, far], usual.candidate, Goal.TIME)
     assert (found.advised, found.verdict) == (far, Sureness.YES)
-    one_launch = option(1, 0.1)
+    one_launch = measured(1, 0.1)
     assert advice([usual, one_launch], usual.candidate, Goal.TIME).advised is usual
 
 
+def test_measured_times_are_compared_round_by_round() -> None:
+    usual = measured(1, 1.0, 2.0, 4.0, 1.5, 3.0, 5.0)
+    faster = measured(2, *(0.9 * time for time in usual.rounds_s.values()))
+    found = advice([usual, faster], usual.candidate, Goal.TIME)
+    assert found.advised is faster, "their intervals overlap, and every round is faster"
+    assert (found.gain.low, found.gain.high) == pytest.approx((1 / 0.9, 1 / 0.9))
+    one_round = replace(faster, rounds_s={1: 1.8, 7: 0.1})
+    assert advice([usual, one_round], usual.candidate, Goal.TIME).advised is usual
+    none = replace(faster, rounds_s={9: 0.1})
+    assert advice([usual, none], usual.candidate, Goal.TIME).advised is usual
+
+
 def test_the_gain_of_measured_layouts_has_its_interval() -> None:
-    usual, half = (
-        replace(option(nodes, value, 0.9 * value, 1.1 * value), times_s=times)
-        for nodes, value, times in ((2, 1.0, [0.9, 1.0, 1.1] * 3), (4, 0.2, [0.18, 0.2, 0.22] * 3))
-    )
+    usual = measured(2, *[0.9, 1.0, 1.1] * 3)
+    half = measured(4, *[0.18, 0.2, 0.22, 0.2, 0.22, 0.18, 0.2, 0.2, 0.2])
     found = advice([usual, half], usual.candidate, Goal.TIME).gain
-    assert found.value == 5.0 and found.low is not None and found.high is not None
-    assert 0.9 / 0.22 <= found.low < 5.0 < found.high <= 1.1 / 0.18
+    assert (found.low, found.value, found.high) == pytest.approx((4.5, 5.0, 5.5))
     cheaper = advice([usual, half], usual.candidate, Goal.NODE_HOURS).gain
     assert cheaper.value == 2.5
     assert advice([usual], usual.candidate, Goal.TIME).gain.low is None

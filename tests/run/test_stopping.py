@@ -150,13 +150,15 @@ def in_turn(*rounds: tuple[float, float], every: int = 6) -> Parting:
     return stopping
 
 
-def test_compared_cases_are_done_once_their_intervals_part() -> None:
+def test_compared_cases_are_done_once_they_differ_round_by_round() -> None:
     apart = [(1.0 + k / 100, 2.0 + k / 100) for k in range(12)]
     assert in_turn(*apart[:5]).done == {}
     assert in_turn(*apart[:6]).done == {"a": "parted", "b": "parted"}
     assert in_turn(*apart[:5], every=5).done == {}, "five launches have no interval"
+    drifting = [(1.0 + k, 1.01 * (1.0 + k)) for k in range(6)]
+    assert in_turn(*drifting).done, "b takes longer in each round"
     wide = [(1.0, 2.0), (1.1, 1.05), *apart[2:]]
-    assert in_turn(*wide[:6]).done == {}, "a's interval reaches up to 1.1, b's begins at 1.05"
+    assert in_turn(*wide[:6]).done == {}, "b is faster in one of six rounds"
     assert in_turn(*wide[:11]).done == {}, "it looks again when both have six more"
     assert in_turn(*wide).done == {"a": "parted", "b": "parted"}
 

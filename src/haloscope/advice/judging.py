@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from haloscope.advice.candidates import Candidate
 from haloscope.analysis.bands import ErrorBand, Subject, known
 from haloscope.analysis.races import front
-from haloscope.stats.estimates import Estimate, ratio_of_medians
+from haloscope.stats.estimates import Estimate, ratio_by_round
 
 if TYPE_CHECKING:
     from haloscope.advice.counted_bytes import Load
@@ -51,15 +51,15 @@ class Option:
     """A candidate with its time per step, in seconds, and what it costs.
 
     subject: what the error of its simulation depends on; None of measured ones. load: what it makes
-    of the traffic between its nodes; None where that was not counted. times_s: of the launches of a
-    measured one.
+    of the traffic between its nodes; None where that was not counted. rounds_s: the times of a
+    measured one by round.
     """
 
     candidate: Candidate
     time: Estimate
     subject: Subject | None = field(default=None, hash=False)
     load: Load | None = None
-    times_s: Sequence[float] = field(default=(), hash=False)
+    rounds_s: Mapping[int, float] = field(default_factory=dict, hash=False)
 
     @property
     def seconds(self) -> float:
@@ -139,10 +139,15 @@ def _cost(one: Option, goal: Goal) -> float:
 
 def _gain(usual: Option, advised: Option, goal: Goal) -> Estimate:
     """How many times the advised layout's cost the default has."""
-    if advised is usual or not (usual.times_s and advised.times_s):
-        return Estimate(_cost(usual, goal) / _cost(advised, goal), None, None, 0, "none")
-    nodes = 1.0 if goal is Goal.TIME else usual.candidate.nodes / advised.candidate.nodes
-    return ratio_of_medians(usual.times_s, advised.times_s).times(nodes)
+    measured = None if advised is usual else _ratio(usual, advised, goal)
+    return measured or Estimate(_cost(usual, goal) / _cost(advised, goal), None, None, 0, "none")
+
+
+def _ratio(over: Option, under: Option, goal: Goal) -> Estimate | None:
+    """The ratio of the costs of two measured layouts, round by round."""
+    nodes = 1.0 if goal is Goal.TIME else over.candidate.nodes / under.candidate.nodes
+    found = ratio_by_round(over.rounds_s, under.rounds_s)
+    return found and found.times(nodes)
 
 
 def _better(one: Option, other: Option, goal: Goal) -> bool:
@@ -151,9 +156,8 @@ def _better(one: Option, other: Option, goal: Goal) -> bool:
         return False
     if one.subject is not None:
         return _cost(other, goal) > (1 + TIE) * _cost(one, goal)
-    scale = other.candidate.nodes / one.candidate.nodes if goal is Goal.NODE_HOURS else 1.0
-    high, low = one.time.high, other.time.low
-    return high is not None and low is not None and low * scale > high
+    ratio = _ratio(other, one, goal)
+    return ratio is not None and ratio.low is not None and ratio.low > 1
 
 
 def _verdict(gain: float, band: ErrorBand | None, beyond: str) -> Sureness:

@@ -299,8 +299,8 @@ def _read(folder: Path, tried: Sequence[Candidate]) -> tuple[Timed, list[str]]:
     for one in tried:
         case = next((case for case in cases if _is_of(case, one)), None)
         if case is not None and case.time is not None:
-            times_s = () if case.subject else case.times_s
-            found[one] = (Option(one, case.time, case.subject, times_s=times_s), case)
+            rounds_s = {} if case.subject else case.times_by_round
+            found[one] = (Option(one, case.time, case.subject, rounds_s=rounds_s), case)
         else:
             failed.append(f"{one}: {_why(case)}")
     return found, failed

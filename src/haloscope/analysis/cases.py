@@ -175,6 +175,13 @@ class MeasuredCase:
         """Seconds of one step, one number a launch: the median of its steady repetitions."""
         return steady_medians([times_s for times_s in self._steps_s if times_s])
 
+    @property
+    def times_by_round(self) -> dict[int, float]:
+        """The same by the launch's number: the round of a study whose cases run in turn."""
+        steps = zip(self.launches, self._steps_s, strict=True)
+        numbers = [record.launch for record, times_s in steps if times_s]
+        return dict(zip(numbers, self.times_s, strict=True))
+
     @cached_property
     def _steps_s(self) -> list[Sequence[float]]:
         """The repetitions of each launch. A step of a sweep is of the sizes that all launches have.

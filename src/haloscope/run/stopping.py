@@ -118,8 +118,8 @@ class Precision(Stopping):
 
 
 class Parting(Stopping):
-    """Of cases that are compared: all are done once no two of the intervals of their medians
-    overlap.
+    """Of cases that are compared: all are done once the ratio of every two is known to be above 1,
+    or below it, by the interval of its median over rounds.
 
     It looks whenever each case has been tried `every` times more. Launches that did not end well
     tell nothing, nor do cases that have no other ones.
@@ -130,7 +130,7 @@ class Parting(Stopping):
         super().__init__()
         self._looks_at = self._every = every
         self._tried: dict[str, set[int]] = {case: set() for case in cases}
-        self._steps: dict[str, list[Sequence[float]]] = {}
+        self._steps: dict[str, dict[int, Sequence[float]]] = {}
         for attempt in attempts:
             self.add(attempt)
 
@@ -142,9 +142,13 @@ class Parting(Stopping):
         self._tried[attempt.case].add(attempt.launch)
         steps = [sum(times) for times in zip(*attempt.times_s, strict=False)]
         if attempt.outcome == "ok" and steps:
-            self._steps.setdefault(attempt.case, []).append(steps)
+            self._steps.setdefault(attempt.case, {})[attempt.launch] = steps
         if min(map(len, self._tried.values())) >= self._looks_at:
             self._looks_at += self._every
-            if self._steps and parted([steady_medians(own) for own in self._steps.values()]):
+            times = [
+                dict(zip(own, steady_medians([*own.values()]), strict=True))
+                for own in self._steps.values()
+            ]
+            if times and parted(times):
                 self.done = dict.fromkeys(self._tried, "parted")
         return bool(self.done)

@@ -10,7 +10,7 @@ Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing System
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb, exp, inf, log, sqrt
@@ -88,6 +88,12 @@ class Estimate:
         if self.low is None or self.high is None:
             return inf
         return (self.high - self.low) / 2 / self.value
+
+    def excludes(self, value: float) -> bool:
+        """Whether its interval or range does not contain a value; False where it has none."""
+        if self.low is None or self.high is None:
+            return False
+        return not self.low <= value <= self.high
 
     def rate(self, work: float) -> Estimate:
         """Work per unit of this estimate (bytes, seconds: bytes a second): ends change places."""
@@ -204,6 +210,16 @@ def ratio_of_medians(
     bottom = _resampled_medians(below, resamples, generator)
     low, high = _percentiles(top / bottom, confidence)
     return Estimate(value, low, high, n, "bootstrap interval", confidence)
+
+
+def ratio_by_round(over: Mapping[int, float], under: Mapping[int, float]) -> Estimate | None:
+    """The median ratio of two cases that were launched in turn, and its interval or range.
+
+    over, under: positive times by round. Only rounds of both count: what slows a whole round down,
+    such as other programs, is in both of its times. None where they have no round in common.
+    """
+    both = [over[number] / under[number] for number in sorted(over.keys() & under.keys())]
+    return typical(both) if both else None
 
 
 def _resampled_medians(array: Array, resamples: int, generator: np.random.Generator) -> Array:

@@ -10,16 +10,16 @@ intervals (1965), for what looking again and again does to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, starmap
 from math import inf
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.stats.estimates import Estimate, median_interval
+from haloscope.stats.estimates import Estimate, median_interval, ratio_by_round
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 
 Array = npt.NDArray[np.float64]
@@ -210,12 +210,13 @@ def _half_width(sample: Sequence[float]) -> float:
     return median_interval(sample).relative_half_width
 
 
-def parted(samples: Sequence[Sequence[float]]) -> bool:
-    """Whether no two of the intervals of the samples' medians overlap; not where one has none.
+def parted(samples: Sequence[Mapping[int, float]]) -> bool:
+    """Whether the interval of the ratio of every two samples lies above 1 or below it.
 
-    To be asked now and then, not after every launch: intervals that are looked at again and again
-    part too often by luck.
+    samples: times by round. To be asked now and then, not after every launch: intervals that are
+    looked at again and again part too often by luck.
     """
-    ends = [(one.low, one.high) for one in map(median_interval, samples)]
-    known = sorted((low, high) for low, high in ends if low is not None and high is not None)
-    return len(known) == len(ends) and all(high < low for (_, high), (low, _) in pairwise(known))
+    found = starmap(ratio_by_round, combinations(samples, 2))
+    return all(
+        one is not None and one.confidence is not None and one.excludes(1.0) for one in found
+    )

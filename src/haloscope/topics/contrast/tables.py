@@ -102,8 +102,7 @@ def _apart_alone(contrast: Contrast) -> bool:
     ratio = contrast.ratio
     if contrast.verdict in ("faster", "slower") or ratio is None or ratio.confidence is None:
         return False
-    assert ratio.low is not None and ratio.high is not None
-    return not ratio.low <= 1 <= ratio.high
+    return ratio.excludes(1.0)
 
 
 def exchange_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
