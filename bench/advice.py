@@ -323,6 +323,12 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
             f"{interval(regret)} | {interval([f'{v:.2f}' for v in one.gain])} | "
             f"{interval([f'{v:.2f}' for v in one.over_default])} | {one.verdict} |"
         )
+        if one.counted:
+            wrong += ["", f"{one.what}, {one.lab}: times of a step in turn, ms.", ""]
+            wrong += [
+                f"- {name}: {', '.join(f'{1e3 * time:.1f}' for time in own)}"
+                for name, own in one.rounds_s.items()
+            ]
     return [*lines, *wrong]
 
 

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stdout
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -88,7 +88,8 @@ class Result:
 
     regret: the advised layout's time over the best one's; over_default: the same over that of the
     default. Each has the median over rounds, its lower and its upper end; 1 of the same layout.
-    counted: the regret less 1; 0 if the interval has 1, because no difference was seen.
+    rounds_s: the times of the advised, the best, and the default layout in these rounds, where they
+    are not the same layout.
     """
 
     what: str
@@ -102,10 +103,11 @@ class Result:
     tried: int
     load: float
     commit: str
+    rounds_s: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def counted(self) -> float:
-        """The regret of which an interval is sure."""
+        """The regret less 1; 0 if its interval has 1, because no difference was seen."""
         value, low, high = self.regret
         return 0.0 if low <= 1 <= high else value - 1
 
@@ -259,6 +261,7 @@ def compared(cases: Sequence[Case]) -> Iterator[Result]:
             len(times),
             os.getloadavg()[0],
             commit(),
+            {} if len(tried) == 1 else {"advised": ours, "best": theirs, "default": default},
         )
 
 
