@@ -163,7 +163,7 @@ def _simulated_study() -> list[list[str]]:
 
 def _uses(cores: int) -> list[Step]:
     """The Python tests, and haloscope as people use it."""
-    parallel = ("-n", str(cores), "--dist", "loadfile")  # a file prepares once
+    parallel = ("-n", str(cores + 1), "--dist", "loadfile")  # a file prepares once
     marks = "not toolchains and not latex and not minutes and not long and not lab and not coverage"
     ignored = [word for name in OWN_STEP for word in ("--ignore", name)]
     return [
