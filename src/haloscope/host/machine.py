@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import whitespace
 from typing import Any
 
+from haloscope.host import cgroups
 from haloscope.host.cpulist import cpu_list, parse_cpu_list
 
 ROOT = Path("/")
@@ -50,7 +50,7 @@ def topology(root: Path = ROOT) -> dict[str, list[str]]:
     numa = [
         parse_cpu_list(text)
         for node in (root / "sys/devices/system/node").glob("node[0-9]*")
-        if (text := _read(node / "cpulist"))
+        if (text := cgroups.read(node / "cpulist"))
     ]
     packages = {_package(cpu, root) for cpu in cpus}
     found: dict[str, Iterable[Iterable[int]]] = {
@@ -77,7 +77,7 @@ def core_kinds(root: Path = ROOT) -> dict[str, list[int]]:
     efficient = {
         cpu
         for name in ("cpu_atom", "cpu_lowpower")
-        for cpu in parse_cpu_list(_read(root / f"sys/devices/{name}/cpus") or "")
+        for cpu in parse_cpu_list(cgroups.read(root / f"sys/devices/{name}/cpus") or "")
     }
     capacity = _classes({cpu: _number(_cpu_path(cpu, root) / "cpu_capacity") for cpu in cpus})
     frequency = _classes(
@@ -112,7 +112,7 @@ def _classes(numbers: Mapping[int, int]) -> dict[int, float]:
 
 
 def _number(path: Path) -> int:
-    text = _read(path)
+    text = cgroups.read(path)
     return int(text) if text and text.isdecimal() else 0
 
 
@@ -182,8 +182,8 @@ def _pairs(cpus: Sequence[int], root: Path) -> Iterator[tuple[str, tuple[int, in
 
 def _last_cache(cpu: int, root: Path) -> list[int]:
     indices = (_cpu_path(cpu, root) / "cache").glob("index[0-9]*")
-    last = max(indices, key=lambda index: int(_read(index / "level") or 0), default=None)
-    text = _read(last / "shared_cpu_list") if last else None
+    last = max(indices, key=lambda index: int(cgroups.read(index / "level") or 0), default=None)
+    text = cgroups.read(last / "shared_cpu_list") if last else None
     return parse_cpu_list(text) if text else [cpu]
 
 
@@ -199,31 +199,31 @@ def memory_available_bytes(root: Path = ROOT) -> int:
         import psutil  # where the kernel does not say
 
         free = psutil.virtual_memory().available
-    rooms = (_cgroup_room_bytes(group) for group in _cgroups("memory", root))
+    rooms = (cgroups.room_bytes(group) for group in cgroups.folders("memory", root))
     return max(0, min([free, *(room for room in rooms if room is not None)]))
 
 
 def cpu_quota(root: Path = ROOT) -> float | None:
     """How many processors' time the cgroup grants, such as 1.5; None where it sets no limit."""
-    quotas = [quota for group in _cgroups("cpu", root) if (quota := _cgroup_quota(group))]
+    quotas = [quota for group in cgroups.folders("cpu", root) if (quota := cgroups.quota(group))]
     return min(quotas, default=None)
 
 
 def online_cpus(root: Path = ROOT) -> list[int]:
     """The numbers of the processors that are switched on."""
-    text = _read(root / "sys/devices/system/cpu/online")
+    text = cgroups.read(root / "sys/devices/system/cpu/online")
     return parse_cpu_list(text) if text else list(range(os.cpu_count() or 1))
 
 
 def present_cpus(root: Path = ROOT) -> list[int]:
     """The numbers of the processors that there are, switched on or off."""
-    text = _read(root / "sys/devices/system/cpu/present")
+    text = cgroups.read(root / "sys/devices/system/cpu/present")
     return parse_cpu_list(text) if text else online_cpus(root)
 
 
 def cpu_model(root: Path = ROOT) -> str:
     """The processor's name; the architecture's where the kernel gives no name (as on ARM)."""
-    for line in (_read(root / "proc/cpuinfo") or "").splitlines():
+    for line in (cgroups.read(root / "proc/cpuinfo") or "").splitlines():
         key, _, value = line.partition(":")
         if key.strip() in ("model name", "cpu model", "Processor", "cpu"):
             return " ".join(value.split())
@@ -235,9 +235,9 @@ def caches(root: Path = ROOT) -> list[dict[str, int]]:
     found = []
     cpu = online_cpus(root)[0]
     for index in sorted((_cpu_path(cpu, root) / "cache").glob("index[0-9]*")):
-        size, level = _read(index / "size"), _read(index / "level")
-        if _read(index / "type") in ("Data", "Unified") and size and level:
-            sharing = parse_cpu_list(_read(index / "shared_cpu_list") or str(cpu))
+        size, level = cgroups.read(index / "size"), cgroups.read(index / "level")
+        if cgroups.read(index / "type") in ("Data", "Unified") and size and level:
+            sharing = parse_cpu_list(cgroups.read(index / "shared_cpu_list") or str(cpu))
             found.append(
                 {
                     "level": int(level),
@@ -251,13 +251,13 @@ def caches(root: Path = ROOT) -> list[dict[str, int]]:
 def governor(root: Path = ROOT) -> str | None:
     """The frequency governor, all that are in use joined by a comma; None where none is visible."""
     paths = (_cpu_path(cpu, root) / "cpufreq/scaling_governor" for cpu in online_cpus(root))
-    return ", ".join(sorted({text for path in paths if (text := _read(path))})) or None
+    return ", ".join(sorted({text for path in paths if (text := cgroups.read(path))})) or None
 
 
 def operating_system(root: Path = ROOT) -> str:
     """Distribution and kernel: "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"."""
     kernel = f"{platform.system()} {platform.release()}"
-    for line in (_read(root / "etc/os-release") or "").splitlines():
+    for line in (cgroups.read(root / "etc/os-release") or "").splitlines():
         if line.startswith("PRETTY_NAME="):
             return f"{line.partition('=')[2].strip().strip(chr(34))}, {kernel}"
     return kernel
@@ -275,7 +275,7 @@ class Used:
 
 def used(root: Path = ROOT) -> Used | None:
     """What the processors have done until now; None where it cannot be read (proc(5), stat)."""
-    words = (_read(root / "proc/stat") or "").partition("\n")[0].split()
+    words = (cgroups.read(root / "proc/stat") or "").partition("\n")[0].split()
     if words[:1] != ["cpu"]:
         return None
     tick_s = 1 / os.sysconf("SC_CLK_TCK")
@@ -319,7 +319,7 @@ _SEEN_S = 0.1
 
 def siblings(cpu: int, root: Path = ROOT) -> list[int]:
     """The hardware threads of the core that `cpu` belongs to, itself among them."""
-    text = _read(_cpu_path(cpu, root) / "topology/thread_siblings_list")
+    text = cgroups.read(_cpu_path(cpu, root) / "topology/thread_siblings_list")
     return parse_cpu_list(text) if text else [cpu]
 
 
@@ -332,7 +332,7 @@ def _cores(cpus: Iterable[int], root: Path) -> list[list[int]]:
 
 
 def _package(cpu: int, root: Path) -> int:
-    return int(_read(_cpu_path(cpu, root) / "topology/physical_package_id") or 0)
+    return int(cgroups.read(_cpu_path(cpu, root) / "topology/physical_package_id") or 0)
 
 
 def _cpu_path(cpu: int, root: Path) -> Path:
@@ -345,64 +345,7 @@ def _size_bytes(text: str) -> int:
 
 
 def _meminfo(key: str, root: Path) -> int | None:
-    for line in (_read(root / "proc/meminfo") or "").splitlines():
+    for line in (cgroups.read(root / "proc/meminfo") or "").splitlines():
         if line.startswith(f"{key}:"):
             return int(line.split()[1]) * 1024
     return None
-
-
-def _cgroups(controller: str, root: Path) -> Iterator[Path]:
-    """The folders of our cgroup and all above it that limit `controller`, in cgroup v1 and v2.
-
-    Inside a container the path in /proc/self/cgroup may be the host's: then only the mounted root
-    is there, and it is ours.
-    """
-    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
-        number, names, path = line.split(":", 2)
-        if number == "0":
-            mount = root / "sys/fs/cgroup"
-        elif controller in names.split(","):
-            mount = root / "sys/fs/cgroup" / controller
-        else:
-            continue
-        group = mount / path.lstrip("/")
-        folders = [group, *group.parents] if path != "/" else [mount]
-        yield from (f for f in folders[: folders.index(mount) + 1] if f.is_dir())
-
-
-def _cgroup_room_bytes(group: Path) -> int | None:
-    """What is left below a cgroup's limit, None where it has none; droppable page cache is left."""
-    for limit_name, usage_name in (
-        ("memory.max", "memory.current"),
-        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ):
-        limit, usage = _read(group / limit_name), _read(group / usage_name)
-        if limit and usage and limit != "max":
-            return int(limit) - int(usage) + _droppable_bytes(group)
-    return None
-
-
-def _droppable_bytes(group: Path) -> int:
-    values = dict(line.split() for line in (_read(group / "memory.stat") or "").splitlines())
-    return int(values.get("total_inactive_file", values.get("inactive_file", 0)))
-
-
-def _cgroup_quota(group: Path) -> float | None:
-    text = _read(group / "cpu.max")
-    if text is None:
-        quota, period = _read(group / "cpu.cfs_quota_us"), _read(group / "cpu.cfs_period_us")
-        text = f"{quota} {period}" if quota and period else "max"
-    words = text.split()
-    if words[0] in ("max", "-1"):
-        return None
-    return int(words[0]) / int(words[1])
-
-
-def _read(path: Path) -> str | None:
-    """A file's text without newlines, and without the NULs that some kernels write after them, at
-    its ends; None where the kernel doesn't offer the file.
-    """
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip(f"\0{whitespace}")
-    except OSError:
-        return None
