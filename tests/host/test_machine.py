@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from fake_machine import FakeMachine, big_little, epyc_node, hybrid_laptop, two_sockets
 
-from haloscope.host import machine
+from haloscope.host import cgroups, machine
 from haloscope.host.cpulist import cpu_list, parse_cpu_list
 
 EVERY = range(8)
@@ -238,13 +238,13 @@ def test_placements_of_a_node_of_many_cores(tmp_path: Path) -> None:
 def test_placements_look_at_each_core_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They looked at each pair: 12 s on a node of 256 cores."""
     looks: list[Path] = []
-    read = machine._read
+    read = cgroups.read
 
     def counted(path: Path) -> str | None:
         looks.append(path)
         return read(path)
 
-    monkeypatch.setattr(machine, "_read", counted)
+    monkeypatch.setattr(cgroups, "read", counted)
     numbers = []
     for cores in (8, 16):
         fake = epyc_node(tmp_path / str(cores), cores)

@@ -45,6 +45,7 @@ def _droppable_bytes(group: Path) -> int:
 
 
 def quota(group: Path) -> float | None:
+    """The processors whose time a cgroup grants; None where it has no limit."""
     text = read(group / "cpu.max")
     if text is None:
         quota, period = read(group / "cpu.cfs_quota_us"), read(group / "cpu.cfs_period_us")
