@@ -11,8 +11,8 @@ from math import exp
 
 from turns import write_page
 
-from haloscope.analysis.bands import COVERAGE, TIMES, Basis, ErrorKind, known
-from haloscope.analysis.bands import quantile as quantile_of
+from haloscope.analysis.validation.bands import COVERAGE, TIMES, Basis, ErrorKind, known
+from haloscope.analysis.validation.bands import quantile as quantile_of
 from haloscope.predict.validated_cells import Coverage, left_out
 from haloscope.quantities import within
 

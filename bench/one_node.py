@@ -26,8 +26,8 @@ from haloscope.clusters.file import find
 from haloscope.clusters.node import Memory
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
-from haloscope.clusters.simgrid_files import machine_file
-from haloscope.clusters.slowest import expected_slowest
+from haloscope.clusters.simgrid.files import machine_file
+from haloscope.clusters.simgrid.slowest import expected_slowest
 from haloscope.papers import tables as papers
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains.build import compiler

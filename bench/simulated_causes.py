@@ -13,7 +13,7 @@ from statistics import median
 from rich.console import Console
 from turns import taken
 
-from haloscope.analysis.predictions import PredictedCell
+from haloscope.analysis.validation.predictions import PredictedCell
 from haloscope.predict.paper_validation import tables_of, validate
 from haloscope.run.progress import Teller
 

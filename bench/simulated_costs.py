@@ -17,9 +17,9 @@ from types import MappingProxyType
 from built import built
 from turns import taken
 
-from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 

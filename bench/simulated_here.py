@@ -12,8 +12,8 @@ from rich.console import Console
 from turns import processor, taken
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.predictions import Errors
-from haloscope.analysis.residuals import of_times
+from haloscope.analysis.validation.predictions import Errors
+from haloscope.analysis.validation.residuals import of_times
 from haloscope.predict.local_validation import validate
 from haloscope.report.draw.markdown import pipes
 from haloscope.report.residuals import residual_tables

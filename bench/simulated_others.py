@@ -11,7 +11,7 @@ from rich.console import Console
 from turns import taken
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.clusters import occupied as other_jobs
+from haloscope.clusters.other_jobs import occupied as other_jobs
 from haloscope.clusters.schema import Cluster
 from haloscope.predict import paper_validation
 from haloscope.predict.paper_validation import tables_of

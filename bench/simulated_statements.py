@@ -12,8 +12,8 @@ from simulated_tables import summed
 from turns import taken
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.predictions import PredictedCell
-from haloscope.analysis.statements import RIGHT, WRONG, Score, Scored, counts, scored
+from haloscope.analysis.validation.predictions import PredictedCell
+from haloscope.analysis.validation.statements import RIGHT, WRONG, Score, Scored, counts, scored
 from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.tables import list_papers
 from haloscope.predict.paper_validation import Replicates, tables_of, validate

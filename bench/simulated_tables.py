@@ -10,7 +10,13 @@ from types import MappingProxyType
 from rich.console import Console
 from turns import taken
 
-from haloscope.analysis.predictions import JACOBI, WALL_TIME, Errors, PredictedCell, Skill
+from haloscope.analysis.validation.predictions import (
+    JACOBI,
+    WALL_TIME,
+    Errors,
+    PredictedCell,
+    Skill,
+)
 from haloscope.papers.tables import Scalar
 from haloscope.predict.paper_validation import tables_of, validate
 from haloscope.report.prediction_errors import groups

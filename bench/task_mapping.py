@@ -20,8 +20,8 @@ from turns import kept, taken, write_page
 
 from haloscope.analysis.context import Context
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.predictions import PredictedCell
-from haloscope.analysis.statements import counts
+from haloscope.analysis.validation.predictions import PredictedCell
+from haloscope.analysis.validation.statements import counts
 from haloscope.findings.sentences import sentence
 from haloscope.predict import paper_validation
 from haloscope.quantities import count

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from haloscope.analysis import bands
-from haloscope.analysis.bands import Bands
+from haloscope.analysis.validation import bands
+from haloscope.analysis.validation.bands import Bands
 from haloscope.papers.file import Scalar
 from haloscope.papers.validated import ValidatedCell
 

@@ -17,7 +17,8 @@ from haloscope.host import scratch
 from haloscope.host.scratch import may_execute
 from haloscope.profiling import counter
 from haloscope.run import matrices
-from haloscope.toolchains import build, extras, library
+from haloscope.toolchains import build, library
+from haloscope.toolchains.added import extras
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import Toolchain
 

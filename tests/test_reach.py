@@ -45,7 +45,11 @@ def test_a_page_reaches_those_that_name_it_and_a_test_reaches_itself() -> None:
 
 
 def test_tests_of_a_change_are_those_that_changed_or_import_it_by_name() -> None:
-    found = {*importing_tests(["src/haloscope/analysis/bands.py", "tests/stats/test_tails.py"])}
+    found = {
+        *importing_tests(
+            ["src/haloscope/analysis/validation/bands.py", "tests/stats/test_tails.py"]
+        )
+    }
     assert {"tests/analysis/test_bands.py", "tests/stats/test_tails.py"} <= found
     assert "tests/analysis/test_comparison.py" not in found
     others = ["docs/records.md", "tests/support/fakes.py", "tests/test_gone.py"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 
 import pytest
 from imports import SOURCE, imported, imports_of, rooms_known_to
@@ -76,6 +77,19 @@ def test_beside_the_rooms_lies_what_anyone_may_import_and_the_command_line() -> 
     assert rooms == set().union(*FLOORS) - ANYONE
 
 
+def test_a_room_of_more_than_twelve_files_has_rooms_inside() -> None:
+    commands = {f"commands/{name}.py" for name in COMMANDS}
+    files = Counter(
+        path.parent
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py" and str(path.relative_to(SOURCE)) not in commands
+    )
+    full = {room for room, number in files.items() if number > 12}
+
+    assert full
+    assert not {room for room in full if not any(room.glob("*/__init__.py"))}
+
+
 def test_commands_know_no_other_command() -> None:
     knowing = {
         f"{name} imports {other}"
@@ -92,7 +106,7 @@ LATE = {
     "advice/counted_bytes.py": "chszlablib",
     "advice/measuring.py": "haloscope.advice",
     "batch/script.py": "jinja2 jinja2.sandbox",
-    "clusters/occupied.py": "haloscope.clusters.others numpy",
+    "clusters/other_jobs/occupied.py": "haloscope.clusters.other_jobs.others numpy",
     "commands/advise.py": "haloscope.commands.advice_page haloscope.commands.traffic_advice",
     "cli.py": "haloscope.host",
     "commands/history.py": "haloscope.commands.history_page",
@@ -103,7 +117,7 @@ LATE = {
     "models/scaling_law.py": "scipy.optimize",
     "models/split_phase.py": "scipy.optimize",
     "records/rows.py": "polars",
-    "report/record_view.py": "haloscope.analysis.grouping haloscope.analysis.trust "
+    "report/record_view.py": "haloscope.analysis.grouping haloscope.analysis.validation.trust "
     "haloscope.findings.badge",
     "run/matrices.py": "numpy pymetis",
     "run/matrix_market.py": "numpy scipy.io scipy.sparse",

@@ -29,10 +29,10 @@ from kernel_programs import ROOT, SMPI, program, program_of
 from simulated_build import build_it
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import simgrid_files
 from haloscope.clusters.node import Socket, SocketLink, SocketMemory
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.host import process
 from haloscope.run import halobench
 from haloscope.run.runners.trace import counted

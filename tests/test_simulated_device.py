@@ -21,8 +21,8 @@ from recorded_devices import parted_forest
 from test_simulated import GOLDEN, smpirun
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.host import process
 from haloscope.models.split_phase import both, done
 from haloscope.papers import tables as papers

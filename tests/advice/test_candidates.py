@@ -19,7 +19,7 @@ from haloscope.advice.candidates import (
     study,
 )
 from haloscope.errors import UserError
-from haloscope.study.capacity import PlaceFacts, Site
+from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.study.file import load
 
 

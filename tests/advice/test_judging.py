@@ -9,7 +9,7 @@ import pytest
 
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Goal, Option, Sureness, advice, cheapest
-from haloscope.analysis.bands import Basis, Subject, known
+from haloscope.analysis.validation.bands import Basis, Subject, known
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.settings import Settings
 

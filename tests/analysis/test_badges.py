@@ -7,8 +7,8 @@ import pytest
 from found import SIMULATED
 from recorded import Raw, cases, poisson, ring, star_forest
 
-from haloscope.analysis.bands import Basis
-from haloscope.analysis.trust import preferred, trust
+from haloscope.analysis.validation.bands import Basis
+from haloscope.analysis.validation.trust import preferred, trust
 from haloscope.findings.badge import badge
 from haloscope.quantities import within
 

@@ -8,8 +8,8 @@ from math import log
 
 import pytest
 
-from haloscope.analysis import bands
-from haloscope.analysis.bands import (
+from haloscope.analysis.validation import bands
+from haloscope.analysis.validation.bands import (
     Bands,
     Basis,
     ErrorKind,

@@ -8,7 +8,7 @@ from typing import Any
 from pytest import approx
 from recorded import cases, poisson
 
-from haloscope.analysis.statements import scored
+from haloscope.analysis.validation.statements import scored
 from haloscope.topics.mapping.plan_cells import deviation_percent, plan_cells
 
 PAPER = "task-mapping-drop"

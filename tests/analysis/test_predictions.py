@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from haloscope.analysis.predictions import Errors, PredictedCell
+from haloscope.analysis.validation.predictions import Errors, PredictedCell
 
 
 def cell(published: float, predicted: float | None, *, telling: bool = True) -> PredictedCell:

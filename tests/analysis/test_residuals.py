@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.analysis.predictions import LATENCY, WALL_TIME, PredictedCell, PredictedTime
-from haloscope.analysis.residuals import (
+from haloscope.analysis.validation.predictions import (
+    LATENCY,
+    WALL_TIME,
+    PredictedCell,
+    PredictedTime,
+)
+from haloscope.analysis.validation.residuals import (
     MESSAGE,
     NODES,
     POINTS,

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from haloscope.analysis.predictions import RELATIVE, WALL_TIME, PredictedCell
-from haloscope.analysis.statements import Scored, counts, scored
+from haloscope.analysis.validation.predictions import RELATIVE, WALL_TIME, PredictedCell
+from haloscope.analysis.validation.statements import Scored, counts, scored
 from haloscope.papers.tables import exact_times, load
 from haloscope.report import statements as tables
 

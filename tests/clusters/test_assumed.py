@@ -12,7 +12,7 @@ from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import Assumed, assumed, numbers, scaled
 from haloscope.clusters.schema import Cluster
-from haloscope.clusters.simgrid_files import files
+from haloscope.clusters.simgrid.files import files
 from haloscope.study.case import Case, Layout
 
 

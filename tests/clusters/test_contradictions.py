@@ -10,7 +10,7 @@ import pytest
 from cluster_files import changed, described, quantity, refused
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters.contradictions import contradictions
+from haloscope.clusters.checks.contradictions import contradictions
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import UserError
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from haloscope.clusters.copies import Copy, copy_of
-from haloscope.clusters.doubts import doubts
+from haloscope.clusters.checks.copies import Copy, copy_of
+from haloscope.clusters.checks.doubts import doubts
 from haloscope.clusters.file import find, ready
 from haloscope.clusters.schema import Cluster
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import simgrid_files
-from haloscope.clusters.gpus import gpus_of_ranks, rows
 from haloscope.clusters.schema import Cluster, state
+from haloscope.clusters.simgrid import files as simgrid_files
+from haloscope.clusters.simgrid.gpus import gpus_of_ranks, rows
 from haloscope.errors import UserError
 from haloscope.study.case import Case, Layout, Value, gpus_lacking
 

@@ -7,8 +7,8 @@ import pytest
 from cluster_files import described, emptied
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import simgrid_files
-from haloscope.clusters.occupied import allocated, allocations
+from haloscope.clusters.other_jobs.occupied import allocated, allocations
+from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.study.case import ALLOCATIONS, Case, Layout
 
 

@@ -23,7 +23,7 @@ from one_node import (
 
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
-from haloscope.clusters.slowest import expected_slowest
+from haloscope.clusters.simgrid.slowest import expected_slowest
 
 MACHINES = ("stampede2", "zenith-omnipath", "tara")
 

@@ -11,10 +11,10 @@ import pytest
 from cluster_files import described, emptied, quantity, untapered
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import simgrid_files
 from haloscope.clusters.network import Others
-from haloscope.clusters.occupied import Occupied, OtherJob, allocated, left, told
+from haloscope.clusters.other_jobs.occupied import Occupied, OtherJob, allocated, left, told
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.study.case import Case, Layout
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cluster_files import described, divided
 
-from haloscope.clusters.gpus import sockets_of_ranks
+from haloscope.clusters.simgrid.gpus import sockets_of_ranks
 from haloscope.study.case import Layout
 from haloscope.toolchains.job import Job
 

@@ -13,13 +13,14 @@ from cluster_files import described, divided, quantity
 
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import schema, simgrid_files
+from haloscope.clusters import schema
 from haloscope.clusters.network import NetworkLevel
 from haloscope.clusters.node import KernelRate, Node, NodeSpread, ParallelRegion, Unbound
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid import files as simgrid_files
+from haloscope.clusters.simgrid.slowest import expected_slowest
 from haloscope.clusters.sketch import drawing
-from haloscope.clusters.slowest import expected_slowest
 from haloscope.errors import Problem, UserError
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster

@@ -10,7 +10,7 @@ from cluster_files import described
 
 from haloscope.clusters.node import Node, Unbound
 from haloscope.clusters.quantity import Quantity
-from haloscope.clusters.slowest import expected_slowest, unbound
+from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from made import panels
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.counted_bytes import Load
 from haloscope.advice.judging import Advice, Goal, Option, advice
-from haloscope.analysis.bands import Subject
+from haloscope.analysis.validation.bands import Subject
 from haloscope.commands import advice_page
 from haloscope.commands.advice_page import AdviceFacts
 from haloscope.findings.finding import Verdict

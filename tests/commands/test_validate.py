@@ -11,7 +11,7 @@ import pytest
 from made import panels
 from noted import shows
 
-from haloscope.analysis.predictions import (
+from haloscope.analysis.validation.predictions import (
     JACOBI,
     RELATIVE,
     WALL_TIME,

@@ -49,9 +49,9 @@ from recorded import (
 from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main as haloscope
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters import simgrid_files
-from haloscope.clusters.gpus import sockets_of_ranks
 from haloscope.clusters.schema import missing_for_simulation
+from haloscope.clusters.simgrid import files as simgrid_files
+from haloscope.clusters.simgrid.gpus import sockets_of_ranks
 from haloscope.errors import UserError
 from haloscope.papers import file as papers
 from haloscope.paths import share

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.analysis.published import Reference
+from haloscope.analysis.validation.published import Reference
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import (
     BANDWIDTH,

@@ -10,7 +10,7 @@ import pytest
 from recorded import cases, pingpong, poisson
 from rich.console import Console
 
-from haloscope.analysis.predictions import Errors
+from haloscope.analysis.validation.predictions import Errors
 from haloscope.errors import UserError
 from haloscope.predict.local_validation import PREDICTED, STUDY, predictions, validate
 from haloscope.records.folder import ResultFolder, SavedPlan

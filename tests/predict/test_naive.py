@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.analysis.predictions import (
+from haloscope.analysis.validation.predictions import (
     JACOBI,
     LATENCY,
     RELATIVE,

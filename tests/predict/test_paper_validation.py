@@ -7,7 +7,7 @@ import pytest
 from kernel_programs import halobench
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.published import Library
+from haloscope.analysis.validation.published import Library
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest import approx
 
-from haloscope.analysis.statements import scored
+from haloscope.analysis.validation.statements import scored
 from haloscope.papers.statements import NO_TABLE
 from haloscope.papers.tables import load
 from haloscope.predict.planned_runs import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from haloscope.analysis.predictions import WALL_TIME, PredictedCell
+from haloscope.analysis.validation.predictions import WALL_TIME, PredictedCell
 from haloscope.clusters.assumed import numbers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict import sensitivity as tried

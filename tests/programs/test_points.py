@@ -33,9 +33,9 @@ from haloscope.records.checked import wrong
 from haloscope.records.record import Record
 from haloscope.report.compared import compare_cases
 from haloscope.report.record_view import record_view
+from haloscope.study.checks.suited import unsuited
 from haloscope.study.schema import Study
 from haloscope.study.settings import describe
-from haloscope.study.suited import unsuited
 from haloscope.topics.contrast.tables import ALONE
 from haloscope.topics.quality import disturbed, scattered, untimed
 from programs import USED, swept

@@ -16,9 +16,9 @@ from recorded import bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.context import Context
 from haloscope.papers.validated import validated_cells
-from haloscope.report.draw.figures import BAND, canvas_of, draw_all, plain
-from haloscope.report.draw.gantt import draw_gantt
-from haloscope.report.draw.palette import series_styles
+from haloscope.report.draw.figures.gantt import draw_gantt
+from haloscope.report.draw.figures.palette import series_styles
+from haloscope.report.draw.figures.panels import BAND, canvas_of, draw_all, plain
 from haloscope.study import kinds
 from haloscope.study.kinds import Options
 from haloscope.topics import figures

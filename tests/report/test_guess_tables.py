@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from haloscope.analysis.predictions import LATENCY, WALL_TIME, PredictedCell
+from haloscope.analysis.validation.predictions import LATENCY, WALL_TIME, PredictedCell
 from haloscope.report.prediction_errors import beside_guesses, errors, null_model, structure
 from haloscope.topics.common.table import Table
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from haloscope.report.draw.palette import SERIES, dark_style
+from haloscope.report.draw.figures.palette import SERIES, dark_style
 
 Array = npt.NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from made import draw
 from recorded import heat
 
-from haloscope.report.draw.palette import INK, MUTED, SERIES
-from haloscope.report.draw.phase_colours import hatches_of, phase_colours
+from haloscope.report.draw.figures.palette import INK, MUTED, SERIES
+from haloscope.report.draw.figures.phase_colours import hatches_of, phase_colours
 from haloscope.topics.common.figure import Bar, Bars, Figure, Gantt
 
 

@@ -9,7 +9,7 @@ from made import build, column, launches, texts
 from noted import noted, shows
 from recorded import bad, cases, changed, poisson
 
-from haloscope.analysis.published import Library
+from haloscope.analysis.validation.published import Library
 from haloscope.papers import tables as papers
 from haloscope.topics.common.table import Cell, Table
 

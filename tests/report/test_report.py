@@ -29,10 +29,10 @@ from recorded import (
 from rich.console import Console
 
 from haloscope.findings.caveats import Caveat
-from haloscope.report.draw.bars import WIDTH_IN
+from haloscope.report.draw.figures.bars import WIDTH_IN
+from haloscope.report.draw.figures.palette import INK, SERIES, dark_style
 from haloscope.report.draw.html import together
 from haloscope.report.draw.latex import escape
-from haloscope.report.draw.palette import INK, SERIES, dark_style
 from haloscope.report.writing import composed, summary, write_report
 
 AWKWARD = 'A & B <script>alert("1")</script> 100 % of $x_1$ {tilde~} \\ "quoted" # 雪'

@@ -9,8 +9,8 @@ from recorded import MACHINE, cases, pingpong, poisson
 
 from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
-from haloscope.report.draw.figures import canvas_of
-from haloscope.report.draw.palette import BLUES, SERIES, series_styles
+from haloscope.report.draw.figures.palette import BLUES, SERIES, series_styles
+from haloscope.report.draw.figures.panels import canvas_of
 from haloscope.topics import figures
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 

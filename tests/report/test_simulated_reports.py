@@ -14,8 +14,8 @@ from noted import noted, shows
 from recorded import Raw, cases, pingpong, poisson, write_folder
 
 from haloscope.analysis.context import Context
-from haloscope.analysis.published import Library
-from haloscope.analysis.trust import trust
+from haloscope.analysis.validation.published import Library
+from haloscope.analysis.validation.trust import trust
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.findings.sentences import sentence

@@ -8,7 +8,7 @@ from recorded import MACHINE, Raw, bad, cases, spmv
 
 from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
-from haloscope.report.draw.figures import draw_all
+from haloscope.report.draw.figures.panels import draw_all
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Lines
 from haloscope.topics.common.table import Table

@@ -11,7 +11,7 @@ from recorded import MACHINE, Raw, cases, on_device, pingpong, star_forest
 from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.quantities import rate, seconds
-from haloscope.report.draw.figures import draw_all
+from haloscope.report.draw.figures.panels import draw_all
 from haloscope.topics import figures, tables
 from haloscope.topics.common.figure import Figure, Gantt, Lines
 from haloscope.topics.common.table import Table

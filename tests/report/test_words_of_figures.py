@@ -37,7 +37,7 @@ from haloscope.analysis.context import Context
 from haloscope.papers import tables as papers
 from haloscope.quantities import BYTES, BYTES_PER_SECOND, FLOPS, PERCENT, SECONDS
 from haloscope.report.draw import markdown
-from haloscope.report.draw.figures import draw_all
+from haloscope.report.draw.figures.panels import draw_all
 from haloscope.report.writing import composed
 from haloscope.study import kinds
 from haloscope.topics import figures, tables

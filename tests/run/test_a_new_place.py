@@ -25,8 +25,8 @@ from haloscope.run.doctor.result import CheckResult
 from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Programs, Wanted, Workbench
-from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case, Launch
+from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.build import Build
 
 Run = Callable[..., int]

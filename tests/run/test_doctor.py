@@ -23,7 +23,8 @@ from haloscope.commands import doctor as command
 from haloscope.host import gpus, machine, scratch
 from haloscope.run.doctor import checks, libraries, processors, system
 from haloscope.run.doctor.result import CheckResult, Patient, Severity
-from haloscope.toolchains import gpu_aware, in_path, library, pypi
+from haloscope.toolchains import gpu_aware, in_path, library
+from haloscope.toolchains.added import pypi
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 

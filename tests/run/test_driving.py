@@ -20,8 +20,8 @@ from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder
 from haloscope.run import driving
 from haloscope.run.driving import Budget
-from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch
+from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 

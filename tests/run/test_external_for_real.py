@@ -30,11 +30,12 @@ from haloscope.records.record import Record
 from haloscope.report import writing
 from haloscope.run.kernels import Kernels
 from haloscope.run.runners.local import LocalRunner
-from haloscope.study.capacity import Site
+from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.plan import schedule
 from haloscope.study.schema import Study
-from haloscope.toolchains import extras, library
+from haloscope.toolchains import library
+from haloscope.toolchains.added import extras
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import Family

@@ -13,8 +13,8 @@ from haloscope.batch.allocation import Allocation
 from haloscope.errors import UserError
 from haloscope.run import hold
 from haloscope.run.runners.local import LocalRunner, Nodes
-from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
+from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 

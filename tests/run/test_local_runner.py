@@ -6,8 +6,8 @@ from fakes import MACHINE, FakeProgram, Laboratory
 
 from haloscope.records.record import Record
 from haloscope.run.runners.local import LocalRunner
-from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
+from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains import tuning

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from haloscope.run import progress
 from haloscope.run.progress import RunView, TimeLeft, duration
-from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
+from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains.simgrid import SIMGRID

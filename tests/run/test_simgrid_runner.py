@@ -19,7 +19,7 @@ from record_page import unknown
 
 from haloscope.clusters.file import find
 from haloscope.clusters.network import Algorithm
-from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
+from haloscope.clusters.simgrid.collectives import ALGORITHMS, SELECTOR
 from haloscope.errors import UserError
 from haloscope.host import process
 from haloscope.paths import share

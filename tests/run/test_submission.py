@@ -29,8 +29,8 @@ from haloscope.run.submission import Submission
 from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite, Partition
 from haloscope.stats.stopping_rule import Rule
-from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Layout
+from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from programs import TOML, put

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from haloscope.study.capacity import Site
+from haloscope.study.checks.capacity import Site
 from haloscope.study.schema import LAUNCHES_LIMIT
 
 ALIKE = Site(1, 4, 4, 2**30)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from haloscope.study.memory import Fits, largest_that_fits
+from haloscope.study.checks.memory import Fits, largest_that_fits
 
 
 @dataclass

@@ -14,8 +14,8 @@ from haloscope.errors import Problem
 from haloscope.host import machine
 from haloscope.records.folder import SavedPlan, plan_of
 from haloscope.stats.stopping_rule import Rule
-from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Value
+from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.study.expansion import expand
 from haloscope.study.plan import Plan, schedule
 from haloscope.study.program import Forecast

@@ -19,11 +19,11 @@ from haloscope.records.kernels import declared
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
-from haloscope.study.capacity import Site
+from haloscope.study.checks.capacity import Site
+from haloscope.study.checks.suited import empty, unsuited
 from haloscope.study.expansion import expand
 from haloscope.study.schema import FigureElement, Study, TableElement
 from haloscope.study.settings import settings_of
-from haloscope.study.suited import empty, unsuited
 from haloscope.toolchains.simgrid import SIMGRID
 from haloscope.topics.contrast.analysis import (
     BINDINGS,

@@ -11,8 +11,8 @@ import pytest
 from haloscope.run import halobench
 from haloscope.study import kinds
 from haloscope.study.case import Case, Layout
+from haloscope.study.checks.suited import empty, unsuited
 from haloscope.study.schema import Study
-from haloscope.study.suited import empty, unsuited
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,7 +13,8 @@ import pytest
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.host import process
-from haloscope.toolchains import build, extras, pypi, simgrid, simgrid_packages, simgrid_source
+from haloscope.toolchains import build, simgrid
+from haloscope.toolchains.added import extras, pypi, simgrid_packages, simgrid_source
 from haloscope.toolchains.library import prefix_of
 
 ROOT = Path(__file__).parents[2]

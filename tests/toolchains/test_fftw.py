@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.toolchains import extras, fftw, pypi
+from haloscope.toolchains import fftw
+from haloscope.toolchains.added import extras, pypi
+from haloscope.toolchains.added.wheels import FFTW
 from haloscope.toolchains.library import prefix_of
-from haloscope.toolchains.wheels import FFTW
 
 
 @pytest.fixture(autouse=True)

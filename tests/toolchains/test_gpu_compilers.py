@@ -9,7 +9,8 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.host import gpus
-from haloscope.toolchains import gpu_compilers, wheels
+from haloscope.toolchains import gpu_compilers
+from haloscope.toolchains.added import wheels
 
 SAYS = """\
 nvcc: NVIDIA (R) Cuda compiler driver

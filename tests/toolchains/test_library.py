@@ -13,7 +13,8 @@ from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.run.doctor import libraries
 from haloscope.run.doctor.result import Patient
-from haloscope.toolchains import in_path, library, pypi
+from haloscope.toolchains import in_path, library
+from haloscope.toolchains.added import pypi
 
 OPENMPI_4 = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
 MPICH_5 = "HYDRA build details:\n    Version:                                 5.0.2\n"

@@ -10,7 +10,7 @@ from found import SIMULATED, found, ratio
 from recorded import MACHINE, Raw, cases, fft, heat, of_case, poisson, spmv
 
 from haloscope.analysis.context import Context
-from haloscope.analysis.published import Library
+from haloscope.analysis.validation.published import Library
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Verdict
 from haloscope.papers import tables as papers

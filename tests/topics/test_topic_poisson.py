@@ -9,7 +9,7 @@ import pytest
 from found import SIMULATED, every, found, ratio, value
 from recorded import Raw, cases, of_case, poisson
 
-from haloscope.analysis.published import WALL_TIMES, Library
+from haloscope.analysis.validation.published import WALL_TIMES, Library
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, FindingShape, Verdict
 from haloscope.papers import tables as papers

@@ -10,8 +10,8 @@ from math import prod
 
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
-from haloscope.study.capacity import Site
 from haloscope.study.case import Layout, Value, is_list
+from haloscope.study.checks.capacity import Site
 from haloscope.toolchains.job import shares
 
 MOST_SPREAD = 8

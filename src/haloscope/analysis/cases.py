@@ -13,8 +13,8 @@ from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from haloscope.analysis import bands
-from haloscope.analysis.bands import ErrorBand, Subject
+from haloscope.analysis.validation import bands
+from haloscope.analysis.validation.bands import ErrorBand, Subject
 from haloscope.quantities import count
 from haloscope.records.kernels import declared
 from haloscope.records.points import PointKey, point_key, size_unit

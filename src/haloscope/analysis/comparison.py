@@ -10,10 +10,10 @@ from math import comb, log
 from statistics import mean, median
 from typing import Final, Literal
 
-from haloscope.analysis import bands
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.fits import exchanges, loggp_by_launch
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.validation import bands
 from haloscope.models import loggp
 from haloscope.models.sweep import ONE_WAY
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.published import Library
+from haloscope.analysis.validation.published import Library
 from haloscope.study.kinds import Options
 from haloscope.study.settings import describe, varying
 

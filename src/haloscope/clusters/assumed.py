@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from haloscope.clusters.defaults import Keys, defaults
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid.defaults import Keys, defaults
 from haloscope.errors import dotted
 
 _ASSUMED = re.compile(r"\bassumed\b")

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope import toml
-from haloscope.clusters.contradictions import contradictions
+from haloscope.clusters.checks.contradictions import contradictions
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError, dotted, nearest

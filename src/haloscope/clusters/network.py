@@ -72,7 +72,7 @@ class Network(ClusterPart):
 class Others(ClusterPart):
     """Other jobs on the cluster, which occupy nodes and use the links of the network.
 
-    Their sizes, nodes, and traffic are drawn at random (src/haloscope/clusters/others.py).
+    Their sizes, nodes, and traffic are drawn at random.
     """
 
     occupancy: Quantity = Field(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from haloscope.clusters.defaults import Keys, defaults
 from haloscope.clusters.quantity import Quantity, SetBy
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid.defaults import Keys, defaults
 from haloscope.errors import UserError, dotted, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable, PublishedValue

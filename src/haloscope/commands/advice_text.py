@@ -11,7 +11,7 @@ from rich.table import Table
 from haloscope.advice import requests
 from haloscope.advice.judging import Advice, Goal, Option, Sureness
 from haloscope.advice.measuring import Question
-from haloscope.analysis.bands import COVERAGE, Basis
+from haloscope.analysis.validation.bands import COVERAGE, Basis
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, listed, node_time, number, percent, seconds, size
 from haloscope.run.here import LOCAL

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
-from haloscope.clusters.copies import copy_of
-from haloscope.clusters.doubts import doubts
+from haloscope.clusters.checks.copies import copy_of
+from haloscope.clusters.checks.doubts import doubts
 from haloscope.clusters.network import Mpi, Network
 from haloscope.clusters.node import Gpu, Node, NodeSpread, Protocol, Socket
 from haloscope.clusters.quantity import Quantity

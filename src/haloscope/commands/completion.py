@@ -18,7 +18,7 @@ from haloscope.run import halobench, kernels
 from haloscope.sites import file as site_file
 from haloscope.study import file as study_file
 from haloscope.toolchains import library
-from haloscope.toolchains.extras import EXTRAS
+from haloscope.toolchains.added.extras import EXTRAS
 from haloscope.toolchains.transport import TRANSPORTS
 
 _DESCRIPTION = """\

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from haloscope.errors import Problem
 
 if TYPE_CHECKING:
-    from haloscope.study.capacity import PlaceFacts
+    from haloscope.study.checks.capacity import PlaceFacts
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:

@@ -24,7 +24,7 @@ from haloscope.profiling.process import Sent
 from haloscope.profiling.traffic import Flow, Traffic, World
 from haloscope.profiling.usage import Usage
 from haloscope.quantities import percent, seconds, size
-from haloscope.report.draw import matrix
+from haloscope.report.draw.figures import matrix
 from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\

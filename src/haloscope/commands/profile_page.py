@@ -14,7 +14,7 @@ from haloscope.quantities import count, listed, percent, seconds, size
 from haloscope.records.enclosure import require_enclosed
 from haloscope.report.document import Document
 from haloscope.report.draw import html
-from haloscope.report.draw.figures import draw_all
+from haloscope.report.draw.figures.panels import draw_all
 from haloscope.report.section import Section
 from haloscope.stats.estimates import Estimate
 from haloscope.topics import arranged

@@ -16,8 +16,8 @@ from haloscope.errors import Problem, UserError, no_such
 from haloscope.run import halobench, kernels, workbench
 from haloscope.run.progress import Teller, duration
 from haloscope.toolchains import in_path, launch, library
+from haloscope.toolchains.added.extras import EXTRAS, install, remove
 from haloscope.toolchains.build import KernelProgram
-from haloscope.toolchains.extras import EXTRAS, install, remove
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 _DESCRIPTION = """\

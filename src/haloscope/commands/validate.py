@@ -12,14 +12,14 @@ from pathlib import Path
 from rich.padding import Padding
 from rich.text import Text
 
-from haloscope.analysis import residuals
 from haloscope.analysis.dossier import open_folder
-from haloscope.analysis.predictions import PredictedCell
-from haloscope.analysis.published import called
-from haloscope.analysis.statements import scored
+from haloscope.analysis.validation import residuals
+from haloscope.analysis.validation.predictions import PredictedCell
+from haloscope.analysis.validation.published import called
+from haloscope.analysis.validation.statements import scored
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
-from haloscope.clusters.contradictions import FARTHEST_APART
+from haloscope.clusters.checks.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.analysis.bands import Basis
-from haloscope.analysis.trust import Grade, Trust
+from haloscope.analysis.validation.bands import Basis
+from haloscope.analysis.validation.trust import Grade, Trust
 from haloscope.quantities import listed, within
 
 _GRADES = 2

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from haloscope.analysis.published import Reference
+from haloscope.analysis.validation.published import Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Setting, Settings

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from haloscope.analysis.predictions import LATENCY, PredictedCell
+from haloscope.analysis.validation.predictions import LATENCY, PredictedCell
 from haloscope.clusters.quantity import Quantity, SetBy
 from haloscope.clusters.schema import Cluster
 from haloscope.papers.tables import PaperTable

@@ -16,8 +16,8 @@ from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.grouping import group
-from haloscope.analysis.predictions import PredictedTime
 from haloscope.analysis.sweeps import sweep
+from haloscope.analysis.validation.predictions import PredictedTime
 from haloscope.clusters.schema import Cluster, missing_for_simulation, require_undisturbed
 from haloscope.errors import Problem, UserError
 from haloscope.papers.tables import Scalar

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from haloscope.analysis.predictions import RELATIVE, PredictedCell
+from haloscope.analysis.validation.predictions import RELATIVE, PredictedCell
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.set_by import set_by
 from haloscope.papers import tables as papers

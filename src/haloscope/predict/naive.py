@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.predictions import JACOBI, RELATIVE, WALL_TIME, PredictedCell
+from haloscope.analysis.validation.predictions import JACOBI, RELATIVE, WALL_TIME, PredictedCell
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable, Scalar
 

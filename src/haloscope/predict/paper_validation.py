@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from haloscope.analysis.predictions import COARSEST, JACOBI, WALL_TIME, PredictedCell
-from haloscope.analysis.published import called
-from haloscope.clusters import occupied
+from haloscope.analysis.validation.predictions import COARSEST, JACOBI, WALL_TIME, PredictedCell
+from haloscope.analysis.validation.published import called
 from haloscope.clusters.node import NodeSpread
+from haloscope.clusters.other_jobs import occupied
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.set_by import set_by
 from haloscope.errors import Problem, UserError, nearest

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from haloscope.analysis.predictions import PredictedCell
+from haloscope.analysis.validation.predictions import PredictedCell
 from haloscope.clusters.assumed import Assumed, numbers, scaled
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.paper_validation import predicted, simulated_place

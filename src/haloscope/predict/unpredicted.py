@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from haloscope.analysis.predictions import PredictedCell
+from haloscope.analysis.validation.predictions import PredictedCell
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Case, Layout
 from haloscope.study.program import Program

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from math import log
 from pathlib import Path
 
-from haloscope.analysis.bands import Bands, Basis, ErrorKind, Subject
-from haloscope.analysis.predictions import JACOBI, PredictedCell
+from haloscope.analysis.validation.bands import Bands, Basis, ErrorKind, Subject
+from haloscope.analysis.validation.predictions import JACOBI, PredictedCell
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import state
 from haloscope.papers.tables import PaperTable, Scalar

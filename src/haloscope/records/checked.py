@@ -28,7 +28,7 @@ from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, ValidationE
 
 from haloscope.errors import dotted
 from haloscope.records import kernels
-from haloscope.records.keys import SHORTEST_S, TAKE_TIME, Key
+from haloscope.records.keys.inside import SHORTEST_S, TAKE_TIME, Key
 from haloscope.study.case import Layout, identity
 
 ROUNDED = 1 + 1e-9

@@ -12,8 +12,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any
 
-from haloscope.records import keys, machine_keys, measured_keys
-from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, Key
+from haloscope.records.keys import inside as keys
+from haloscope.records.keys import machine as machine_keys
+from haloscope.records.keys import measured as measured_keys
+from haloscope.records.keys.inside import CLOCKS, LONGEST_S, OUTCOMES, Key
 
 _NOTHING = "if nothing was measured"
 _EMPTY = "empty if there are none"

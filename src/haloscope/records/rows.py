@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 from haloscope.records import kernels
-from haloscope.records.keys import RecordedLayout, ToolchainUsed
+from haloscope.records.keys.inside import RecordedLayout, ToolchainUsed
 from haloscope.records.log import whole
 from haloscope.records.points import point_key, size_unit
 from haloscope.records.record import Record

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.trust import Trust, trust
+from haloscope.analysis.validation.trust import Trust, trust
 from haloscope.errors import nearest
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding

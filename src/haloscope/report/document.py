@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from haloscope.analysis.trust import Trust
+from haloscope.analysis.validation.trust import Trust
 from haloscope.findings.badge import badge
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import Finding, Prominence

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.predictions import JACOBI, LATENCY, RELATIVE, PredictedCell
+from haloscope.analysis.validation.predictions import JACOBI, LATENCY, RELATIVE, PredictedCell
 from haloscope.quantities import MISSING, count, number
 from haloscope.report.prediction_errors import (
     NOT_SIMULATED,

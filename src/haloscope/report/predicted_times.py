@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.analysis.predictions import Errors, PredictedTime
+from haloscope.analysis.validation.predictions import Errors, PredictedTime
 from haloscope.quantities import SECONDS, seconds
 from haloscope.report.predicted import exact
 from haloscope.report.prediction_errors import ERROR_COLUMNS, error_cells, share_cell

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.predictions import METHODS, Errors, PredictedCell, Skill
+from haloscope.analysis.validation.predictions import METHODS, Errors, PredictedCell, Skill
 from haloscope.quantities import count, error
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 

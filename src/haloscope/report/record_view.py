@@ -113,7 +113,7 @@ def _badge(record: Record) -> Text | None:
     if not record.simulation or record.outcome != "ok":
         return None
     from haloscope.analysis.grouping import group  # only simulations wait for what these load
-    from haloscope.analysis.trust import trust
+    from haloscope.analysis.validation.trust import trust
     from haloscope.findings.badge import badge
 
     graded = trust(group([record]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.analysis.residuals import (
+from haloscope.analysis.validation.residuals import (
     NODES,
     PROCESSES,
     Group,

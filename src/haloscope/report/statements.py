@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.statements import WRONG, Scored, counts
+from haloscope.analysis.validation.statements import WRONG, Scored, counts
 from haloscope.papers.assessment import Assessment
 from haloscope.papers.statements import Statement
 from haloscope.topics.common.table import Cell, Column, Table, label, plain

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.predictions import RELATIVE, Errors, PredictedCell, PredictedTime
-from haloscope.analysis.published import called
+from haloscope.analysis.validation.predictions import RELATIVE, Errors, PredictedCell, PredictedTime
+from haloscope.analysis.validation.published import called
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.quantities import count, listed, percent

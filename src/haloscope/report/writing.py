@@ -20,7 +20,7 @@ from haloscope.records.enclosure import require_enclosed
 from haloscope.report.composing import compose
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal
-from haloscope.report.draw.figures import Drawing, draw_all
+from haloscope.report.draw.figures.panels import Drawing, draw_all
 
 Drawings = Mapping[str, Sequence[Drawing]]
 Writer = Callable[[Document, Drawings, Path], Path]

@@ -29,8 +29,8 @@ from haloscope.run.runners.local import LocalRunner, Nodes
 from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite
-from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
+from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import cannot

@@ -17,8 +17,8 @@ from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import LocalRunner
 from haloscope.run.workbench import Programs, Wanted, Workbench
-from haloscope.study.capacity import HERE, Site
 from haloscope.study.case import Case
+from haloscope.study.checks.capacity import HERE, Site
 from haloscope.study.schema import DEFAULT
 from haloscope.toolchains import launch
 from haloscope.toolchains.build import Build

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Protocol, Self
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
 from haloscope.run.workbench import Programs, Wanted, Workbench
-from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
+from haloscope.study.checks.capacity import PlaceFacts, Site
 
 Seen = Mapping[tuple[str, str | None, bool], str | None]
 """For MPI library, transport, and whether ranks are on several nodes: what it said that it uses."""

@@ -15,7 +15,7 @@ from haloscope.run.place import Place
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.sites import file as site_file
 from haloscope.sites.file import LAB, LAB_UP
-from haloscope.study.capacity import PlaceFacts
+from haloscope.study.checks.capacity import PlaceFacts
 
 KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
 """Every kind of place; the first that has a name is meant by it."""

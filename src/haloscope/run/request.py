@@ -19,8 +19,9 @@ from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
-from haloscope.study import schema, suited
-from haloscope.study.capacity import Site
+from haloscope.study import schema
+from haloscope.study.checks import suited
+from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand
 from haloscope.study.file import Draft
 from haloscope.study.plan import Plan, nothing_runs

@@ -11,9 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from haloscope.clusters import copies, doubts, schema
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters.occupied import allocations
+from haloscope.clusters import schema
+from haloscope.clusters.checks import copies, doubts
+from haloscope.clusters.other_jobs.occupied import allocations
 from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
@@ -26,8 +27,8 @@ from haloscope.run.runners.base import Runner
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation import Steps
 from haloscope.run.workbench import Programs, Wanted, Workbench
-from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
+from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.simgrid import SIMGRID, absent, programs, smpi
 

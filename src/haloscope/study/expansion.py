@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed
-from haloscope.study import unavailable
-from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Layout, Value
+from haloscope.study.checks import unavailable
+from haloscope.study.checks.capacity import Site
+from haloscope.study.checks.unavailable import devices_of_two_kinds, second_socket
 from haloscope.study.layouts import layouts, placed, remedy_for_a_key
 from haloscope.study.plan import GrowingPlan, Plan, assignments, no_kernel
 from haloscope.study.program import Forecast, Program
 from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
 from haloscope.study.settings import lacking
-from haloscope.study.unavailable import devices_of_two_kinds, second_socket
 
 
 def expand(

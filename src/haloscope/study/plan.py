@@ -11,8 +11,8 @@ from itertools import product
 from haloscope.errors import Problem, no_such
 from haloscope.quantities import count
 from haloscope.study import file
-from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Value
+from haloscope.study.checks.capacity import Site
 from haloscope.toolchains.build import KernelProgram
 
 

@@ -10,7 +10,7 @@ import ctypes
 import os
 from pathlib import Path
 
-from haloscope.toolchains.wheels import FFTW
+from haloscope.toolchains.added.wheels import FFTW
 
 _VARIABLE = "HALOBENCH_FFTW"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import gpus, process
-from haloscope.toolchains.wheels import CUDA
+from haloscope.toolchains.added.wheels import CUDA
 
 _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
 _NAMES = {"cuda": "nvcc", "hip": "amdclang++"}

@@ -24,7 +24,8 @@ from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import process
 from haloscope.host.scratch import program_folder
 from haloscope.paths import cache_path, write_whole
-from haloscope.toolchains import in_path, libfabric, pypi
+from haloscope.toolchains import in_path, libfabric
+from haloscope.toolchains.added import pypi
 from haloscope.toolchains.transport import Family
 from haloscope.verbosity import note
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
-from haloscope.toolchains import build, build_log, in_path, simgrid_packages, simgrid_source
+from haloscope.toolchains import build, build_log, in_path
+from haloscope.toolchains.added import simgrid_packages, simgrid_source
 from haloscope.toolchains.library import Say, Toolchain, prefix_of
 
 SIMGRID = "simgrid"

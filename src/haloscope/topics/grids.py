@@ -12,8 +12,8 @@ from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.comparison import step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.races import races
+from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict
 from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import (

@@ -15,8 +15,8 @@ from haloscope.analysis.cases import MeasuredCase, label_of, name_of
 from haloscope.analysis.conditions import changes, differences
 from haloscope.analysis.context import Context
 from haloscope.analysis.fits import exchanges
-from haloscope.analysis.published import Reference, called
 from haloscope.analysis.sweeps import Swept, capacities, sweep
+from haloscope.analysis.validation.published import Reference, called
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import (
     BANDWIDTH,

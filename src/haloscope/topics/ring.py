@@ -14,7 +14,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.fits import no_ring, ring_model
-from haloscope.analysis.published import Library, Reference
+from haloscope.analysis.validation.published import Library, Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import LATENCY, Claim, Finding, FindingShape, Metric, Verdict
 from haloscope.models.ring import Ring, RingLevel, RingPiece

@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.context import Context
-from haloscope.analysis.published import source
+from haloscope.analysis.validation.published import source
 from haloscope.quantities import MINUS, SECONDS, count, number, percent, quantity
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark
 from haloscope.topics.common.notebook import Notebook

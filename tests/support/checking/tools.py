@@ -55,7 +55,8 @@ def smpicxx() -> str:
 def nvcc() -> str:
     """CUDA's compiler: from PyPI, at the version that was tried, whatever PATH has."""
     code = (
-        "from haloscope.toolchains import extras; print(extras.install('cuda', say=lambda _: None))"
+        "from haloscope.toolchains.added import extras; "
+        "print(extras.install('cuda', say=lambda _: None))"
     )
     return _printed(code) or "nvcc"
 
@@ -63,7 +64,8 @@ def nvcc() -> str:
 def environment() -> dict[str, str]:
     """What commands run in: with FFTW from PyPI where the system has none."""
     code = (
-        "import json; from haloscope.toolchains import extras, fftw; "
+        "import json; from haloscope.toolchains import fftw; "
+        "from haloscope.toolchains.added import extras; "
         "fftw.is_there() or extras.install('fftw', say=lambda _: None); "
         "print(json.dumps(fftw.environment()))"
     )

@@ -17,7 +17,7 @@ from typing import Any
 from haloscope.batch.allocation import Allocation
 from haloscope.batch.slurm import never_began
 from haloscope.clusters.schema import Cluster
-from haloscope.clusters.simgrid_files import machine_file
+from haloscope.clusters.simgrid.files import machine_file
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.host.scratch import PREFIX, Scratch, scratch

@@ -18,10 +18,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from haloscope.clusters import simgrid_files
-from haloscope.clusters.copies import copy_of
-from haloscope.clusters.defaults import TRAFFIC
+from haloscope.clusters.checks.copies import copy_of
 from haloscope.clusters.schema import Cluster, state
+from haloscope.clusters.simgrid import files as simgrid_files
+from haloscope.clusters.simgrid.defaults import TRAFFIC
 from haloscope.errors import Problem, UserError, printable
 from haloscope.host import process
 from haloscope.host.scratch import PREFIX, scratch

@@ -15,7 +15,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed, scatter
-from haloscope.analysis.published import Reference
+from haloscope.analysis.validation.published import Reference
 from haloscope.findings.words import capitalised
 from haloscope.quantities import (
     NODE_SECONDS,

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, contrasts, step
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.published import Library, cluster_file, comparable, source
+from haloscope.analysis.validation.published import Library, cluster_file, comparable, source
 from haloscope.papers.tables import PaperTable, PublishedValue, exact_times
 from haloscope.study.settings import Setting
 

@@ -22,7 +22,7 @@ from haloscope.analysis.comparison import (
     launches_needed,
 )
 from haloscope.analysis.context import Context
-from haloscope.analysis.published import WALL_TIMES, source
+from haloscope.analysis.validation.published import WALL_TIMES, source
 from haloscope.quantities import count, number, printed_seconds, probability
 from haloscope.study.settings import common
 from haloscope.topics.common.notebook import Notebook

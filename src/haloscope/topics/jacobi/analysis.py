@@ -18,8 +18,8 @@ import numpy as np
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.fits import exchanges, message_models
-from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import capacities
+from haloscope.analysis.validation.published import Library
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Detailed, Extents, JacobiModel, JacobiSweep, Textbook
 from haloscope.models.model import Model

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.published import Library, source
+from haloscope.analysis.validation.published import Library, source
 from haloscope.quantities import count, size
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import SIZES

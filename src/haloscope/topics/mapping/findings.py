@@ -10,8 +10,8 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
-from haloscope.analysis.published import Reference
 from haloscope.analysis.races import Race, front, races
+from haloscope.analysis.validation.published import Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.stats.estimates import Estimate

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet
-from haloscope.analysis.published import source
+from haloscope.analysis.validation.published import source
 from haloscope.quantities import listed, number
 from haloscope.study.settings import describe, varying
 from haloscope.toolchains.job import shares

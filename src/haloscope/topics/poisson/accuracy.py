@@ -9,7 +9,7 @@ from statistics import fmean
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
-from haloscope.analysis.published import TOLERANCE, Library, Reference
+from haloscope.analysis.validation.published import TOLERANCE, Library, Reference
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.quantities import printed_seconds

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.published import comparable, other_variant
+from haloscope.analysis.validation.published import comparable, other_variant
 from haloscope.quantities import listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain

@@ -10,10 +10,10 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.published import WALL_TIMES
 from haloscope.analysis.races import Race, races
 from haloscope.analysis.sweeps import level_of
-from haloscope.analysis.trust import preferred
+from haloscope.analysis.validation.published import WALL_TIMES
+from haloscope.analysis.validation.trust import preferred
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.stats.estimates import Estimate

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from haloscope.analysis.bands import Subject, known
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
+from haloscope.analysis.validation.bands import Subject, known
 from haloscope.papers.validated import ValidatedCell, validated_cells
 from haloscope.quantities import listed
 from haloscope.topics.common.figure import (

@@ -14,8 +14,8 @@ from dataclasses import replace
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.published import WALL_TIMES, Library, Reference
 from haloscope.analysis.races import Race
+from haloscope.analysis.validation.published import WALL_TIMES, Library, Reference
 from haloscope.quantities import MISSING, PER_SECOND, count, number, scientific, signed, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, lettered, missing, plain

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.bands import PROBLEM
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import NO_DIFFERENCE, contrasts, step
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.sweeps import sweep
+from haloscope.analysis.validation.bands import PROBLEM
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import LAYOUT, Settings, varying

@@ -11,8 +11,8 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, Measure, contrasts
 from haloscope.analysis.facets import facets
 from haloscope.analysis.fits import exchanges
-from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate

@@ -9,7 +9,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import facets
-from haloscope.analysis.published import Library
+from haloscope.analysis.validation.published import Library
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import (
     BANDWIDTH,

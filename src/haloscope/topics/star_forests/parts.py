@@ -13,8 +13,8 @@ import numpy as np
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, Measure, contrasts
-from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.validation.published import Library, Reference, source
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both, done

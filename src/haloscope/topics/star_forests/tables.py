@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.validation.published import Library
 from haloscope.quantities import SECONDS, printed_seconds, seconds, size
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain

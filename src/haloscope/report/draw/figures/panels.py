@@ -27,9 +27,9 @@ from matplotlib.ticker import (
 )
 
 from haloscope.quantities import signed
-from haloscope.report.draw.bars import WIDTH_IN, bars, surface
-from haloscope.report.draw.gantt import draw_gantt
-from haloscope.report.draw.palette import (
+from haloscope.report.draw.figures.bars import WIDTH_IN, bars, surface
+from haloscope.report.draw.figures.gantt import draw_gantt
+from haloscope.report.draw.figures.palette import (
     GRID,
     INK,
     MUTED,
@@ -38,8 +38,8 @@ from haloscope.report.draw.palette import (
     name_of,
     series_styles,
 )
-from haloscope.report.draw.phase_colours import phase_colours
-from haloscope.report.draw.points import series_id, with_values
+from haloscope.report.draw.figures.phase_colours import phase_colours
+from haloscope.report.draw.figures.points import series_id, with_values
 from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lines, Panel
 
 _MARKERS = "osD^vPX*"

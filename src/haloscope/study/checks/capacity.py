@@ -10,8 +10,8 @@ from typing import Literal
 from haloscope.errors import Problem
 from haloscope.quantities import count
 from haloscope.study.case import Case, Layout, ranks_sharing_a_gpu
+from haloscope.study.checks.memory import Room
 from haloscope.study.known_iterations import executes, why_executed
-from haloscope.study.memory import Room
 from haloscope.study.schema import LAUNCHES_LIMIT
 
 

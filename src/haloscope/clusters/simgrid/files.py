@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from haloscope.clusters import defaults, gpus
-from haloscope.clusters.gpus import ENVELOPE_BYTES, sockets_of_ranks
 from haloscope.clusters.network import Messages, Network
 from haloscope.clusters.node import Node, Protocol, Socket
-from haloscope.clusters.occupied import OtherJob, allocated, left
+from haloscope.clusters.other_jobs.occupied import OtherJob, allocated, left
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import (
     Cluster,
@@ -24,8 +22,10 @@ from haloscope.clusters.schema import (
     within_node,
     within_socket,
 )
-from haloscope.clusters.slowest import expected_slowest, unbound
-from haloscope.clusters.smpi_collectives import SELECTOR
+from haloscope.clusters.simgrid import defaults, gpus
+from haloscope.clusters.simgrid.collectives import SELECTOR
+from haloscope.clusters.simgrid.gpus import ENVELOPE_BYTES, sockets_of_ranks
+from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
 from haloscope.study.case import Case, Layout, node_bind, ranks_sharing_a_gpu
 
 Row = tuple[int, float, float]

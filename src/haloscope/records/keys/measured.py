@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from haloscope.records.keys import LONGEST_S, NOT_OURS, NOT_TOLD, STAR_FORESTS, Key
+from haloscope.records.keys.inside import LONGEST_S, NOT_OURS, NOT_TOLD, STAR_FORESTS, Key
 
 
 class Shape(TypedDict):

@@ -8,8 +8,8 @@ from typing import Any
 
 from haloscope.errors import Problem
 from haloscope.quantities import listed
-from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Layout, gpus_lacking, ranks_sharing_a_gpu, thread_bind_of
+from haloscope.study.checks.capacity import Site
 from haloscope.toolchains.library import parted
 
 

@@ -20,9 +20,9 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from haloscope.clusters.defaults import TRAFFIC
-from haloscope.clusters.occupied import LARGEST, Occupied, OtherJob, of_parts
+from haloscope.clusters.other_jobs.occupied import LARGEST, Occupied, OtherJob, of_parts
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid.defaults import TRAFFIC
 
 TURNOVERS = 20
 """Jobs before the simulated one have been given so many times all nodes."""

@@ -12,7 +12,7 @@ from itertools import combinations
 from math import log2
 from statistics import median
 
-from haloscope.analysis.predictions import LATENCY, PredictedCell, PredictedTime
+from haloscope.analysis.validation.predictions import LATENCY, PredictedCell, PredictedTime
 from haloscope.quantities import count, size
 
 NODES, PROCESSES, POINTS, MESSAGE = "nodes", "processes per node", "points per node", "message"

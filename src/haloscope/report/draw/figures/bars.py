@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from haloscope.report.draw.palette import GRID, INK, ON_COLOUR
-from haloscope.report.draw.phase_colours import hatches_of
+from haloscope.report.draw.figures.palette import GRID, INK, ON_COLOUR
+from haloscope.report.draw.figures.phase_colours import hatches_of
 from haloscope.topics.common.figure import Bars, Surface
 
 

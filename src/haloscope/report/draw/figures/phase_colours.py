@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from haloscope.report.draw.palette import INK, MUTED, SERIES
+from haloscope.report.draw.figures.palette import INK, MUTED, SERIES
 from haloscope.topics.common.figure import Bars, Figure, Gantt
 
 

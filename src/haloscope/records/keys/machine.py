@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, NotRequired, TypedDict
 
-from haloscope.records.keys import MOST_RANKS, Key
+from haloscope.records.keys.inside import MOST_RANKS, Key
 
 
 class MachineCache(TypedDict):

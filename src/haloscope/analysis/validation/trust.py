@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haloscope.analysis.bands import ErrorBand
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.validation.bands import ErrorBand
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine, process
 from haloscope.host.scratch import scratch
-from haloscope.toolchains import pypi
+from haloscope.toolchains.added import pypi
 from haloscope.toolchains.build import cmake_and_ninja
 
 _TOOLS = "simgrid-tools"

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from haloscope.report.draw.palette import INK, MUTED, ON_COLOUR
-from haloscope.report.draw.phase_colours import hatches_of
+from haloscope.report.draw.figures.palette import INK, MUTED, ON_COLOUR
+from haloscope.report.draw.figures.phase_colours import hatches_of
 from haloscope.topics.common.figure import Gantt
 
 ROW_IN = 0.36

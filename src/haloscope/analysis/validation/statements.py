@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from haloscope.analysis.predictions import RELATIVE, PredictedCell
-from haloscope.analysis.published import called
+from haloscope.analysis.validation.predictions import RELATIVE, PredictedCell
+from haloscope.analysis.validation.published import called
 from haloscope.papers.assessment import Assessment, assessed
 from haloscope.papers.known_cells import KnownCell, keys_of, measure, published_cells
 from haloscope.papers.statements import NO_TABLE, Statement, statements

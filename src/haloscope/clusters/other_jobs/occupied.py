@@ -11,9 +11,9 @@ from math import prod
 from operator import mul
 from typing import TYPE_CHECKING
 
-from haloscope.clusters.defaults import TRAFFIC
 from haloscope.clusters.network import Network
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid.defaults import TRAFFIC
 from haloscope.study.case import ALLOCATIONS, Layout
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def allocated(cluster: Cluster, layout: Layout, launch: int = 0) -> Occupied:
         raise ValueError(f"{cluster.name} has no switches to allocate nodes by")
     if cluster.others is None:
         return Occupied(_chosen(cluster, layout))
-    from haloscope.clusters.others import beside_others  # and numpy, only for occupied clusters
+    from haloscope.clusters.other_jobs.others import (
+        beside_others,  # and numpy, only for occupied clusters
+    )
 
     fits = layout.allocation == BEST_FIT
     return beside_others(cluster, asked if fits else _chosen(cluster, layout), launch)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.toolchains import pypi
+from haloscope.toolchains.added import pypi
 from haloscope.toolchains.library import Say, prefix_of
 
 
