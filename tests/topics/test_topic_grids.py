@@ -9,8 +9,7 @@ import pytest
 from found import found, ratio, value
 from recorded import Raw, fft, heat, of_phases, poisson, record
 
-from haloscope.findings.finding import Finding, FindingShape, Verdict
-from haloscope.papers import tables as papers
+from haloscope.findings.finding import Finding, Verdict
 from haloscope.topics import grids
 from haloscope.topics.phases import findings as phases
 from haloscope.topics.phases.analysis import NAMES
@@ -81,17 +80,6 @@ def test_few_launches_show_no_fastest_and_one_way_is_no_race() -> None:
 
     assert few.parts[0].verdict is Verdict.UNDECIDED
     assert sums(2.0) == []
-
-
-@pytest.mark.parametrize(("time_s", "far"), [(0.05, 2), (0.4, 0)])
-def test_a_simulated_sum_far_off_the_published_one_disagrees(time_s: float, far: int) -> None:
-    raws = [sum3d(name, time_s, clock="simulated") for name in ("balanced", "topology", "subblock")]
-
-    first, *off = found(grids.sums, raws, paper=papers.load("orfeo-mpi-report"))
-
-    assert first.parts[0].verdict is Verdict.EQUAL and len(first.parts[0].also) == 2
-    assert [one.shape for one in off] == [FindingShape.PUBLISHED] * bool(far)
-    assert sum(len(one.parts) for one in off) == far
 
 
 def test_the_longest_phases_of_a_solve_are_of_the_most_processes() -> None:

@@ -25,6 +25,7 @@ from haloscope.topics.common.figure import Figure
 from haloscope.topics.common.making import warning
 from haloscope.topics.common.notebook import left_out
 from haloscope.topics.common.table import Table
+from haloscope.topics.far_off import far_off
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
@@ -59,7 +60,11 @@ def compose(dossier: Dossier) -> Document:
             findings(
                 dossier.cases,
                 context,
-                [*_no_records(dossier.no_records), *_unknown(asked, dossier.cases)],
+                [
+                    *far_off([table for _, own in made for table in own], dossier.cases, context),
+                    *_no_records(dossier.no_records),
+                    *_unknown(asked, dossier.cases),
+                ],
             )
         ),
         question=context.question,

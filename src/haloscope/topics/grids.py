@@ -14,7 +14,7 @@ from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
 from haloscope.analysis.races import races
 from haloscope.analysis.validation.published import Library, Reference, source
-from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Verdict
+from haloscope.findings.finding import Finding, FindingShape, Metric
 from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import (
     FLOPS,
@@ -190,8 +190,7 @@ def _sum_row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[
     counts = case.result("elements_per_rank")
     elements = plain(shared_out(counts)) if counts else missing()
     cell = notebook.estimate(case.time, case, SECONDS)
-    if published := published_sum(case, context.library):
-        cell = replace(cell, published=published.text)
+    cell = notebook.beside(cell, published_sum(case, context.library))
     return (
         label(str(case.settings["topology"])),
         label(str(case.settings["distribution"])),
@@ -218,10 +217,6 @@ def _listed(ranks: Sequence[int]) -> str:
     return cpu_list(ranks).replace(",", ", ")
 
 
-FAR = 2
-"""FAR is how far off a published time, as a ratio, a simulated one disagrees with it."""
-
-
 def transforms(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of settings with several grids: the fastest, and how far behind others are."""
     own = [case for case in cases if case.kernel == "fft_pencil" and case.launches]
@@ -244,7 +239,6 @@ def sums(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         own, ("topology", "distribution"), "", _shared_out, ("Fastest sum of arrays", "sum3d"),
         Metric("time of a sum"), context,
     )  # fmt: skip
-    yield from _far_off([case for case in own if case.simulated], context)
 
 
 def _shared_out(case: MeasuredCase, _: Facet | None = None) -> str:
@@ -286,30 +280,3 @@ def _fastest(
 
 def _grid(name: str) -> Settings:
     return {"grid": name}
-
-
-def _far_off(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    pairs = [(case, known) for case in cases if (known := published_sum(case, context.library))]
-    far = [(case, known) for case, known in pairs if not 1 / FAR < known.value / case.time_s < FAR]
-    if far:
-        yield made(
-            context,
-            [case for case, _ in far],
-            (
-                f"Sums that differ from their published times by {FAR}x or more ({len(far)} of "
-                f"{len(cases)})"
-            ),
-            FindingShape.PUBLISHED,
-            [
-                Claim(
-                    {"grid": _shared_out(case)},
-                    estimate=case.time,
-                    published=(known,),
-                    verdict=Verdict.DISAGREES,
-                )
-                for case, known in far
-            ],
-            topic="sum3d",
-            metric=Metric("time of a sum"),
-            but=("topology", "distribution"),
-        )
