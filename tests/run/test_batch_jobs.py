@@ -29,6 +29,7 @@ from haloscope.records.folder import Via
 from haloscope.records.log import read
 from haloscope.run import submission
 from haloscope.run.request import Request, start
+from haloscope.run.resuming import resume
 from haloscope.sites import file as site_file
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
@@ -143,6 +144,8 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     campaign = start(request, QUIET)
     submission.begin(campaign, {}, QUIET)
     followed(submission.of(campaign, MINUTES), look)
+    two_nodes = next(one for one in campaign.plan.cases if one.layout.nodes == 2)
+    assert resume(Path("by-jobs"), None, None, QUIET).sent(two_nodes), "counted on this machine"
     shutil.rmtree(kept)
     assert main(["run", "mine.toml", "--on", "stampede2", "--out", "here", "--no-report"]) == 0
 

@@ -156,8 +156,8 @@ def _sent(question: Question, case: MeasuredCase, tell: Teller) -> Pairs:
     campaign = resume(folder, None, None, tell, programs=question.programs)
     sent = campaign.sent(next(one for one in campaign.plan.cases if one.id == case.id))
     if sent is None:
-        why = "jobs of a site do not count them" if campaign.plan.via else "counting them failed"
-        tell.warn(f"no graph mappings compared, because they need the bytes between ranks: {why}")
+        why = "they need the bytes between ranks, and counting them failed"
+        tell.warn(f"no graph mappings compared: {why}")
     return sent or ()
 
 

@@ -92,18 +92,25 @@ class Campaign:
         return self._simulator.forecast(case) if self._simulator and not case.absent else None
 
     def sent(self, case: Case) -> Pairs | None:
-        """What ranks send each other; None where no simulation here counts it."""
-        return self._simulator.sent(case) if self._simulator and not case.absent else None
+        """What ranks send each other, counted by a simulation on this machine, also of cases that
+        jobs simulate; None where it can't be counted.
+        """
+        return self._here.sent(case) if self._here and not case.absent else None
 
     def forecast_s(self, case: Case) -> float | None:
         """The time of that."""
         found = self.forecast(case)
         return found.time_s if found else None
 
-    @cached_property
+    @property
     def _simulator(self) -> SimgridRunner | None:
         """What simulates cases on this machine; None where they run, or are simulated by jobs."""
-        if self.place.facts.simulated and self.plan.via is None and self.bench.built:
+        return self._here if self.plan.via is None else None
+
+    @cached_property
+    def _here(self) -> SimgridRunner | None:
+        """What would simulate cases on this machine; None where they run, or nothing is built."""
+        if self.place.facts.simulated and self.bench.built:
             runner = self.place.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
             return runner if isinstance(runner, SimgridRunner) else None
         return None
