@@ -120,6 +120,23 @@ def test_a_mark_of_what_is_not_validated_is_explained_beside_key_figures(tmp_pat
     assert used and used <= {line.split()[0] for line in report.first_caveats}
 
 
+@pytest.mark.parametrize(("time_s", "ratios"), [(7.0, []), (19.95, [3.0])])
+def test_a_simulated_time_far_off_the_published_one_is_named(
+    time_s: float, ratios: list[float], tmp_path: Path
+) -> None:
+    """Table 3.1 of the paper has 6.65 s."""
+    report = composed(write_folder(tmp_path, [{**simulated(1024), "times_s": [time_s]}]))
+
+    far = [
+        part.ratio.estimate.value
+        for one in report.findings
+        if one.shape is FindingShape.PUBLISHED
+        for part in one.parts
+        if part.ratio
+    ]
+    assert far == pytest.approx(ratios)
+
+
 def test_the_title_of_a_simulated_report_names_its_machine(tmp_path: Path) -> None:
     def title(name: str, raws: list[Raw]) -> str:
         return composed(write_folder(tmp_path / name, raws)).title
