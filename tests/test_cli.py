@@ -292,6 +292,7 @@ def test_an_interrupt_that_a_library_makes_an_error_of_its_own_of_is_one(
         ("once fake --np 2", "haloscope once --np", "--ranks"),
         ("once fake --launchs 2", "haloscope once --launchs", "--launches"),
         ("doctor now", "haloscope doctor now", "haloscope doctor --help"),
+        ("history results", "haloscope history results", "--in"),
     ],
 )
 def test_an_unknown_argument_names_what_there_is(words: str, where: str, named: str) -> None:

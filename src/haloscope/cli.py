@@ -176,7 +176,9 @@ def _unknown(word: str, command: str | None) -> Problem:
     where = f"haloscope {command or ''} {word}".replace("  ", " ")
     own = f"haloscope {command} --help lists all" if command else "see haloscope --help"
     if not option.startswith("-"):
-        return Problem(where, "unexpected argument", own)
+        of_folders = sorted({"--in", "--from"} & _options(command)) if command else []
+        hint = f"a folder is given with {of_folders[0]}; " if of_folders else ""
+        return Problem(where, "unexpected argument", f"{hint}{own}")
     others = {name: _options(name) for name in COMMANDS if name != command}
     having = [name for name, options in others.items() if option in options]
     if having:

@@ -125,8 +125,10 @@ def test_what_an_export_leaves_out_is_listed(
 
     assert main(["export", str(folder), "--to", "csv", "-o", str(tmp_path / "rows.csv")]) == 0
 
-    told = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
-    assert len(told) == 1 and "result_norms of 2 launches" in told[0]
+    *written, left_out = capsys.readouterr().err.splitlines()
+    files = [tmp_path / "rows.csv", tmp_path / "rows.schema.json"]
+    assert written == [f"table: {file}" for file in files]
+    assert "left out" in left_out and "result_norms of 2 launches" in left_out
 
 
 def test_planned_launches_without_a_record_are_counted(

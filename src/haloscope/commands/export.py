@@ -126,6 +126,7 @@ _WRITERS: Mapping[str, Callable[[Rows, Path | None], None]] = {
 def _write(path: Path, content: str | bytes) -> None:
     try:
         write_whole(path, content)
+        Screen(stderr=True).print(f"table: {path}", soft_wrap=True)
     except OSError as error:
         remedy = "give a file in an existing, writable folder"
         raise UserError(Problem(f"-o {path}", error.strerror or str(error), remedy)) from error
