@@ -172,13 +172,13 @@ kind = "split_phase"
     write_plan(tmp_path, [there, absent], [])
     write_folder(tmp_path, [there], study)
 
-    none = "no case with a good launch suits it, and 1 of 2 cases has none"
+    none = "no case with a successful launch suits it, and 1 of 2 cases has none"
     assert document(tmp_path).left_out[-2:] == (
         f"No table 'split_phase': {none}.",
         f"No figure 'split_phase': {none}.",
     )
     assert tables.why_none("heat", cases([bad(poisson(64), "failed", "killed")]), Context()) == (
-        "the case has no good launch"
+        "the case has no successful launch"
     )
 
 

@@ -54,6 +54,7 @@ def none_suits(cases: Sequence[MeasuredCase]) -> str:
     if not lacking:
         return "no case suits it"
     if lacking == len(cases):
-        return f"{'the case has' if lacking == 1 else f'all {lacking} cases have'} no good launch"
+        every = "the case has" if lacking == 1 else f"all {lacking} cases have"
+        return f"{every} no successful launch"
     rest = f"{lacking} of {len(cases)} cases {'has' if lacking == 1 else 'have'} none"
-    return f"no case with a good launch suits it, and {rest}"
+    return f"no case with a successful launch suits it, and {rest}"
