@@ -134,7 +134,7 @@ class Simulation(TypedDict):
         Annotated[
             str,
             Key(
-                "ready cluster file that this one is a copy of, with its sources",
+                "built-in cluster file that this one is a copy of, with its sources",
                 absent="absent if it is not a copy, and in older records",
             ),
         ]

@@ -191,7 +191,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
             Claim({"name": name}, at=tuple(sizes), estimate=estimate)
             for name, sizes, estimate in (
                 ("start-up", one.starting, one.least),
-                ("bytes", one.moving, None),
+                ("transfer", one.moving, None),
                 ("launches differ", one.undecided, None),
             )
             if sizes
