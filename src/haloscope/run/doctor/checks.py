@@ -52,7 +52,7 @@ def examine(patient: Patient | None = None) -> Iterator[CheckResult]:
 
 
 def _checked(check: Callable[[Patient], CheckResult], patient: Patient) -> CheckResult:
-    """Return a check's result; a failed one if it cannot be made, so that the others are made."""
+    """Return a check's result: a failure if it raises an error, so that other checks still run."""
     try:
         return check(patient)
     except (OSError, UserError, ValueError) as error:
