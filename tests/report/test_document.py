@@ -172,7 +172,7 @@ kind = "split_phase"
     write_plan(tmp_path, [there, absent], [])
     write_folder(tmp_path, [there], study)
 
-    none = "no case with a successful launch suits it, and 1 of 2 cases has none"
+    none = "no matching case; 1 of 2 cases has no successful launch"
     assert document(tmp_path).left_out[-2:] == (
         f"No table 'split_phase': {none}.",
         f"No figure 'split_phase': {none}.",
