@@ -171,7 +171,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "may not dominate there.",
         "Compare both columns of the table of parts.",
     ),
-    Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have values that are impossible for a ring."),
+    Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have impossible values for a ring."),
     Caveat.OF_THE_SIMULATOR: Explanation(
         "Algorithms are the simulator's or the cluster file's, not those of an MPI library."
     ),
