@@ -171,10 +171,11 @@ def table() -> list[str]:
         "# Performance",
         "",
         "Kernels compared with other programs, and with the memory bandwidth of the same machine "
-        "(triad). A ratio is the peer's time over ours, or the achieved share of the bound. "
+        "(triad). A ratio is the peer's time over that of haloscope, or the achieved share of the "
+        "bound. "
         f"{slower} of {peers} comparisons with a peer are slower; they are marked. "
-        "A ratio holds for its machine. `bench/all.py` runs the scripts, and makes this page of "
-        "theirs.",
+        "A ratio holds for its machine. `bench/all.py` runs the scripts, and writes this page from "
+        "their results.",
         "",
         "| kernel | compared with | comparisons | slower | lowest ratio | median | highest |",
         "|---|---|---|---|---|---|---|",

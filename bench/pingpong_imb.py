@@ -109,7 +109,7 @@ def main() -> None:
         f"with its rank-based interval. Intel MPI from PyPI, {launches} launches each, two ranks",
         "bound to one core each, shm.",
         "",
-        "| size | ours | IMB-MPI1 | ratio | interval | |",
+        "| size | haloscope | IMB-MPI1 | ratio | interval | |",
         "|---|---|---|---|---|---|",
         *rows,
         "",

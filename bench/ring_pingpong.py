@@ -121,7 +121,7 @@ def main() -> None:
         *(f"| {name} | {shown(typical(sample))} |" for name, sample in figures.items()),
         "", "| ratio per launch | median | interval | |", "|---|---|---|---|",
         *(ratio(figures, *pair) for pair in pairs),
-        "", "IMB prints means with two decimals; ours are medians. " + VERDICT,
+        "", "IMB prints means with two decimals; haloscope prints medians. " + VERDICT,
     ]  # fmt: skip
     print(write_page("ring_pingpong", "ring compared with ping-pong", body))
 

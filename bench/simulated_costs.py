@@ -48,7 +48,7 @@ def cases() -> list[str]:
         "which others' load lengthens less than the wall's.",
         "",
         "| case | ranks | wall | at most | of a processor | peak memory | at most "
-        "| messages a second |",
+        "| messages per second |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, cluster, case in costly():
@@ -63,12 +63,12 @@ def costly() -> Iterator[tuple[str, str, Case]]:
     for ranks in LIMITS:
         given: dict[str, Value] = {"n": 16384, "variant": "textbook", "iterations": 20}
         layout = Layout(ranks // 32, 32, 1, bind="spread")
-        name = "poisson_cg, textbook, n = 16384, 20 iterations, 32 ranks a node of stampede2"
+        name = "poisson_cg, textbook, n = 16384, 20 iterations, 32 ranks per node of stampede2"
         yield name, "stampede2", simulated_once("poisson_cg", given, layout)
     for ranks in ALLTOALL:
         given = {"operation": "alltoall", "sizes": "1M"}
         layout = Layout(ranks // 16, 16)
-        name = "collectives, alltoall of 1 MiB, 16 ranks a node of eagle"
+        name = "collectives, alltoall of 1 MiB, 16 ranks per node of eagle"
         yield name, "eagle", simulated_once("collectives", given, layout)
     given = {"size": "8192x8192x1024", "topology": "64x32", "warmup": 0, "steps": 1}
     given |= {"transpose": "pairwise", "layout": "strided", "planning": "estimate"}
@@ -82,7 +82,7 @@ def simulated_once(kernel: str, given: dict[str, Value], layout: Layout) -> Case
 
 
 def cost(name: str, cluster: Cluster, case: Case) -> str:
-    """A line: wall time, peak memory and, of a solve, messages a second."""
+    """A line: wall time, peak memory and, of a solve, messages per second."""
     ranks = case.layout.ranks
     times = LAUNCHES.get(ranks, 1) if case.kernel == "poisson_cg" else 1
     spent = [simulated_case(cluster, case) for _ in range(times)]

@@ -133,7 +133,7 @@ def microseconds(figures: list[Figures], size: int) -> str:
 
 def table(name: str, ours: list[Figures], peer: list[Figures], least: Least) -> list[str]:
     """A line for each size: its ratio against its target, and both times."""
-    lines = ["| " + name + " | faster by | range | target | | ours, us | PETSc, us |"]
+    lines = ["| " + name + " | faster by | range | target | | haloscope, us | PETSc, us |"]
     lines.append("|---|---|---|---|---|---|---|")
     for size in ours[0]:
         row = Target(str(size), faster(ours, peer, size), least(size)).row()
@@ -250,7 +250,7 @@ def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
         ours = [each["setup"] for each in found]
         alone = [each["setup"] for each in theirs]
         both = [each["graph and setup"] for each in theirs]
-        body.append(Target(f"{words}: PetscSFSetUp / ours", ratios(alone, ours), 1.0).row())
+        body.append(Target(f"{words}: PetscSFSetUp / haloscope", ratios(alone, ours), 1.0).row())
         body.append(Target(f"{words}: with PetscSFSetGraph", ratios(both, ours), 1.0).row())
         times.append(
             f"{words}: {1e3 * median(ours):.3g}, PETSc {1e3 * median(alone):.3g} "

@@ -32,7 +32,7 @@ Machine: AMD EPYC, Linux 6.18.
 
 2026-11-25 04:37 UTC, commit 1234567; Intel, load average 1.0 on 2 processors.
 
-| size | ours | IMB-MPI1 | ratio | interval | |
+| size | haloscope | IMB-MPI1 | ratio | interval | |
 |---|---|---|---|---|---|
 | 8 B | 1 | 0.8 | 1.25 | 0.5 to 2 | different |
 """

@@ -46,7 +46,7 @@ COMMANDS = {
     "list": "list studies, kernels, papers, clusters, and toolchains",
     "describe": "describe a kernel: parameters and results",
     "profile": "count messages and bytes between ranks of any MPI program",
-    "calibrate": "measure this machine and write a cluster file of it",
+    "calibrate": "measure this machine and write a cluster file for it",
     "doctor": "check this machine for sources of noise and suggest fixes",
     "toolchain": "list, add, remove, and build with MPI libraries",
     "paper": "show published tables, and check a paper's statements against them",

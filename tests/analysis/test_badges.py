@@ -61,7 +61,7 @@ def test_a_badge_has_the_band_and_what_it_is_from() -> None:
     own, other = found.grades
     told = badge(found)
     assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values" in told
-    assert f"{other.name} likely {within(other.band.factor)}" in told
+    assert f"{other.name} likely within {within(other.band.factor)}" in told
     alone = trust(cases([simulated("fused")]))
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
 

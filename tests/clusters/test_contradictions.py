@@ -534,7 +534,7 @@ def test_messages_of_a_placement_are_there_once_for_a_library(tmp_path: Path) ->
         cluster_file.load(path)
     (problem,) = raised.value.problems
     assert problem.where == f"{path}: messages#3.placement"
-    assert problem.what == "'same-node' by Intel MPI 18.0.0 is given twice"
+    assert problem.what == "'same-node' is given twice for Intel MPI 18.0.0"
 
 
 _OTHERS = "[others]\noccupancy = { value = 0.9, source = 'x' }\n\n[mpi]\n"

@@ -201,5 +201,5 @@ def test_compare_with_last_takes_the_last_folder_before(
     assert "day-00" in capsys.readouterr().out
     for words in (["--with-last", "a", "b"], ["a"], ["a", "b", "c"]):
         assert main(["compare", *words]) == 2
-    with pytest.raises(UserError, match="earlier good launch"):
+    with pytest.raises(UserError, match="earlier successful launch"):
         index.last_before(folders[0])

@@ -82,7 +82,7 @@ SHAPES = [
         Claim({"name": "a"}, {"name": "b"}, at=(8, 64), ratio=ratio(0.5),
                   verdict=Verdict.SLOWER),
         Claim({"name": "a"}, {"name": "b"}, at=(512,), verdict=Verdict.NO_DIFFERENCE)],
-     "a vs b: takes 2.00x as long at 8 B to 64 B (median 2.00x), no difference shown at 512 B."),
+     "a vs b: takes 2.00x as long for 8 B to 64 B (median 2.00x), no difference shown at 512 B."),
     (FindingShape.BEST, {"axis": "tasks", "points": (8, 16, 32)}, [
         Claim({"pattern": "distributed"}, {"pattern": "concentrated", "nodes": 2}, at=(8, 16),
                   ratio=ratio(2.0), verdict=Verdict.FASTER)],

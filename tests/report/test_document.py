@@ -172,22 +172,24 @@ kind = "split_phase"
     write_plan(tmp_path, [there, absent], [])
     write_folder(tmp_path, [there], study)
 
-    none = "no case with a good launch suits it, and 1 of 2 cases has none"
+    none = "no matching case; 1 of 2 cases has no successful launch"
     assert document(tmp_path).left_out[-2:] == (
         f"No table 'split_phase': {none}.",
         f"No figure 'split_phase': {none}.",
     )
     assert tables.why_none("heat", cases([bad(poisson(64), "failed", "killed")]), Context()) == (
-        "the case has no good launch"
+        "the case has no successful launch"
     )
 
 
 def test_how_many_cases_of_which_kernel_are_no_setting(tmp_path: Path) -> None:
     report = document(write_folder(tmp_path, [poisson(64), poisson(128)], STUDY))
-    assert report.summary == "2 cases of poisson_cg, 2 good launches."
+    assert report.summary == "2 cases of poisson_cg, 2 successful launches."
     (tmp_path / "two").mkdir()
     both = document(write_folder(tmp_path / "two", [poisson(64), poisson(128), heat()], STUDY))
-    assert shows(both.summary, "3 cases (1 of fe_heat and 2 of poisson_cg)", "3 good launches")
+    assert shows(
+        both.summary, "3 cases (1 of fe_heat and 2 of poisson_cg)", "3 successful launches"
+    )
 
 
 def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Path) -> None:

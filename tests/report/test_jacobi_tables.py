@@ -157,7 +157,7 @@ def test_a_roofline_that_is_not_there_says_what_it_lacks() -> None:
     assert why_no_roofline([*unmeasured, large]).endswith("1 core (stream)")
     assert why_no_roofline([*cached, large]).startswith("no STREAM triad")
     assert "all meshes fit" in why_no_roofline([*quick(), small])
-    assert why_no_roofline(quick()) == "no case suits it"
+    assert why_no_roofline(quick()) == "no matching case"
 
 
 def panels(raws: list[Raw], kind: str = "jacobi") -> list[dict[str, figure_model.Curve]]:

@@ -132,7 +132,7 @@ def test_scalings_of_one_mesh_each_are_rows_of_the_same_three_tables() -> None:
     assert [column.title for column in speedup.columns] == ["case", "N", "p = 1", "p = 2"]
     assert [row[0].text for row in speedup.rows] == ["3d27", "3d7"]
     assert speedup.stub == 2
-    (reference,) = (note for note in speedup.notes if note.startswith("Speedup refers to"))
+    (reference,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
     assert "3d27, N = 100: 1 process, 8." in reference and "; 3d7, N = 100: " in reference
 
 

@@ -14,12 +14,16 @@ from noted import noted, shows
 from recorded import Raw, cases, pingpong, poisson, write_folder
 
 from haloscope.analysis.context import Context
+from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.validation.published import Library
 from haloscope.analysis.validation.trust import trust
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.findings.finding import FindingShape
 from haloscope.findings.sentences import sentence
 from haloscope.papers import tables as papers
+from haloscope.quantities import within
+from haloscope.report import comparing
+from haloscope.report.compared import compare_cases
 from haloscope.report.composing import trusted
 from haloscope.report.method import machine_facts, method
 from haloscope.report.writing import composed
@@ -284,3 +288,28 @@ def test_speedups_of_replicates_have_intervals_of_these() -> None:
 
     assert speedup(spread={"nodes": 0.02, "phases": 0.0, "seed": 1}).low is not None
     assert speedup().low is None
+
+
+def test_ratios_of_compared_simulations_have_their_error_in_table_and_figure(
+    tmp_path: Path,
+) -> None:
+    before, after = (
+        open_folder(
+            write_folder(tmp_path / name, [{**simulated(n), "times_s": [s * n]} for n in (32, 64)])
+        )
+        for name, s in (("before", 3e-3), ("after", 1e-3))
+    )
+    compared = compare_cases(before.cases, after.cases)
+    band = compared.contrasts[0].ratio.band if compared.contrasts[0].ratio else None
+
+    report = comparing.document(before, after, compared, [])
+
+    assert band and 1 < band < 2
+    (cell,) = (cell for cell in report.sections[0].tables[0].rows[0] if cell.spread == within(band))
+    assert cell.value == pytest.approx(3)
+    assert (cell.low, cell.high) == pytest.approx((3 / band, 3 * band))
+    (panel,) = report.figures[0].panels
+    assert isinstance(panel, Lines)
+    assert [mark.band for curve in panel.curves[1:] for mark in curve.marks] == [band] * 2
+    assert panel.y.ticks[-1][0] >= 3 * band
+    assert report.figures[0].notes == (), "there are no bars"

@@ -42,7 +42,7 @@ def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
     assert build("tails", repeated(15)) == []
     why = tables.why_none("tails", cases(repeated(15)), Context())
     assert shows(why, "P95 requires 100 ", " more than 90 ")
-    assert tables.why_none("tails", [], Context()) == "no case suits it"
+    assert tables.why_none("tails", [], Context()) == "no matching case"
 
 
 def test_repetitions_that_only_warmed_up_do_not_count_as_enough() -> None:

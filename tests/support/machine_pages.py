@@ -74,7 +74,7 @@ ABOUT_CLUSTERS = """\
 # Cluster files
 
 Describe a machine in a file, to simulate studies on it (`--on NAME`) and to compare measurements
-with its limits. `haloscope cluster list` lists the ready files (folder [clusters](../clusters)).
+with its limits. `haloscope cluster list` lists the built-in files (folder [clusters](../clusters)).
 Your own files are `clusters/NAME.toml` in the current folder, or any path that ends in `.toml`.
 
     haloscope calibrate                  write a file of this machine

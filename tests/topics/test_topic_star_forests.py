@@ -212,7 +212,7 @@ def starting(number: int, later_s: float = 0.0) -> dict[str, tuple[Any, ...]]:
 
 
 def test_the_start_of_a_device_s_message_dominates_up_to_a_size_in_every_launch() -> None:
-    assert starting(7) == {"start-up": (8, 64, 512), "bytes": (4096, 32768)}
+    assert starting(7) == {"start-up": (8, 64, 512), "transfer": (4096, 32768)}
     assert starting(2, 5e-6)["start-up"] == (8,)
 
 

@@ -59,7 +59,7 @@ constexpr std::array<Measured, 7> measured{{
     {"send_s", &Sample::send_s,
      "time to send a message that is received late; with a rendezvous, as long as the wait"},
     {"wait_s", &Sample::wait_s,
-     "time that the receiver waits inside MPI before it receives the message of send_s"},
+     "time that the receiver waits in MPI for the message timed by send_s"},
 }};
 
 class LogGP : public Instance {

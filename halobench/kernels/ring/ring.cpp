@@ -105,7 +105,7 @@ Kernel ring() {
   kernel.summary = "Messages in both directions round a ring of ranks, until each returns";
   kernel.paper = "orfeo-mpi-report, section 1.A";
   kernel.results = {
-      {"cycle_s", real, "time until all messages return, median over repetitions", "s"},
+      {"cycle_s", real, "time until all messages have returned, median over repetitions", "s"},
       {"cycle_mean_s", real, "mean over repetitions", "s"},
       {"cycle_deviation_s", real, "sample standard deviation over repetitions", "s",
        "null with one repetition"},

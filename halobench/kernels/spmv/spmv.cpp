@@ -375,8 +375,8 @@ Kernel spmv_in(const SpaceMaker& make_space) {
       Parameter::one_of(
           "columns", "stored",
           "stored: 4 bytes per nonzero; shared: rows whose local columns have the same offsets "
-          "from the row share one list of them (index compression), as rows of a stencil; in the "
-          "host's memory",
+          "share one list of them (index compression), such as rows of a stencil; not with "
+          "memory=device",
           {"stored", "shared"}),
   };
   for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));

@@ -69,7 +69,7 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
         machine=(),
         toolchains=(),
         method=(
-            "Front: no other layout is both faster and cheaper in node-hours.",
+            "Pareto-optimal: no other layout is both faster and cheaper in node-hours.",
             "The default fills the fewest nodes in order, with one thread per task.",
         ),
         provenance=(("command", facts.command),),
@@ -125,7 +125,7 @@ def _findings(result: Advice) -> list[Finding]:
         if one is not advised
     )
     if parts:
-        question = "Also on the front"
+        question = "Also Pareto-optimal"
         found.append(Finding(question, FindingShape.VALUE, parts, Metric("time"), "advice"))
     return found
 
@@ -136,7 +136,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     others = [one for one in result.options if one not in (*named, *result.front)]
     curves = [
         Curve("front", _line(result.front) if several else (), model=True, style=0),
-        Curve("on the front", _marks(result.front, but=named), joined=False, style=0),
+        Curve("Pareto-optimal", _marks(result.front, but=named), joined=False, style=0),
         Curve("others", _marks(others), joined=False, style=7),
         Curve("default", _marks([result.default]), joined=False, style=1),
     ]
@@ -147,7 +147,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     times = [one.seconds for one in result.options]
     usual = result.default.seconds
     alike = ((usual / band.factor, usual * band.factor),) if band else ()
-    notes = ["Left and down is better.", *["Line: the front."] * several]
+    notes = ["Left and down is better.", *["Line: the Pareto front."] * several]
     if band is not None:
         error = f"factor {number(band.factor)}"
         notes.append(f"Shaded: within the error of simulated ratios of the default ({error}).")

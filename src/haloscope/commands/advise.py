@@ -31,14 +31,15 @@ _DESCRIPTION = """\
 Compare layouts of a kernel (nodes, tasks per node, threads per task, and which ranks share a node)
 by predicted or measured time, and print the layout to request, ready to paste.
 
-On a cluster (--on stampede2) every candidate is simulated; the result has the error band of the
-simulation, from published tables of the same kernel and cluster where there are any. On this
-machine (--on local) all candidates are measured. On a site, candidates are simulated with the
-cluster file named in the site file. In both places, the best two and the default are then measured
-in turn (on a site in one job), until their intervals no longer overlap or the time is over. The
-default layout, which the others are compared with, fills the fewest nodes in order, with one thread
-per task. First all numbers of nodes and threads are compared, then other mappings of ranks for the
-best two.
+On a cluster (--on stampede2) every candidate is simulated. The result has the error band of the
+simulation, from published tables of the same kernel and cluster if there are any. On this machine
+(--on local) all candidates are measured. On a site, candidates are simulated with the cluster file
+named in the site file. On this machine and on a site, launches of the best two candidates and of
+the default then alternate (on a site in one job) until they differ round by round or the time limit
+is reached.
+
+The default layout is the baseline. It fills the fewest nodes in order, with one thread per task.
+Numbers of nodes and threads are compared first, then other mappings of ranks for the best two.
 
 DIR receives advice.json, a study that measures the advised and the default layout on a real
 machine, and the files that launchers read.
@@ -69,7 +70,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--profile",
         metavar="DIR",
         type=Path,
-        help="folder of haloscope profile, instead of a kernel",
+        help="folder written by haloscope profile, instead of a kernel",
     )
     add(
         "--nodes",

@@ -43,7 +43,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `calibrate`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("--name", metavar="NAME", help="name of the cluster file (default: the host's)")
+    add("--name", metavar="NAME", help="name of the cluster file (default: the host name)")
     add(
         "--from",
         metavar="DIR",

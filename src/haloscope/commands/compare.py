@@ -70,7 +70,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with-last",
         action="store_true",
-        help="compare one folder with the latest earlier folder beside it that has its cases",
+        help="compare one folder with the most recent earlier one beside it that has its cases",
     )
     parser.add_argument("--details", action="store_true", help="show each point of a sweep")
     parser.add_argument(

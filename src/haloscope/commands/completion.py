@@ -25,8 +25,8 @@ _DESCRIPTION = """\
 Print a script that completes haloscope's command lines in a shell: commands, options, kernels,
 their parameters and values, studies, clusters, papers, toolchains, and result folders.
 
-The script contains the names that are known when it is written, and looks at folders and files
-itself. A completion starts no Python. Write the script again after an update of haloscope.
+The script contains the names that are known when it is written; it looks up folders and files
+itself. Completing a word does not start Python. Write the script again after updating haloscope.
 """
 _EPILOG = """\
 examples:

@@ -25,8 +25,9 @@ Its time in a folder is the median over launches. Change points are searched for
 least four folders. Each is listed with the changes at the same time: MPI library, compiler,
 operating system and kernel, and hosts.
 
-Folders are read once and kept in an index in the cache folder, which follows records.jsonl and can
-be deleted at any time. compare --with-last DIR compares one folder with the last one before it.
+Each folder is read once. An index in the cache folder keeps its times; it is updated when a
+records.jsonl changes, and can be deleted at any time. compare --with-last DIR compares one folder
+with the most recent earlier one.
 """
 _EPILOG = """\
 examples:
@@ -57,7 +58,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=Path("results"),
-        help="folder with the result folders (default: results)",
+        help="folder that contains the result folders (default: results)",
     )
     add(
         "--out", metavar="DIR", type=Path, help="write a report to DIR: figures, tables, and a page"

@@ -19,10 +19,10 @@ from haloscope.records.log import append, read
 from haloscope.study.schema import COUNT_LIMIT
 
 _DESCRIPTION = """\
-Read outputs of other benchmarks into a result folder, beside measurements of haloscope.
+Read the output of other benchmarks into a result folder, beside measurements by haloscope.
 
-Tables, figures, compare, and export take imported records like others. Each record is marked as
-imported and names its files. OSU's and IMB's ping-pong, bandwidth, and collective tests become
+Tables, figures, compare, and export treat imported records like all others. Each record is marked
+as imported and names its files. OSU's and IMB's ping-pong, bandwidth, and collective tests become
 cases of the kernels pingpong and collectives; every other test becomes a separate kernel.
 
 osu: any OSU Micro-Benchmark, with or without -f, -c, and percentiles. imb: IMB-MPI1, IMB-NBC, and

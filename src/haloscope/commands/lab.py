@@ -59,7 +59,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--latency",
         metavar="T",
-        help="added latency of each link, e.g. 50us; needs a kernel with netem",
+        help="added latency of each link, e.g. 50us; needs a Linux kernel with netem",
     )
     up.add_argument(
         "--accounting", action="store_true", help="with job accounting (slurmdbd, MariaDB)"

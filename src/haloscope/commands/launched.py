@@ -35,7 +35,7 @@ def show(records: Sequence[Record], out: Console) -> None:
 
 def _over_launches(case: MeasuredCase) -> str:
     if case.time is None:
-        return "no good launch"
+        return "no successful launch"
     several = "a step of every size" if len(sweep(case)) > 1 else "a step"
     if lacking := [point_name(key, case.size_unit) for key in case.lacking]:
         several += f" that all launches have (without {listed(lacking)})"

@@ -49,7 +49,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "kernel allows)",
     )
     add("--ppn", metavar="N", type=int, help="processes per node, instead of --ranks")
-    add("--nodes", metavar="N", type=int, default=1, help="nodes of a cluster (default: 1)")
+    add("--nodes", metavar="N", type=int, default=1, help="number of cluster nodes (default: 1)")
     add("--threads", metavar="T", type=int, default=1, help="threads per process (default: 1)")
     add(
         "--bind",

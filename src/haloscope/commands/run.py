@@ -36,7 +36,7 @@ _DRAWN = 500
 _DESCRIPTION = """\
 Run every case of a study, with launches in random order, and write a report.
 
-STUDY is the name of a ready study (haloscope list) or a TOML file of your own. All cases are
+STUDY is the name of a built-in study (haloscope list) or your own TOML file. All cases are
 validated before the first launch. Each launch is written to DIR/records.jsonl before the next one
 starts. After an interruption, --resume DIR continues; at most one launch is lost.
 """
@@ -64,7 +64,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `run`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
-    add("study", metavar="STUDY", nargs="?", help="name of a ready study, or a TOML file")
+    add("study", metavar="STUDY", nargs="?", help="name of a built-in study, or a TOML file")
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", help="result folder (default: results/STUDY-DATE-TIME)")
@@ -116,7 +116,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add(
         "--script-only",
         action="store_true",
-        help="on a site: write the job scripts, submit nothing",
+        help="on a site: write the job scripts without submitting them",
     )
     add("--minutes", metavar="N", type=int, help="on a site: time limit per job")
     add("--no-report", action="store_true", help="print the summary, but write no report")

@@ -16,8 +16,8 @@ from haloscope.topics.common.table import Table
 
 _DESCRIPTION = (
     "Show a result folder in the terminal: its findings, and all tables except details and "
-    "very long ones. Name tables to show only these, by the id or the kind in parentheses "
-    "after a title.\n"
+    "very long ones. To show only some tables, give their ids or kinds, which are in parentheses "
+    "after each title.\n"
 )
 _EPILOG = """\
 examples:

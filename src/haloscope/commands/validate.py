@@ -49,10 +49,11 @@ the errors. Tables of wall times, of Jacobi updates per second, of GPU messages,
 and many nodes are supported. The paper's statements are scored on the simulated cells. For this,
 runs that the tables list without times are also simulated, unless --table or --from is given.
 
-`local` measures the study validate-local on this machine instead: a calibration and, in turn with
-it, solves and messages, which that calibration then predicts. The expected duration is printed
-first if this machine ran the study before, else after the first launch of each case. After an
-interruption, run --resume continues, and --from predicts what is there.
+`local` runs the study validate-local on this machine instead. Launches of a calibration alternate
+with those of solves and messages, and the calibration then predicts the solves and messages. The
+expected duration is printed first if this machine ran the study before, otherwise after the first
+launch of each case. After an interruption, run --resume continues the measurement; --from makes
+predictions from the launches that are complete.
 
 Values in cluster files come from data sheets, descriptions, and published cells (see set_by in the
 file). Errors of these cells are reported separately from those of predicted cells. Where a paper's
@@ -68,9 +69,9 @@ over its sockets, or unbound where the cluster file has the costs (tara, several
 one socket first (bind = "close") would predict up to 2.2 times the published time for partly filled
 nodes (table 4.1 of hpcf-2018-10, one node).
 
-One assumption was chosen with results of several nodes known: sums over all ranks use a tree
-(collectives in the cluster files), because no source names the algorithm. Table 4.1 of hpcf-2018-10
-changes little with another algorithm (docs/decisions.md).
+One assumption was made after seeing results for several nodes: sums over all ranks use a tree
+(collectives in the cluster files), because no source names the algorithm. Predictions of table 4.1
+of hpcf-2018-10 change little with another algorithm (docs/decisions.md).
 """
 _EPILOG = """\
 examples:
@@ -149,7 +150,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--spread",
         metavar="SHARE",
         type=float,
-        help="with --replicates: standard deviation of node speeds (else the cluster file's)",
+        help="with --replicates: standard deviation of node speeds (default: the cluster file's)",
     )
 
 
@@ -258,7 +259,7 @@ def _recorded(paper: str, name: str) -> list[KnownCell]:
     dossier = open_folder(Path(name))
     host = str((dossier.machine or {}).get("host"))
     if not (found := list(plan_cells(paper, dossier.cases, host))):
-        remedy = "give folders of the paper's ready studies, run on its clusters: haloscope list"
+        remedy = "give folders of the paper's built-in studies, run on its clusters: haloscope list"
         raise UserError(
             Problem(f"--from {name}", f"none of its cases is in a table of {paper}", remedy)
         )

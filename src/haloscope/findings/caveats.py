@@ -159,7 +159,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     ),
     Caveat.DIFFERENT_PROGRAM: Explanation("Published for a different program or variant."),
     Caveat.STAND_IN: Explanation(
-        "Kernels stand for programs of the paper; step times are not comparable with run times.",
+        "Kernels represent programs of the paper; step times are not comparable with run times.",
     ),
     Caveat.IN_SAMPLE: Explanation(
         "The model uses the same simulated rates, so its error says nothing about the machine."
@@ -171,7 +171,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "may not dominate there.",
         "Compare both columns of the table of parts.",
     ),
-    Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have values that no ring can have."),
+    Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have impossible values for a ring."),
     Caveat.OF_THE_SIMULATOR: Explanation(
         "Algorithms are the simulator's or the cluster file's, not those of an MPI library."
     ),

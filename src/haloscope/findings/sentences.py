@@ -78,7 +78,11 @@ def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
 
 def _head(finding: Finding) -> str:
     common = words({key: value for key, value in finding.common.items() if key != "kernel"})
-    return f"{finding.question} ({common})" if common else finding.question
+    if not common:
+        return finding.question
+    if finding.question.endswith(")"):  # "Messages between GPUs (pingpong, 2 nodes)"
+        return f"{finding.question[:-1]}, {common})"
+    return f"{finding.question} ({common})"
 
 
 NO_MARKS = Legend(MappingProxyType({}), ())

@@ -114,7 +114,7 @@ def spans(
 
 
 def place_of(finding: Finding, part: Claim) -> str:
-    """Where a part holds: "at 8 B to 64 B", "with 16 to 512 tasks", "in 6 of 9 settings"."""
+    """Where a part holds: "for 8 B to 64 B", "with 16 to 512 tasks", "in 6 of 9 settings"."""
     if part.count is not None and finding.of is not None and finding.of > 1:
         return f"in {part.count} of {finding.of} settings"
     numbers = [at for at in part.at if isinstance(at, int | float)]
@@ -124,7 +124,8 @@ def place_of(finding: Finding, part: Claim) -> str:
     if len({*numbers}) == len({*among}) > 1 and finding.axis == "size":
         return "at every size"
     if finding.axis == "size":
-        return f"at {spans(numbers, among, size, 'sizes')}"
+        told = spans(numbers, among, size, "sizes")
+        return f"for {told}" if " to " in told else f"at {told}"
     told = spans(numbers, among, lambda value: f"{value:,.0f}")
     noun = COUNTED.get(finding.axis)
     if noun is None:

@@ -72,7 +72,7 @@ def last_before(folder: Path) -> Path:
         if begin and one.started < begin and (one.place, one.case) in series and one not in own
     ]
     if not earlier:
-        what = "no other folder in the same place has an earlier good launch of one of its cases"
+        what = "no folder beside it has an earlier successful launch of any of its cases"
         remedy = "name both folders: haloscope compare DIR DIR"
         raise UserError(Problem(f"--with-last {folder}", what, remedy))
     return earlier[-1].folder

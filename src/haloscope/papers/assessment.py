@@ -267,6 +267,7 @@ def _named(one: Statement, cell: KnownCell) -> str:
     shown: dict[str, Any] = {
         key: value
         for key, value in cell.keys.items()
-        if key in ("table", "n", "nodes", "ppn", "threads", "ranks", "size_bytes", "placement")
+        if value != ""
+        and key in ("table", "n", "nodes", "ppn", "threads", "ranks", "size_bytes", "placement")
     }
     return ", ".join(f"{key} {value}" for key, value in shown.items())

@@ -70,7 +70,7 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
     """The node that the cases were measured on. UserError where its memory was not measured."""
     packed, spread = streams(cases, "close"), streams(cases, "spread")
     if not packed or packed[0].cores != 1 or not _traffic(packed[0]):
-        remedy = "complete haloscope calibrate: stream on one core has too few good launches"
+        remedy = "complete haloscope calibrate: stream on one core has too few successful launches"
         raise UserError(Problem("calibrate", "the memory bandwidth is unknown", remedy))
     memory = _memory(packed)
     sockets, shared = _shares(machine)

@@ -85,19 +85,19 @@ class PointsRead(ProgramTable):
         given = self.model_fields_set
         why = None
         if {"time", "rate"} <= groups:
-            why = "pattern has the groups time and rate, of which one is allowed: the other follows"
-            why += " from the size; remove rate, or rename it, such as (?P<printed_rate>...)"
+            why = "pattern has both groups time and rate, but each follows from the other and the "
+            why += "size; remove rate, or rename it, for example to (?P<printed_rate>...)"
         elif "size" not in groups or not groups & {"time", "rate"}:
             why = "pattern must have the group size, and one of the groups time and rate"
         elif wrong := sorted(one for one in groups if not re.fullmatch(NAME, one)):
             why = f"invalid group name {wrong[0]}: use lower-case letters, digits, and _"
         elif "rate" in groups and given & {"unit", "per"}:
-            why = "unit and per are only allowed with the group time, and pattern has rate"
+            why = "unit and per require the group time, but pattern has the group rate"
         elif "rate" in groups and self.size_unit not in SIZES:
             why = f"size_unit must be one of {', '.join(SIZES)} with the group rate, whose time "
             why += "follows from the bytes"
         elif "time" in groups and "rate_unit" in given:
-            why = "rate_unit is only allowed with the group rate, and pattern has time"
+            why = "rate_unit requires the group rate, but pattern has the group time"
         refuse(why)
         return self
 

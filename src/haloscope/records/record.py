@@ -219,9 +219,9 @@ class Record:
     imported: Annotated[
         dict[str, Any] | None,
         Key(
-            "the output of another benchmark that the record was made of",
+            "output of another benchmark from which the record was made",
             by="runner",
-            absent="missing if haloscope ran or simulated the launch",
+            absent="absent if haloscope ran or simulated the launch",
             keys=keys.ImportedFrom,
         ),
     ] = None

@@ -75,7 +75,7 @@ def rows(folder: Path, per: Per) -> Rows:
     path = folder / "records.jsonl"
     if not path.exists():
         remedy = "give the folder that haloscope run wrote to"
-        raise UserError(Problem(str(folder), "no records.jsonl is in it", remedy))
+        raise UserError(Problem(str(folder), "contains no records.jsonl", remedy))
     types: dict[str, Type | None] = {}
     told: dict[str, tuple[str, str]] = {}
     several: dict[str, int] = {}

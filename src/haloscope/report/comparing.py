@@ -32,6 +32,7 @@ from haloscope.topics.common.figure import (
     Lines,
     Mark,
     around_one,
+    mark,
     second_ticks,
 )
 from haloscope.topics.common.making import VERDICTS, band_within, extreme, ratio_of, warning
@@ -149,8 +150,8 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
         )
         for verdict in verdicts
     ]
-    marks = [mark for curve in curves for mark in curve.marks]
-    x = [mark.x for mark in marks]
+    marks = [one for curve in curves for one in curve.marks]
+    x = [one.x for one in marks]
     same = [Curve("equal", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
     return Figure(
         id="compared",
@@ -165,8 +166,8 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
                 else Axis(f"median time of {names[0]} (s)", "log"),
                 around_one(
                     f"speedup of {names[1]} over {names[0]}",
-                    [mark.y for mark in marks],
-                    [end for mark in marks for end in (mark.low, mark.high) if end],
+                    [one.y for one in marks],
+                    [end for one in marks for end in (one.low, one.high, *_error(one)) if end],
                 ),
                 (*same, *curves),
             ),
@@ -174,17 +175,23 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
         alt=f"Speedup by time of {names[0]}, {count(len(told), 'comparison')}: "
         + "; ".join(_in_words(curve) for curve in curves)
         + ".",
-        notes=("Bars: bootstrap interval of the ratio of medians, else their range.",),
+        notes=("Bars: bootstrap interval of the ratio of medians, else their range.",)
+        * any(one.low is not None for one in marks),
     )
 
 
 def _mark(one: Contrast) -> Mark:
     assert one.ratio is not None and one.first.time is not None
-    return Mark(one.first.time.value, one.ratio.value, one.ratio.low, one.ratio.high)
+    return mark(one.first.time.value, one.ratio)
+
+
+def _error(one: Mark) -> tuple[float, ...]:
+    """The ends of the error of a simulated ratio."""
+    return (one.y / one.band, one.y * one.band) if one.band else ()
 
 
 def _in_words(curve: Curve) -> str:
-    values = [mark.y for mark in curve.marks]
+    values = [one.y for one in curve.marks]
     return f"{len(values)} {curve.label}, {number(min(values))} to {number(max(values))}"
 
 

@@ -192,7 +192,7 @@ def _titled(title: str, where: str) -> str:
 def _summary(cases: Sequence[MeasuredCase]) -> str:
     launches = sum(len(case.launches) for case in cases)
     kernels = Counter(case.kernel for case in cases)
-    good = count(launches, "good launch", "good launches")
+    good = count(launches, "successful launch", "successful launches")
     if len(kernels) < 2:
         return f"{' of '.join([count(len(cases), 'case'), *kernels])}, {good}."
     counted = listed([f"{number:,} of {kernel}" for kernel, number in kernels.items()])

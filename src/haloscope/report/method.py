@@ -95,7 +95,7 @@ def method(
             _layout(good),
             "Every timed configuration is verified outside the timed part. Launches that "
             "failed, gave a wrong answer, or ran on other cores or ranks than requested "
-            "are not included, but listed by name.",
+            "are excluded and listed by name.",
             _programs(good),
             "Intervals are rank-based (medians) or bootstrap (ratios), from 6 launches on; "
             "with fewer, the range of launches is shown. Comparisons are two-sided "
@@ -127,7 +127,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
-    rest = "The others simulate time only, without results."
+    rest = "All other cases simulate time only."
     yield (
         f"Results computed and verified: {checked} of {len(records)}. "
         f"{rest if checked < len(records) else ''}"
@@ -191,7 +191,7 @@ def _messages(records: Sequence[Record]) -> str:
         return ""
     return (
         f"Simulated messages between two ranks: {sent:,.0f} in {seconds(wall_s)} of "
-        f"simulation, {number(sent / wall_s)} per second, without those inside collective "
+        f"simulation, {number(sent / wall_s)} per second, excluding those inside collective "
         "operations."
     )
 

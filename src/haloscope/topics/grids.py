@@ -71,8 +71,8 @@ def fft_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook = Notebook(own, context.all_cases)
     rows = tuple(_fft_row(case, own, notebook) for case in own)
     notebook.note(
-        "rate: 2.5 N log2 N operations per real transform of N points, as the field "
-        "counts; FFTW does fewer. A step has two transforms. in transposes: share of a "
+        "rate: 2.5 N log2 N operations per real transform of N points, as is "
+        "customary; FFTW performs fewer. A step has two transforms. in transposes: share of a "
         "step without computation, mean over processes. Pipelined transposes: only the "
         "part not hidden by transforms. sent: by all processes per step."
     )

@@ -85,7 +85,7 @@ def _scored(paper: str, one: Statement, cells: Sequence[KnownCell], there: set[s
 
 def _why_undecided(paper: str, one: Statement, there: set[str], *, of_times: bool) -> str:
     if not one.tables:
-        return "no table has its cells, and no simulation stands for them"
+        return "no table contains its cells, and no simulation represents them"
     if not of_times:
         return f"{one.column} is not simulated"
     if lacking := [name for name in one.tables if name not in there]:

@@ -140,7 +140,7 @@ def _socket(node: Node) -> Found:
     if node.socket is None:
         return
     if node.sockets == 1:
-        remedy = "remove it, because node.memory suffices, or set sockets"
+        remedy = "remove this table (node.memory is enough), or set node.sockets"
         yield "node.socket", "a node has only one socket", remedy
         return
     own = max(1, node.cores // node.sockets)
@@ -154,7 +154,7 @@ def _socket(node: Node) -> Found:
     if not FALL <= ratio <= 1 / FALL:
         what = f"{rate(together)} of {count(node.sockets, 'socket')} together, "
         what += f"{rate(whole.bandwidth_bytes_per_s.value)} of the node"
-        remedy = "give the bandwidth of all cores of a socket from its memory in bytes per second"
+        remedy = "give the combined bandwidth of all cores of a socket from its memory, in bytes/s"
         yield "node.socket.memory", what, remedy
 
 

@@ -81,7 +81,7 @@ def _placements(messages: Sequence[Messages]) -> Found:
         if any(
             (one.placement, one.mpi) == (other.placement, other.mpi) for other in messages[:index]
         ):
-            what = f"'{one.placement}' by {one.mpi} is given twice"
+            what = f"'{one.placement}' is given twice for {one.mpi}"
             yield key, what, "give each placement once per library"
 
 

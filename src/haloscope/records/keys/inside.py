@@ -267,13 +267,15 @@ class ProgramUsed(TypedDict):
 
 
 class ImportedFrom(TypedDict):
-    """The output of another benchmark that a record was made of. Haloscope ran nothing."""
+    """Output of another benchmark from which a record was made; haloscope ran nothing."""
 
-    tool: Annotated[str, Key("which output it is", values=("osu", "imb", "hpcg", "reframe"))]
+    tool: Annotated[
+        str, Key("the tool that wrote the output", values=("osu", "imb", "hpcg", "reframe"))
+    ]
     benchmark: Annotated[str, Key("name of the benchmark, as printed")]
-    version: Annotated[str | None, Key("version of the benchmark", absent="null where not printed")]
+    version: Annotated[str | None, Key("version of the benchmark", absent="null if not printed")]
     files: Annotated[list[str], Key("names of the files")]
     lines: Annotated[list[int], Key("line at which each of its tables begins", least=1)]
     hash: Annotated[str, Key("hash of the files' content")]
-    statistic: Annotated[str, Key("what the times are, over repetitions and ranks")]
+    statistic: Annotated[str, Key("statistic of the times over repetitions and ranks")]
     verified: Annotated[bool, Key("whether the benchmark verified its own answer")]

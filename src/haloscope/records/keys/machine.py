@@ -112,13 +112,16 @@ class SpreadDrawn(TypedDict):
 
 
 class OthersDrawn(TypedDict):
-    """How much of a simulated cluster other jobs used, and which of them a launch had beside it."""
+    """Other jobs on the simulated cluster during a launch."""
 
-    occupancy: Annotated[float, Key("share of all nodes that jobs held, this one among them")]
+    occupancy: Annotated[float, Key("share of all nodes in use by jobs, including this one")]
     traffic: Annotated[
-        float, Key("what their nodes sent on average, as a share of the bandwidth of their cards")
+        float,
+        Key("average traffic of their nodes, as a share of the bandwidth of their network cards"),
     ]
-    launch: Annotated[int, Key("the number that others were drawn by: all cases had the same")]
+    launch: Annotated[
+        int, Key("number from which the other jobs were drawn, the same for all cases")
+    ]
 
 
 class Simulation(TypedDict):
@@ -134,7 +137,7 @@ class Simulation(TypedDict):
         Annotated[
             str,
             Key(
-                "ready cluster file that this one is a copy of, with its sources",
+                "built-in cluster file that this one is a copy of, with its sources",
                 absent="absent if it is not a copy, and in older records",
             ),
         ]
@@ -164,7 +167,7 @@ class Simulation(TypedDict):
             OthersDrawn,
             Key(
                 "other jobs on the cluster, drawn at random",
-                absent="missing where the cluster was empty, and in older records",
+                absent="absent if the cluster had no other jobs, and in older records",
             ),
         ]
     ]

@@ -154,7 +154,7 @@ class Work(TypedDict):
 
     bytes: Annotated[float, Key("memory traffic", unit="bytes")]
     flops: Annotated[float, Key("floating-point operations")]
-    messages: Annotated[float, Key("messages sent, without those inside collectives")]
+    messages: Annotated[float, Key("messages sent, excluding those inside collectives")]
 
 
 class RecordedMemory(TypedDict):

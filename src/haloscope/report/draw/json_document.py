@@ -182,7 +182,7 @@ class TrustJson(_Model):
 
     validated: Literal["yes", "partly", "no"]
     grades: list[GradeJson]
-    copied: str = Field(description="Ready cluster file that this cluster file is a copy of.")
+    copied: str = Field(description="Built-in cluster file that this cluster file is a copy of.")
     verified: int = Field(description="Number of cases whose result was computed and verified.")
     text: str = Field(description="These facts as a sentence.")
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of this machine: what disturbs measurements, and what would prevent runs."""
+"""Checks of this machine: causes of disturbed measurements and of failed runs."""

@@ -52,7 +52,7 @@ def examine(patient: Patient | None = None) -> Iterator[CheckResult]:
 
 
 def _checked(check: Callable[[Patient], CheckResult], patient: Patient) -> CheckResult:
-    """Return a check's result; a failed one if it cannot be made, so that the others are made."""
+    """Return a check's result: a failure if it raises an error, so that other checks still run."""
     try:
         return check(patient)
     except (OSError, UserError, ValueError) as error:
@@ -60,7 +60,7 @@ def _checked(check: Callable[[Patient], CheckResult], patient: Patient) -> Check
         if isinstance(error, UserError):
             first = error.problems[0]
             return CheckResult(name, "fail", f"{first.where}: {first.what}", first.remedy)
-        return CheckResult(name, "fail", f"the check could not be made: {error}")
+        return CheckResult(name, "fail", f"this check failed to run: {error}")
 
 
 def exit_code(results: list[CheckResult]) -> int:

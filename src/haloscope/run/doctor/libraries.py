@@ -43,7 +43,7 @@ int main() {
 
 
 def check_compiler(patient: Patient) -> CheckResult:
-    """Whether a C++20 program with OpenMP really compiles and runs."""
+    """Check whether a C++20 program with OpenMP really compiles and runs."""
     plain = build.compiler() or "c++"
     compiler = str(patient.toolchain.mpicxx) if patient.toolchain else plain
     remedy = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
@@ -68,7 +68,7 @@ def check_compiler(patient: Patient) -> CheckResult:
 
 
 def check_mpi(patient: Patient) -> CheckResult:
-    """Whether there is an MPI library whose wrapper and launcher belong together."""
+    """Check whether the compiler wrapper and the launcher belong to the same MPI library."""
     toolchain = patient.toolchain
     added = toolchain is None or toolchain.prefix is not None
     if added and (part := in_path.unusable()) is not None:
@@ -98,7 +98,7 @@ def check_mpi(patient: Patient) -> CheckResult:
 
 
 def check_srun(patient: Patient) -> CheckResult:
-    """How Slurm starts ranks here, and which of its plugins cannot be loaded."""
+    """Check how Slurm starts ranks here, and whether its plugins can be loaded."""
     site = site_file.of_the_lab()
     conf = os.environ.get("SLURM_CONF") or (site and site.environment["SLURM_CONF"])
     if shutil.which("srun") is None:
@@ -126,7 +126,7 @@ _STATUS_CHARACTERS = 1 << 16
 
 
 def check_binding(patient: Patient) -> CheckResult:
-    """Whether ranks really land on the cores they are given: tried with a launch."""
+    """Check with a launch whether ranks run on the cores that they were given."""
     toolchain = patient.toolchain
     if toolchain is None:
         return CheckResult("binding", "note", "not tested: no MPI library that works")
@@ -155,7 +155,7 @@ def check_binding(patient: Patient) -> CheckResult:
 
 
 def check_gpus(patient: Patient) -> CheckResult:
-    """Which GPUs there are, with their driver, and the compiler that studies would use them by."""
+    """List GPUs with their driver, and the compiler that studies would use for them."""
     found, driver = gpus.gpus(patient.root), gpus.driver(patient.root)
     if not found:
         with_driver = f", although a driver is loaded ({driver})" if driver else ""
@@ -175,7 +175,7 @@ def check_gpus(patient: Patient) -> CheckResult:
 
 
 def check_gpu_awareness(patient: Patient) -> CheckResult:
-    """Whether the MPI library says that it takes addresses of a GPU's memory."""
+    """Check whether the MPI library reports support for GPU memory."""
     if patient.toolchain is None:
         return CheckResult("GPU-aware MPI", "note", "unknown: no MPI library that works")
     with scratch() as own:
@@ -198,7 +198,7 @@ def check_gpu_awareness(patient: Patient) -> CheckResult:
 
 
 def check_tuning(patient: Patient) -> CheckResult:
-    """Whether variables and files hold settings of MPI that would shape every run."""
+    """Check whether variables or files contain MPI settings that affect every run."""
     found = tuning.given(os.environ, patient.toolchain)
     if not found:
         return CheckResult("MPI variables", "ok", "none set")
@@ -207,7 +207,7 @@ def check_tuning(patient: Patient) -> CheckResult:
 
 
 def check_simulation(patient: Patient) -> CheckResult:
-    """Whether the tools for simulated runs are there; only they need them."""
+    """Check whether SimGrid is installed, which only simulated runs need."""
     where = simgrid.folder() or "PATH"
     if simgrid.programs():
         return CheckResult("SimGrid", "ok", f"smpicxx and smpirun found in {where}")

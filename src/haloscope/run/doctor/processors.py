@@ -15,7 +15,7 @@ _GIB = 1 << 30
 
 
 def check_cores(patient: Patient) -> CheckResult:
-    """Whether more than one rank can run without sharing a core."""
+    """Check whether more than one rank can run without sharing a core."""
     online = machine.online_cpus(patient.root)
     usable, allowed = len(machine.physical_cores(patient.root)), os.sched_getaffinity(0)
     what = f"{count(usable, 'core')} usable, {count(len(online), 'processor')} online"
@@ -37,7 +37,7 @@ def check_cores(patient: Patient) -> CheckResult:
 
 
 def check_core_kinds(patient: Patient) -> CheckResult:
-    """Whether cores are of several kinds, whose ranks would wait for the slowest."""
+    """Check whether cores are of several kinds; ranks would wait for the slowest kind."""
     kinds = machine.core_kinds(patient.root)
     if len(kinds) == 1:
         return CheckResult("kinds of cores", "ok", "all cores are of one kind")
@@ -50,7 +50,7 @@ def check_core_kinds(patient: Patient) -> CheckResult:
 
 
 def check_threads_per_core(patient: Patient) -> CheckResult:
-    """Whether cores have hardware threads that ranks could end up sharing."""
+    """Check whether cores have hardware threads that ranks could end up sharing."""
     threads = max(
         len(machine.siblings(cpu, patient.root)) for cpu in machine.online_cpus(patient.root)
     )
@@ -61,7 +61,7 @@ def check_threads_per_core(patient: Patient) -> CheckResult:
 
 
 def check_quota(patient: Patient) -> CheckResult:
-    """Whether a cgroup takes processors away in the middle of a measurement."""
+    """Check whether a cgroup takes processors away in the middle of a measurement."""
     quota = machine.cpu_quota(patient.root)
     if quota is None:
         return CheckResult("processor quota", "ok", "none")
@@ -71,7 +71,7 @@ def check_quota(patient: Patient) -> CheckResult:
 
 
 def check_governor(patient: Patient) -> CheckResult:
-    """Whether the clock frequency waits for load before it rises."""
+    """Check whether the clock frequency rises only under load."""
     governor = machine.governor(patient.root)
     if governor is None:
         return CheckResult("frequency governor", "note", "not visible (a virtual machine?)")
@@ -84,7 +84,7 @@ def check_governor(patient: Patient) -> CheckResult:
 
 
 def check_turbo(patient: Patient) -> CheckResult:
-    """Whether one busy core runs faster than many, which makes speedups look worse."""
+    """Check whether one busy core has a higher clock than many, which lowers measured speedups."""
     cpu = patient.root / "sys/devices/system/cpu"
     for switch, turbo_on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
         value = read(cpu / switch)
@@ -100,7 +100,7 @@ def check_turbo(patient: Patient) -> CheckResult:
 
 
 def check_load(patient: Patient) -> CheckResult:
-    """Whether something else is running."""
+    """Check whether something else is running."""
     busy = machine.busy_processors(patient.root)
     if busy is None:
         return CheckResult("load", "note", "not visible")
@@ -112,7 +112,7 @@ def check_load(patient: Patient) -> CheckResult:
 
 
 def check_memory(patient: Patient) -> CheckResult:
-    """Whether there is room for a problem that doesn't fit in the caches."""
+    """Check whether memory is free for a problem that does not fit in the caches."""
     free = machine.memory_available_bytes(patient.root)
     what = f"{free / _GIB:.1f} GiB free"
     if free < _GIB // 4:
@@ -125,7 +125,7 @@ def check_memory(patient: Patient) -> CheckResult:
 
 
 def check_huge_pages(patient: Patient) -> CheckResult:
-    """Whether large vectors get large pages, as halobench asks for them."""
+    """Check whether large vectors get large pages, as halobench requests them."""
     text = read(patient.root / "sys/kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
@@ -138,7 +138,7 @@ def check_huge_pages(patient: Patient) -> CheckResult:
 
 
 def check_numa_balancing(patient: Patient) -> CheckResult:
-    """Whether the kernel moves pages while a kernel is timed."""
+    """Check whether Linux moves pages between NUMA nodes during a measurement."""
     if read(patient.root / "proc/sys/kernel/numa_balancing") in (None, "0"):
         return CheckResult("NUMA balancing", "ok", "off")
     remedy = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
@@ -148,7 +148,7 @@ def check_numa_balancing(patient: Patient) -> CheckResult:
 
 
 def check_clock(patient: Patient) -> CheckResult:
-    """Whether reading the time is cheap and steady."""
+    """Check whether reading the time is cheap and steady."""
     clock = read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
         return CheckResult("clock", "note", "not visible")

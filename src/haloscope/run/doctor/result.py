@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of a check, and what is checked."""
+"""Results of checks, and the machine that is checked."""
 
 from __future__ import annotations
 

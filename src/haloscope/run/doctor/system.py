@@ -20,7 +20,7 @@ _GIB = 1 << 30
 
 
 def check_scratch(patient: Patient) -> CheckResult:
-    """Whether programs may run in TMPDIR, where small ones are tried."""
+    """Check whether programs can run in TMPDIR, where small test programs are compiled."""
     asked = os.environ.get("TMPDIR")
     with scratch() as own:
         if asked and not Path(asked).is_dir():
@@ -38,7 +38,7 @@ def check_scratch(patient: Patient) -> CheckResult:
 
 
 def check_python(patient: Patient) -> CheckResult:
-    """Whether this Python can add toolchains."""
+    """Check whether this Python can add toolchains."""
     what = f"{sys.version.split()[0]} in {sys.prefix}"
     if pypi.can_install():
         return CheckResult("Python", "ok", what)
@@ -48,7 +48,7 @@ def check_python(patient: Patient) -> CheckResult:
 
 
 def check_stack(patient: Patient) -> CheckResult:
-    """Whether the stack is as large as usual."""
+    """Check whether the stack is as large as usual."""
     limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
     what = _limit(limit)
     if limit != resource.RLIM_INFINITY and limit < 8 << 20:
@@ -57,7 +57,7 @@ def check_stack(patient: Patient) -> CheckResult:
 
 
 def check_locked_memory(patient: Patient) -> CheckResult:
-    """Whether a fast network could pin its buffers; shared memory and TCP need no such thing."""
+    """Check whether a fast network could pin its buffers, which only InfiniBand needs."""
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit == resource.RLIM_INFINITY:
         return CheckResult("locked memory", "ok", _limit(limit))
@@ -66,7 +66,7 @@ def check_locked_memory(patient: Patient) -> CheckResult:
 
 
 def check_host_name(patient: Patient) -> CheckResult:
-    """Whether this host's name leads to an address, as some MPI libraries need."""
+    """Check whether the host name resolves to an address, which some MPI libraries need."""
     name = socket.gethostname()
     if any(len(part) > _LONGEST_LABEL for part in name.split(".")):
         what = f"'{name}' has a label of more than {_LONGEST_LABEL} characters, so that it cannot "
@@ -90,7 +90,7 @@ _LONGEST_LABEL = 63
 
 
 def check_shared_memory(patient: Patient) -> CheckResult:
-    """Whether ranks have room to talk in."""
+    """Check whether shared memory has room for messages between ranks."""
     folder = patient.root / "dev/shm"
     if not folder.is_dir():
         remedy = "mount a tmpfs there: ranks of one host communicate through it"
@@ -105,7 +105,7 @@ def check_shared_memory(patient: Patient) -> CheckResult:
 
 
 def check_cache(patient: Patient) -> CheckResult:
-    """Whether toolchains and builds can be stored."""
+    """Check whether toolchains and builds can be stored."""
     folder = cache_path()
     try:
         program_folder("")

@@ -52,8 +52,9 @@ def none_suits(cases: Sequence[MeasuredCase]) -> str:
     """That no case suits; cases without a good launch are named, as these might."""
     lacking = sum(not case.launches for case in cases)
     if not lacking:
-        return "no case suits it"
+        return "no matching case"
     if lacking == len(cases):
-        return f"{'the case has' if lacking == 1 else f'all {lacking} cases have'} no good launch"
-    rest = f"{lacking} of {len(cases)} cases {'has' if lacking == 1 else 'have'} none"
-    return f"no case with a good launch suits it, and {rest}"
+        every = "the case has" if lacking == 1 else f"all {lacking} cases have"
+        return f"{every} no successful launch"
+    have = "has" if lacking == 1 else "have"
+    return f"no matching case; {lacking} of {len(cases)} cases {have} no successful launch"

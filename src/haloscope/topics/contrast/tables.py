@@ -23,7 +23,7 @@ from haloscope.analysis.comparison import (
 )
 from haloscope.analysis.context import Context
 from haloscope.analysis.validation.published import WALL_TIMES, source
-from haloscope.quantities import count, number, printed_seconds, probability
+from haloscope.quantities import count, number, printed_seconds, probability, within
 from haloscope.study.settings import common
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, Tone, label, missing, plain
@@ -63,9 +63,22 @@ def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
     p = plain(contrast.adjusted, probability(contrast.adjusted))
     if contrast.adjusted is None or contrast.verdict in OPEN:
         p = missing()
-    if contrast.ratio is None:
-        return missing(), p, verdict
-    return notebook.estimate(contrast.ratio, contrast.second.case), p, verdict
+    return ratio_cell(contrast, notebook), p, verdict
+
+
+def ratio_cell(contrast: Contrast, notebook: Notebook) -> Cell:
+    """The ratio of a contrast with its interval, and of simulated times with their error, too."""
+    ratio = contrast.ratio
+    if ratio is None:
+        return missing()
+    cell = notebook.estimate(ratio, contrast.second.case)
+    if ratio.band is None:
+        return cell
+    notebook.note("speedup of simulated times: ± is the error of the ratio of two of them.")
+    error = within(ratio.band)
+    if ratio.low is not None:
+        return replace(cell, spread=f"{cell.spread} {error}")
+    return replace(cell, low=ratio.value / ratio.band, high=ratio.value * ratio.band, spread=error)
 
 
 def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:

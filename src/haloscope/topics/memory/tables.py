@@ -126,7 +126,7 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
         notebook.note(f"Not listed: {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
     if any(use.exceeds for use in found):
         notebook.note(
-            f"{_NO_BOUND}: the solver exceeds the triad, which is then not a bound. Caches "
+            f"{_NO_BOUND}: the solver exceeds the triad, which is not a bound in this case. Caches "
             "served part of the traffic, or the triad was disturbed."
         )
     return [

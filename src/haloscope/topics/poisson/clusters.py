@@ -36,7 +36,7 @@ class _Form:
     nodes: int
 
     def columns(self, n: int) -> tuple[Column, ...]:
-        """The cluster, its processes a node, and each role's time and speedup."""
+        """The cluster, its processes per node, and each role's time and speedup."""
         several = f"{self.nodes} nodes"
         return (
             Column("cluster", "cluster (year)" if n == self.n else "cluster", align="left"),
@@ -44,7 +44,7 @@ class _Form:
             Column("serial_s", "serial", "1 node"),
             Column("node_s", "all cores", "1 node"),
             Column("node_speedup", "×", "1 node"),
-            Column("spread_s", "1 process a node", several),
+            Column("spread_s", "1 process per node", several),
             Column("spread_speedup", "×", several),
             Column("full_s", "all cores", several),
             Column("full_speedup", "×", several),

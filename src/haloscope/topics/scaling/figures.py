@@ -83,7 +83,7 @@ def _scaling_figure(
         alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, for {cores[0]} to "
         f"{cores[-1]} {scaling.p}. Speedup with the most: {number(best.y)} on {best.x:.0f}.",
         notes=(
-            f"Speedup refers to {'; '.join(references)}.",
+            f"Speedup is relative to {'; '.join(references)}.",
             *_sources(shown, context),
             *of_launches(
                 (case for _, _, steps in shown for case in steps.values()),

@@ -155,7 +155,7 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
         least, most = one.sizes
         question = "Messages between GPUs (pingpong)"
         yield _by_sizes(context, one.case, question, LATENCY, {least: one.smallest})
-        question = "Bandwidth between GPUs (pingpong), from "
+        question = "Bandwidth between GPUs (pingpong), computed from "
         question += f"{size_in_words(least)} and {size_in_words(most)}"
         yield _by_sizes(context, one.case, question, BANDWIDTH, {most: one.bandwidth})
         if added := one.added_s:
@@ -191,7 +191,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
             Claim({"name": name}, at=tuple(sizes), estimate=estimate)
             for name, sizes, estimate in (
                 ("start-up", one.starting, one.least),
-                ("bytes", one.moving, None),
+                ("transfer", one.moving, None),
                 ("launches differ", one.undecided, None),
             )
             if sizes
