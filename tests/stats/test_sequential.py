@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from haloscope.stats.estimates import median_interval, ratio_by_round
 from haloscope.stats.sequential import decide, parted, steady_medians, warmup, warmup_if_any
 from haloscope.stats.stopping_rule import Rule
 
@@ -216,8 +217,16 @@ def test_rules_that_cannot_work_are_refused(change: dict[str, float]) -> None:
         Rule(**change)  # type: ignore[arg-type]
 
 
-def test_samples_part_where_no_two_intervals_overlap() -> None:
-    low, middle, high = ([value + k / 100 for k in range(6)] for value in (1.0, 1.04, 2.0))
-    assert parted([high, low])
-    assert not parted([high, low, middle])
-    assert not parted([high, [1.0] * 5])
+def test_samples_part_where_every_two_differ_round_by_round() -> None:
+    low, middle, high = (
+        {k: value + k / 10 for k in range(6)} for value in (1.0, 1.01, 2.0)
+    )  # fmt: skip
+    assert parted([high, low, middle]), "though the intervals of low and middle overlap"
+    assert not parted([high, low, {**middle, 3: 0.5}]), "middle is faster in one of six rounds"
+    assert not parted([high, dict.fromkeys(range(5), 1.0)]), "five rounds have no interval"
+    assert not parted([high, {10 + k: 1.0 for k in range(6)}]), "of different rounds"
+    assert ratio_by_round({0: 1.0}, {1: 1.0}) is None
+    found = ratio_by_round({0: 3.0, 1: 2.0, 2: 9.0}, {2: 3.0, 1: 2.0, 0: 1.5})
+    assert found and (found.low, found.value, found.high) == (1.0, 2.0, 3.0)
+    assert [found.excludes(value) for value in (0.9, 1.0, 3.0, 3.1)] == [True, False, False, True]
+    assert not median_interval([1.0]).excludes(5.0), "it has no interval"
