@@ -72,7 +72,8 @@ def test_a_study_runs_on_one_two_and_four_nodes(
     for record in records:
         hosts = {seen["host"] for seen in record.layout["seen"]}
         assert hosts == {*record.raw["allocation"]["nodes"]}
-        assert record.layout["oversubscribed"] == (record.layout["nodes"] > 1)
+        crowded = len(machine.physical_cores()) < 2  # nodes share them
+        assert record.layout["oversubscribed"] == (crowded or record.layout["nodes"] > 1)
         assert record.runner == "slurm"
     left = [path.name for path in (tmp_path / "out").iterdir() if "scratch" in path.name]
     assert left == []

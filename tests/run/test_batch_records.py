@@ -95,7 +95,7 @@ def test_records_have_the_local_runners_keys(
     jobs = submitted(STUDY.replace("NODES", "[1, 2, 4]") + BETWEEN, tmp_path, built)
     followed(jobs)
     (tmp_path / "here.toml").write_text(STUDY.replace("NODES", "1"))
-    here = Request("here.toml", tmp_path / "here", toolchain=built)
+    here = Request("here.toml", tmp_path / "here", toolchain=built, oversubscribe=True)
     local = start(here, QUIET).probed()
     measure(local, QUIET)
 

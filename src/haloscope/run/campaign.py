@@ -111,7 +111,8 @@ class Campaign:
     def _here(self) -> SimgridRunner | None:
         """What would simulate cases on this machine; None where they run, or nothing is built."""
         if self.place.facts.simulated and self.bench.built:
-            runner = self.place.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
+            here = places.on_this_machine(self.place)
+            runner = here.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
             return runner if isinstance(runner, SimgridRunner) else None
         return None
 

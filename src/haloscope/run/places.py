@@ -65,6 +65,11 @@ def at_once(place: Place) -> int:
     return place.at_once if isinstance(place, SimulatedCluster) and place.via is None else 1
 
 
+def on_this_machine(place: Place) -> Place:
+    """A simulated cluster whose simulations run here, not in jobs; any other place as it is."""
+    return replace(place, via=None) if isinstance(place, SimulatedCluster) else place
+
+
 def with_folder(place: Place, folder: Path) -> Place:
     """A place whose jobs may write to a folder that all of its nodes see."""
     if isinstance(place, SimulatedCluster) and place.via is not None:

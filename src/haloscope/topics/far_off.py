@@ -11,6 +11,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.context import Context
 from haloscope.analysis.validation.published import Reference
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
+from haloscope.quantities import count
 from haloscope.stats.estimates import Estimate
 from haloscope.study import kinds
 from haloscope.topics.common.making import made
@@ -33,13 +34,13 @@ def far_off(
         if far:
             ids = dict.fromkeys(one for _, cell, *_ in far for one in cell.case.split())
             far.sort(key=lambda pair: -abs(log(pair[3])))
+            named = f"of {count(len(pairs), 'value')} with a published one are that far from it"
             yield made(
                 context,
                 [simulated[one] for one in ids if one in simulated],
-                f"{table.title}: simulated values more than {FAR}x from published ones "
-                f"({len(far)} of {len(pairs)})",
+                f"{table.title}, beyond {FAR}x of published values",
                 FindingShape.PUBLISHED,
-                [_claim(*pair) for pair in far[:SHOWN]],
+                [*(_claim(*pair) for pair in far[:SHOWN]), Claim({"name": f"{len(far)} {named}"})],
                 topic=kinds.named(table.kind).topic,
                 metric=Metric("value", ""),
                 of=len(pairs),
@@ -49,7 +50,7 @@ def far_off(
 def beside(table: Table) -> Iterator[tuple[str, Cell, Cell, float]]:
     """Where a value with a published counterpart is, both, and their ratio.
 
-    A counterpart is within the cell, or in a column published_KEY.
+    A counterpart is within the cell, or in a column published_KEY. Unlike ones are left out.
     """
     column_of = {column.key: number for number, column in enumerate(table.columns)}
     for row in table.rows:
@@ -59,7 +60,7 @@ def beside(table: Table) -> Iterator[tuple[str, Cell, Cell, float]]:
             known = row[own].value if own is not None else cell.published_value
             text = row[own].text if own is not None else cell.published
             ours = cell.value
-            if _is_positive(ours) and _is_positive(known):
+            if _is_positive(ours) and _is_positive(known) and not cell.unlike:
                 yield f"{name}, {column.title}", cell, Cell(known, text), ours / known
 
 
@@ -71,8 +72,8 @@ def _claim(where: str, cell: Cell, known: Cell, ratio: float) -> Claim:
     assert isinstance(known.value, int | float)
     value = float(known.value)
     return Claim(
-        {"name": f"{where}: {cell.text}"},
+        {"name": where},
         ratio=Ratio.of(Estimate(ratio, None, None, 0, "none")),
-        published=(Reference(value, known.text, value, value, ""),),
+        published=(Reference(value, f"{known.text} (simulated {cell.text})", value, value, ""),),
         verdict=Verdict.DISAGREES,
     )

@@ -126,7 +126,8 @@ class Notebook:
         self._sources.setdefault(published.source, {})[mesh] = None
         named = f" ({published.variant})" if published.variant else ""
         text = f"{signed(published.text)}{named}"
-        return replace(cell, published=text, published_value=published.value)
+        unlike = bool(published.variant)
+        return replace(cell, published=text, published_value=published.value, unlike=unlike)
 
     def derived(self, cell: Cell, case: MeasuredCase) -> Cell:
         """A cell without spread that was computed from a case's launches, with its marks."""

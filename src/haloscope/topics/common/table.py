@@ -20,6 +20,7 @@ class Cell:
     low, high: the ends of the interval or range, in the unit of value.
     spread:    the same for people; the table's notes say what kind it is.
     published: the published counterpart for people; published_value, the same as a number.
+    unlike:    whether what was published is of another solver, or of another memory.
     ratio:     ours over the published one, for people.
     marks:     signs that the table's notes explain, as "†".
     tone:      "warning" where something is missing or wrong, "good" or "bad" for verdicts.
@@ -33,6 +34,7 @@ class Cell:
     spread: str = ""
     published: str = ""
     published_value: float | None = None
+    unlike: bool = False
     ratio: str = ""
     marks: str = ""
     tone: Tone = ""

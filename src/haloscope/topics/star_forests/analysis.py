@@ -361,5 +361,6 @@ def published_latency(case: MeasuredCase, at: int, library: Library) -> Referenc
         cell = table.cell("latency_s", **keys)  # type: ignore[arg-type]
         if cell is not None and isinstance(cell.value, float):
             text = printed_seconds(cell.value, table.resolution_s)
-            return Reference(cell.value, text, cell.value, cell.value, source(table))
+            unlike = "" if case.on_gpus or case.on_real_gpus else "GPU memory"
+            return Reference(cell.value, text, cell.value, cell.value, source(table), unlike)
     return None
