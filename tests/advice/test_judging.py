@@ -116,6 +116,8 @@ def test_measured_times_are_compared_round_by_round() -> None:
     found = advice([usual, faster], usual.candidate, Goal.TIME)
     assert found.advised is faster, "their intervals overlap, and every round is faster"
     assert (found.gain.low, found.gain.high) == pytest.approx((1 / 0.9, 1 / 0.9))
+    few = measured(2, 0.5, 1.0, 2.0, 0.7, 1.5)
+    assert advice([usual, few], usual.candidate, Goal.TIME).advised is usual, "five rounds"
     one_round = replace(faster, rounds_s={1: 1.8, 7: 0.1})
     assert advice([usual, one_round], usual.candidate, Goal.TIME).advised is usual
     none = replace(faster, rounds_s={9: 0.1})

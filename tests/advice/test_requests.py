@@ -42,6 +42,51 @@ def test_srun_distributes_as_the_mapping_says(mapping: str, bind: str, distribut
     assert requests.script(one) == ""
 
 
+UNEVEN = Candidate(16, 3, 1, "close")
+"""UNEVEN has nodes of 6, 5, and 5 tasks."""
+
+
+def test_nodes_of_unlike_numbers_of_tasks_have_files() -> None:
+    found = requests.files(UNEVEN)
+    nodes = [int(line) for line in found[requests.NODES_FILE].split()]
+    assert nodes == [0] * 6 + [1] * 5 + [2] * 5
+    lines = requests.launchers(UNEVEN)
+    assert "arbitrary" in lines["Slurm"] and "rankfile" in lines["Open MPI 5"]
+    assert lines["MPICH"] == "mpiexec -n 16 -f machines"
+    dealt = replace(UNEVEN, mapping="round_robin")  # which launchers do themselves
+    assert requests.script(dealt) == "" and "cyclic" in requests.launchers(dealt)["Slurm"]
+
+
+def test_the_machine_file_names_each_node_once_with_its_ranks(tmp_path: Path) -> None:
+    nodes = [0, 2, 2, 1, 0, 2, 0]
+    one = Candidate(7, 3, 1, "close", ",".join(map(str, nodes)))
+    (tmp_path / requests.NODES_FILE).write_text(requests.files(one)[requests.NODES_FILE])
+    script = requests.script(one).replace("scontrol show hostnames", "printf 'a\\nb\\nc\\n'")
+    subprocess.run(["sh", "-ec", script], cwd=tmp_path, check=True)
+    assert (tmp_path / "machines").read_text().split() == ["a:3", "b:1", "c:3"]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "threads", "bind", "mapping", "sockets", "told"),
+    [
+        (64, 2, "close", "block", 2, "--map-by ppr:16:node:PE=2 --bind-to core"),
+        (64, 2, "spread", "block", 2, "--map-by ppr:8:socket:PE=2 --bind-to core"),
+        (64, 2, "spread", "block", 1, "--map-by ppr:16:node:PE=2 --bind-to core"),
+        (64, 2, "spread", "block", None, "--map-by ppr:16:node --bind-to none"),
+        (12, 1, "spread", "block", 2, "--map-by ppr:3:node --bind-to none"),
+        (4, 24, "spread", "block", 2, "--map-by ppr:1:node:PE=24 --bind-to core"),
+        (64, 2, "close", "round_robin", 2, "--map-by node:PE=2 --bind-to core"),
+        (64, 2, "spread", "round_robin", 2, "--map-by node --bind-to none"),
+    ],
+)
+def test_open_mpi_spreads_ranks_over_sockets_where_they_were_simulated_so(
+    tasks: int, threads: int, bind: str, mapping: str, sockets: int | None, told: str
+) -> None:
+    one = Candidate(tasks, 4, threads, bind, mapping)
+    assert requests.launchers(one, sockets)["Open MPI"] == f"mpirun -n {tasks} {told}"
+    assert requests.as_data(one, sockets)["environment"] == f"export OMP_NUM_THREADS={threads}"
+
+
 def test_other_mappings_have_files_that_place_every_rank() -> None:
     nodes = [0, 1, 1, 0, 2, 2]
     one = Candidate(6, 3, 1, "close", ",".join(map(str, nodes)))

@@ -34,7 +34,8 @@ def option(nodes: int, value: float, half: float | None = None, mapping: str = "
         "threads": 1,
     }
     subject = Subject("stampede2", "", "poisson_cg", where) if half is None else None
-    return Option(Candidate(64, nodes, 1, "close", mapping), estimate, subject)
+    rounds = {} if half is None else {k: value + (k - 5) * half / 5 for k in range(11)}
+    return Option(Candidate(64, nodes, 1, "close", mapping), estimate, subject, rounds_s=rounds)
 
 
 def result(half: float | None = None) -> Advice:

@@ -243,6 +243,10 @@ def test_a_profile_gets_the_mapping_with_the_fewest_bytes_between_nodes(
         ("--on stampede2", ["advise"]),
         ("fake --profile there --on stampede2", ["advise"]),
         ("--profile there --tasks 4 --goal node-hours --on stampede2", ["--tasks", "--goal"]),
+        (
+            "--profile there --within 5m --launches 3 --program x --on stampede2",
+            ["--launches", "--within", "--program"],
+        ),
         ("fake --nodes 2 --on stampede2", ["advise", "--nodes"]),
         ("--profile there --on local", ["--profile there"]),
     ],

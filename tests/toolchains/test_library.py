@@ -201,7 +201,7 @@ def test_what_is_installed_is_pinned_by_its_hashes(
     assert pinned.split()[-3:-1] == ["--require-hashes", "--requirement"]
     assert other.split()[-1] == "mpich==4.3.2"
     for name in library.PYPI:
-        lock = (Path(pypi.__file__).parent / "locks" / f"{name}.txt").read_text()
+        lock = (Path(library.__file__).parent / "locks" / f"{name}.txt").read_text()
         assert lock.startswith(f"{name}==")
         assert "--hash=sha256:" in lock
 

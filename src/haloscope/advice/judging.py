@@ -157,7 +157,9 @@ def _better(one: Option, other: Option, goal: Goal) -> bool:
     if one.subject is not None:
         return _cost(other, goal) > (1 + TIE) * _cost(one, goal)
     ratio = _ratio(other, one, goal)
-    return ratio is not None and ratio.low is not None and ratio.low > 1
+    if ratio is None or ratio.low is None or ratio.confidence is None:
+        return False  # of fewer rounds there is a range, which lies above 1 by chance, too
+    return ratio.low > 1
 
 
 def _verdict(gain: float, band: ErrorBand | None, beyond: str) -> Sureness:

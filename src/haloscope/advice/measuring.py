@@ -62,6 +62,12 @@ class Question:
         return self.final or self.place
 
     @property
+    def sockets(self) -> int | None:
+        """Of a node, where a cluster file describes it."""
+        place = self.place
+        return place.cluster.node.sockets if isinstance(place, SimulatedCluster) else None
+
+    @property
     def over(self) -> bool:
         """Whether its time is over."""
         return self.until is not None and time.monotonic() > self.until
@@ -234,6 +240,9 @@ def _unlike(options: Sequence[Option]) -> list[Option]:
 
 def _nothing_to_compare_with(question: Question, name: str) -> Problem:
     what = "the default layout has no time, so nothing can be compared with it"
+    if question.over:
+        what, remedy = f"the time limit is over, and {what}", "give more time: --within"
+        return Problem(f"advise {question.kernel}", what, remedy)
     remedy = f"haloscope show {in_a_shell(question.out / name)} has the reason"
     return Problem(f"advise {question.kernel}", what, remedy)
 

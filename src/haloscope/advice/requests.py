@@ -30,9 +30,28 @@ def layout(one: Candidate) -> Layout:
     )
 
 
-def as_data(one: Candidate) -> dict[str, Any]:
-    """Return what to paste for a layout, as JSON."""
-    return {"sbatch": sbatch(one), "launchers": launchers(one), "script": script(one)}
+def as_data(one: Candidate, sockets: int | None) -> dict[str, Any]:
+    """Return what to paste for a layout, as JSON. sockets: of a node; None where unknown."""
+    return {
+        "sbatch": sbatch(one),
+        "environment": environment(one),
+        "launchers": launchers(one, sockets),
+        "script": script(one),
+    }
+
+
+def environment(one: Candidate) -> str:
+    """The shell command for threads: without it, a rank may start one for each core it sees."""
+    return f"export OMP_NUM_THREADS={one.threads}"
+
+
+def by_files(one: Candidate) -> bool:
+    """Whether files say where ranks are: launchers fill nodes, or deal ranks, in no such way.
+
+    Of numbers of tasks that nodes do not divide, the sizes of nodes differ by one at most.
+    """
+    uneven = one.tasks % one.nodes != 0
+    return one.mapping not in ("block", "round_robin") or (uneven and one.mapping == "block")
 
 
 def sbatch(one: Candidate) -> list[str]:
@@ -48,42 +67,57 @@ def sbatch_line(one: Candidate) -> str:
     return f"#SBATCH {' '.join(line.removeprefix('#SBATCH ') for line in sbatch(one))}"
 
 
-def launchers(one: Candidate) -> Mapping[str, str]:
-    """The command line of each launcher, up to the program.
+def launchers(one: Candidate, sockets: int | None = None) -> Mapping[str, str]:
+    """The command line of each launcher, up to the program. sockets: as above.
 
     Hydra's fills nodes in order whatever the mapping, and the program orders the ranks: of a
     machine file that names a node twice, not in a row, Hydra starts two groups of ranks that share
     no memory (MPI_COMM_TYPE_SHARED; MPICH 4.0.2 and 5.0).
     """
     cores = f" --cpus-per-task={one.threads}"
-    within = "cyclic" if one.bind == "spread" else "block"
-    if one.mapping in ("block", "round_robin"):
+    if not by_files(one):
+        within = "cyclic" if one.bind == "spread" else "block"
         across = {"block": "block", "round_robin": "cyclic"}[one.mapping]
-        dealt = one.ppn if across == "block" else 1
-        by_node = " --map-by node:PE={0}" if across == "cyclic" else " --map-by ppr:{1}:node:PE={0}"
+        dealt = f"-ppn {one.ppn if across == 'block' else 1}"
         return {
             "Slurm": f"srun --distribution={across}:{within}{cores} --cpu-bind=cores",
-            "Open MPI": f"mpirun -n {one.tasks}"
-            + by_node.format(one.threads, one.ppn)
-            + " --bind-to core",
-            "MPICH": f"mpiexec -n {one.tasks} -ppn {dealt}",
-            "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} -ppn {dealt}",
+            "Open MPI": f"mpirun -n {one.tasks} {_of_open_mpi(one, sockets)}",
+            "MPICH": f"mpiexec -n {one.tasks} {dealt}",
+            "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} {dealt}",
             "Cray MPICH": f"MPICH_RANK_REORDER_METHOD={1 if across == 'block' else 0} "
             f"srun{cores} --cpu-bind=cores",
         }
+    even = one.tasks % one.nodes == 0
+    by_node = (f"-ppn {one.ppn}",) * 2 if even else ("-f machines", "-machinefile machines")
     return {
         "Slurm": f"SLURM_HOSTFILE=hosts srun --distribution=arbitrary{cores} --cpu-bind=cores",
         "Open MPI 5": f"mpirun -n {one.tasks} --map-by rankfile:FILE=rankfile",
         "Open MPI 4": f"mpirun -n {one.tasks} --rankfile rankfile",
-        "MPICH": f"mpiexec -n {one.tasks} -ppn {one.ppn}",
-        "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} -ppn {one.ppn}",
+        "MPICH": f"mpiexec -n {one.tasks} {by_node[0]}",
+        "Intel MPI": f"{_PPN_HOLDS} mpiexec -n {one.tasks} {by_node[1]}",
         "Cray MPICH": f"MPICH_RANK_REORDER_METHOD=3 srun{cores} --cpu-bind=cores",
     }
 
 
+def _of_open_mpi(one: Candidate, sockets: int | None) -> str:
+    """Where Open MPI puts ranks. It packs those of a node, unless it counts them by socket; where
+    that is not possible, they are not bound, and the operating system spreads them.
+    """
+    packed = one.bind != "spread" or one.ppn == 1 or sockets == 1
+    if packed and one.mapping == "round_robin":
+        return f"--map-by node:PE={one.threads} --bind-to core"
+    if packed:
+        return f"--map-by ppr:{one.ppn}:node:PE={one.threads} --bind-to core"
+    if sockets and one.ppn % sockets == 0 and one.mapping == "block":
+        each = one.ppn // sockets
+        return f"--map-by ppr:{each}:socket:PE={one.threads} --bind-to core"
+    by = "node" if one.mapping == "round_robin" else f"ppr:{one.ppn}:node"
+    return f"--map-by {by} --bind-to none"
+
+
 def script(one: Candidate) -> str:
     """Shell commands for a job script that write the files which its launcher lines read."""
-    if one.mapping in ("block", "round_robin"):
+    if not by_files(one):
         return ""
     return (
         f"# {NODES_FILE} has the node of every rank, counted from 0.\n"
@@ -92,15 +126,17 @@ def script(one: Candidate) -> str:
         f"nodes {NODES_FILE} > hosts\n"
         f'awk \'{{ print "rank " FNR - 1 "=" $1 " slot=" slot[$1]++ * {one.threads} "-" '
         f"slot[$1] * {one.threads} - 1 }}' hosts > rankfile\n"
+        "awk 'NR == FNR { ranks[$1]++; next } $1 in ranks { print $1 \":\" ranks[$1] }' "
+        "hosts nodes > machines\n"
     )
 
 
 def files(one: Candidate) -> Mapping[str, str]:
-    """Files by name: the layout; if the mapping is no usual one, also the node of every rank, and
-    Cray MPICH's order of ranks, with which it fills nodes in order.
+    """Files by name: the layout; if files place the ranks, also the node of every rank, and Cray
+    MPICH's order of ranks, with which it fills nodes in order.
     """
     own = {LAYOUT_FILE: candidates.layout(one)}
-    if one.mapping in ("block", "round_robin"):
+    if not by_files(one):
         return own
     nodes = layout(one).nodes_of_ranks
     by_node = sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))

@@ -32,7 +32,7 @@ _VERDICTS = {
 class AdviceFacts:
     """What the page says beside the layouts. how: where they were simulated or measured.
 
-    simulated: of measured ones, those that were simulated before.
+    simulated: of measured ones, those that were simulated before. sockets: of a node, if known.
     """
 
     command: str
@@ -41,6 +41,7 @@ class AdviceFacts:
     sureness: str
     not_compared: Sequence[str]
     simulated: Sequence[Option] = ()
+    sockets: int | None = None
 
 
 def write(result: Advice, facts: AdviceFacts, directory: Path) -> Path:
@@ -56,7 +57,7 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
         tables.append(_layouts(result, facts.simulated, "simulated", title))
     figure = _figure(result, facts)
     drawn = (figure,) if figure.shows_enough else ()
-    request = _request(result.advised.candidate)
+    request = _request(result.advised.candidate, facts.sockets)
     return Document(
         title=f"Advice: {facts.what}",
         summary=f"{count(len(result.options), 'layout')}, {facts.how}. {facts.sureness}",
@@ -76,10 +77,10 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
     )
 
 
-def _request(one: Candidate) -> Table:
+def _request(one: Candidate, sockets: int | None) -> Table:
     lines = [
-        *(("job script", line) for line in requests.sbatch(one)),
-        *requests.launchers(one).items(),
+        *(("job script", line) for line in (*requests.sbatch(one), requests.environment(one))),
+        *requests.launchers(one, sockets).items(),
     ]
     return Table(
         id="request",

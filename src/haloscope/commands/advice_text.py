@@ -15,6 +15,7 @@ from haloscope.analysis.validation.bands import COVERAGE, Basis
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, listed, node_time, number, percent, seconds, size
 from haloscope.run.here import LOCAL
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 _SHOWN = 5
 
@@ -38,20 +39,25 @@ def show(question: Question, result: Advice, failed: Sequence[str], out: Console
     """Print advice. failed: why some layouts have no time."""
     advised, usual = result.advised, result.default
     tasks = count(advised.candidate.tasks, "task")
-    out.print(f"{what(question)}, {tasks}, {how(question)}", markup=False, soft_wrap=True)
+    goal = ", for the fewest node-hours" if result.goal is Goal.NODE_HOURS else ""
+    line = f"{what(question)}, {tasks}, {how(question)}{goal}"
+    out.print(line, markup=False, soft_wrap=True)
     out.print(f"request: {_line(advised)}", style="bold", markup=False, soft_wrap=True)
     if advised is not usual:
         out.print(f"default: {_line(usual)}", markup=False, soft_wrap=True)
     elif len(result.options) > 1:
-        out.print("This is the default layout. No other layout is better.", soft_wrap=True)
+        better = "faster" if result.goal is Goal.TIME else "cheaper in node-hours"
+        line = f"This is the default layout. No other layout is shown to be {better}."
+        out.print(line, soft_wrap=True)
     out.print(sureness(result), markup=False, soft_wrap=True)
     out.print(_table(result))
     one = advised.candidate
     if one.mapping != "block" and (alike := _mapped_alike(result)):
         out.print(_traffic(alike))
-    lines = [requests.sbatch_line(one), requests.launchers(one)["Slurm"]]
+    launchers = requests.launchers(one, question.sockets)
+    lines = [requests.sbatch_line(one), requests.environment(one), launchers["Slurm"]]
     if question.on.name == LOCAL:
-        lines = [requests.launchers(one)["Open MPI"]]
+        lines = [requests.environment(one), launchers["Open MPI"]]
     for line in lines:
         out.print(line, markup=False, soft_wrap=True)
     for line in failed:
@@ -79,8 +85,11 @@ def sureness(result: Advice) -> str:
         return "This is the default layout. No other layout fits, so nothing was compared."
     if band is None:
         if result.verdict is Sureness.NO_DIFFERENCE:
-            return "No layout has an interval below that of the default."
-        return f"{better} than the default; the intervals do not overlap."
+            rounds = min(len(one.rounds_s) for one in result.options)
+            few = rounds < FEWEST_FOR_INTERVAL
+            needed = f" That takes {FEWEST_FOR_INTERVAL} rounds at least." if few else ""
+            return f"Round by round, no layout is shown to be {word} than the default.{needed}"
+        return f"{better} than the default; round by round, the interval lies above 1."
     cells = f"{percent(COVERAGE)} of published ratios"
     known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"
     if not band.own:

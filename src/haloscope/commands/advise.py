@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 from haloscope.advice import candidates, measuring, requests
 from haloscope.advice.judging import Advice, Goal, Option
-from haloscope.advice.measuring import Question
+from haloscope.advice.measuring import ComparedLayouts, Question
 from haloscope.batch.script import MOST_MINUTES
 from haloscope.commands import advice_text, placeoptions
 from haloscope.commands.screen import Screen
@@ -59,6 +60,9 @@ exit codes: 0 success; 1 a candidate failed; 2 usage error; 130 interrupted
 """
 
 
+_LAUNCHES = 6
+
+
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `advise`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
@@ -87,7 +91,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--via", metavar="SITE", help="simulate the candidates in batch jobs of a site")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add("--most-nodes", metavar="N", type=int, help="maximum number of nodes (default: 8 x fewest)")
-    add("--launches", metavar="N", type=int, default=6, help="measured: launches per layout")
+    add("--launches", metavar="N", type=int, help="measured: launches per layout (default: 6)")
     add(
         "--within",
         metavar="TIME",
@@ -117,7 +121,7 @@ def execute(arguments: argparse.Namespace) -> int:
         dict(_pair(word) for word in arguments.params),
         places.place(arguments.on, via=Via(arguments.via, 1) if arguments.via else None),
         out=arguments.out or dated_folder(f"advise-{arguments.kernel}"),
-        launches=arguments.launches,
+        launches=arguments.launches or _LAUNCHES,
         programs=tuple(arguments.programs),
         within_minutes=arguments.within,
     )
@@ -126,7 +130,7 @@ def execute(arguments: argparse.Namespace) -> int:
     result, simulated, failed = found.advice, found.simulated, found.failed
     answer = _as_data(question, result, simulated, failed)
     _write(question, result, answer)
-    _write_page(question, result, simulated, failed)
+    _write_page(question, found, _command(arguments))
     if arguments.json:
         print(json.dumps(answer, indent=1))
     else:
@@ -140,16 +144,20 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
         remedy = "give one of both: advise KERNEL --tasks N, or advise --profile DIR"
         return [Problem("advise", "needs a kernel or a profile", remedy)]
     if arguments.profile is not None:
+        nothing_runs = "remove it: nothing is simulated or launched"
         others = {
-            "tasks": "remove it: the profile has its own number of ranks",
-            "via": "remove it: nothing is simulated",
-            "goal": "remove it: mappings are compared by the bytes of links",
-            "most_nodes": "remove it; --nodes sets the number of nodes",
+            "--tasks": (arguments.tasks, "remove it: the profile has its own number of ranks"),
+            "--via": (arguments.via, nothing_runs),
+            "--goal": (arguments.goal, "remove it: mappings are compared by the bytes of links"),
+            "--most-nodes": (arguments.most_nodes, "remove it; --nodes sets the number of nodes"),
+            "--launches": (arguments.launches, nothing_runs),
+            "--within": (arguments.within, nothing_runs),
+            "--program": (arguments.programs, nothing_runs),
         }
-        given = (name for name in others if getattr(arguments, name) not in (None, Goal.TIME))
         found = [
-            Problem(f"--{name.replace('_', '-')}", "does not apply to --profile", others[name])
-            for name in given
+            Problem(option, "does not apply to --profile", remedy)
+            for option, (value, remedy) in others.items()
+            if value not in (None, [], Goal.TIME)
         ]
         number = arguments.nodes
         if number is not None and (what := out_of(number, 1, COUNT_LIMIT)):
@@ -224,7 +232,7 @@ def _as_data(
         "beyond": result.beyond,
         "advised": _option(result.advised),
         "default": _option(result.default),
-        "request": requests.as_data(result.advised.candidate),
+        "request": requests.as_data(result.advised.candidate, question.sockets),
         "front": [_option(one) for one in result.front],
         "options": [_option(one) for one in result.options],
         "simulated_on": question.cluster,
@@ -255,17 +263,33 @@ def _write(question: Question, result: Advice, answer: Mapping[str, Any]) -> Non
         write_whole(question.out / name, content)
 
 
-def _write_page(
-    question: Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
-) -> None:
+def _command(given: argparse.Namespace) -> str:
+    """The command line that asks the same."""
+    words = ["haloscope", "advise", given.kernel, *given.params, "--tasks", str(given.tasks)]
+    for option, value, usual in (
+        ("--on", given.on, None),
+        ("--via", given.via, None),
+        ("--goal", given.goal, Goal.TIME),
+        ("--most-nodes", given.most_nodes, None),
+        ("--launches", given.launches, None),
+        ("--within", given.within and f"{given.within:g}m", None),
+        *(("--program", path, None) for path in given.programs),
+    ):
+        words += [] if value == usual else [option, str(value)]
+    return shlex.join(words)
+
+
+def _write_page(question: Question, found: ComparedLayouts, command: str) -> None:
     from haloscope.commands import advice_page
 
-    what = f"{advice_text.what(question)}, {count(result.advised.candidate.tasks, 'task')}"
-    asked = [f"{key}={value}" for key, value in question.params.items()]
-    words = ["haloscope advise", question.kernel, *asked]
-    words += ["--tasks", str(result.advised.candidate.tasks), "--on", question.on.name]
-    command = " ".join(words)
+    result = found.advice
     facts = advice_page.AdviceFacts(
-        command, what, advice_text.how(question), advice_text.sureness(result), failed, simulated
+        command=command,
+        what=f"{advice_text.what(question)}, {count(result.advised.candidate.tasks, 'task')}",
+        how=advice_text.how(question),
+        sureness=advice_text.sureness(result),
+        not_compared=found.failed,
+        simulated=found.simulated,
+        sockets=question.sockets,
     )
     advice_page.write(result, facts, question.out)

@@ -19,7 +19,7 @@ from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell, write_whole
-from haloscope.quantities import count, seconds, size
+from haloscope.quantities import count, percent, seconds, size
 
 NO_DIFFERENCE = 0.02
 """NO_DIFFERENCE is the share of bytes by which two mappings must differ, because METIS' cuts of the
@@ -105,7 +105,7 @@ def _as_data(
         "bytes": int(found.matrix.sum()),
         "bytes_of_other_worlds": found.left_out,
         "advised": best.name,
-        "request": requests.as_data(best.candidate),
+        "request": requests.as_data(best.candidate, cluster.node.sockets),
         "mappings": [
             {
                 "mapping": one.name,
@@ -135,9 +135,12 @@ def _show(
         )
     else:
         name = best.name.replace("_", " ")
-        ratio = block.load.busiest_link / max(1, best.load.busiest_link)
-        line = f"request: {name} mapping. The busiest link has {ratio:.3g}x fewer bytes than with"
-        screen.print(f"{line} block mapping.", style="bold", soft_wrap=True)
+        share = best.load.busiest_link / block.load.busiest_link
+        carries = f"carries {percent(share)} of its bytes with block mapping"
+        if not best.load.busiest_link:
+            carries = f"carries no bytes, and {size(block.load.busiest_link)} with block mapping"
+        line = f"request: {name} mapping. The busiest link {carries}."
+        screen.print(line, style="bold", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for title in ("mapping", "between nodes", "bytes x links", "busiest link", "least time"):
         table.add_column(title, justify="left" if title == "mapping" else "right")
