@@ -93,7 +93,7 @@ class Algorithm(ClusterPart):
 
 
 class Mpi(ClusterPart):
-    """An MPI library. defaults.py has the values of omitted keys."""
+    """An MPI library. `cluster show --assumed` lists the values of omitted keys."""
 
     library: Text = Field(description="name")
     rendezvous_bytes: Quantity = Field(

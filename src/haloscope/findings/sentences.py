@@ -123,7 +123,7 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
                 longer = better.rate(1.0)
                 label = f"{label}, compared with {words(part.reference)}"
                 return KeyFigure(f"{number(longer.value)}x as long", label, _sure(longer), marks)
-            pace = "compared with" if slower else "as much as" if rate else "faster than"
+            pace = "compared with" if slower or rate else "faster than"
             label = f"{label}, {pace} {words(part.reference)}"
             return KeyFigure(f"{number(better.value)}x", label, _sure(better), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:

@@ -30,7 +30,7 @@ def lacking() -> Problem | None:
     """Why change points can't be looked for; None where they can."""
     if find_spec("ruptures"):
         return None
-    return Problem("ruptures", "is not installed", "install it; it needs Python before 3.14")
+    return Problem("ruptures", "is not installed", "install it (Python before 3.14)")
 
 
 def change_points(values: Sequence[float]) -> list[int]:
