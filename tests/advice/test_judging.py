@@ -93,6 +93,20 @@ def test_layouts_of_a_regime_without_published_cells_are_not_validated() -> None
     assert "threads" in unsure.beyond
 
 
+def test_meshes_beyond_the_published_ones_are_not_validated() -> None:
+    usual, fast = simulated(1, 1.0), simulated(2, 0.1)
+    assert usual.subject is not None and fast.subject is not None
+    small = [
+        replace(one, subject=replace(one.subject, settings={**one.subject.settings, "n": 512}))
+        for one in (usual, fast)
+        if one.subject
+    ]
+    assert advice([usual, fast], usual.candidate, Goal.TIME).verdict is Sureness.YES
+    found = advice(small, usual.candidate, Goal.TIME)
+    assert (found.verdict, found.advised.candidate) == (Sureness.NOT_VALIDATED, fast.candidate)
+    assert found.beyond.startswith("n = 512 (1024 to ")
+
+
 def measured(nodes: int, *rounds_s: float) -> Option:
     """One of 64 tasks that was launched so many times."""
     time = typical(rounds_s)

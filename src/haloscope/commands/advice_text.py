@@ -96,7 +96,7 @@ def sureness(result: Advice) -> str:
         what = "variant" if band.basis is Basis.VARIANT else "kernel and cluster"
         known = f"{cells} of {band.of}; not validated for this {what}"
     elif result.beyond:
-        known += f", none of which has {result.beyond}; not validated for this layout"
+        known += f", none of which has {result.beyond}; not validated for this case"
     error = f"a factor of {number(band.factor)} ({known})"
     if result.verdict is Sureness.NO_DIFFERENCE:
         return f"Error of the ratio of simulated times: {error}."

@@ -50,7 +50,8 @@ class ErrorKind(StrEnum):
     WAYS = "ratio of ways"
 
 
-LAYOUT_AND_MESH = ("nodes", "ppn", "n", "L")
+MESH = ("n", "L")
+LAYOUT_AND_MESH = ("nodes", "ppn", *MESH)
 """What a badge names of published cells if a case has less or more of it than all of them."""
 
 TIMES = (ErrorKind.ONE_NODE, ErrorKind.SEVERAL_NODES)
@@ -259,8 +260,8 @@ class Bands:
         """What a case has that no published cell of its cluster, kernel, and variant has.
 
         "" if there is such a cell, and if there are none at all. Several nodes have a network,
-        several threads have parallel regions, and more cores per node may be those of two sockets:
-        cells without them validate nothing of these.
+        several threads have parallel regions, more cores per node may be those of two sockets, and
+        smaller meshes are in caches: cells without them validate nothing of these.
         """
         own = [g for g in self.groups if _same(g, subject) and g.program == subject.program]
         cells = [one.settings for group in own for one in group.cells]
@@ -271,7 +272,14 @@ class Bands:
             where = "several nodes" if nodes else "one node"
             return f"several threads per task on {where}" if threads else where
         cores, most = _cores(subject.settings), max(_cores(one) for one in cells)
-        return f"{cores} cores per node (at most {most})" if cores > most else ""
+        if cores > most:
+            return f"{cores} cores per node (at most {most})"
+        for name in MESH:
+            known = [size for one in cells if isinstance(size := one.get(name), int)]
+            size = subject.settings.get(name)
+            if known and isinstance(size, int) and not min(known) <= size <= max(known):
+                return f"{name} = {size} ({min(known)} to {max(known)})"
+        return ""
 
     def ratio(self, first: Subject, second: Subject) -> ErrorBand:
         """Of the ratio of two simulated times.
