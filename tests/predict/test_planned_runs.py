@@ -164,4 +164,4 @@ def test_what_no_simulation_decides_has_a_reason() -> None:
     found = {one.statement.id: one.undecided for one in scored(PAPER, [])}
     assert all(found.values())
     assert found["lammps-eagle-turn"].startswith("table 1: a list of runs")
-    assert "no table has its cells" in found["hops-vary"]
+    assert "no table contains its cells" in found["hops-vary"]
