@@ -51,7 +51,7 @@ COMMANDS = {
     "toolchain": "list, add, remove, and build with MPI libraries",
     "paper": "show published tables, and check a paper's statements against them",
     "validate": "simulate published tables and report the errors",
-    "cluster": "list cluster files, show one",
+    "cluster": "list and show cluster files",
     "site": "write, show, and check the description of a batch system",
     "schema": "print the JSON Schema of a kind of file",
     "completion": "print a completion script for bash, zsh, or fish",

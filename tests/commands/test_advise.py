@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -216,6 +217,23 @@ def test_no_candidate_is_begun_after_the_time_is_over(haloscope: Run, tmp_path: 
         haloscope(*asked, "--out", tmp_path / "out")
     (problem,) = error.value.problems
     assert problem.where == "advise fake"
+    assert "--within" in (problem.remedy or "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fake n=96 --tasks 96 --on stampede2",
+        "fake --tasks 8 --on eagle --goal node-hours --most-nodes 4 --within 1.5m",
+        "fake --tasks 8 --on local --launches 9 --program there",
+    ],
+)
+def test_the_command_on_the_page_asks_the_same(words: str) -> None:
+    parser = argparse.ArgumentParser()
+    advise.set_up(parser)
+    asked = parser.parse_args(words.split())
+    _, _, *again = shlex.split(advise._command(asked))
+    assert parser.parse_args(again) == asked
 
 
 def test_a_profile_gets_the_mapping_with_the_fewest_bytes_between_nodes(
@@ -235,6 +253,9 @@ def test_a_profile_gets_the_mapping_with_the_fewest_bytes_between_nodes(
     assert loads["round_robin"] == loads["graph"] == 0
     assert found["advised"] in ("round_robin", "graph")
     assert haloscope(*asked, "--nodes", "4") == 0
+    capsys.readouterr()
+    assert haloscope(*asked) == 0
+    assert "carries no bytes" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

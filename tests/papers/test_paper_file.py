@@ -79,7 +79,7 @@ def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:
         ("notes = [", ["paper.toml: "]),
         (
             SECOND.format(id="1", keys="n", facts="n = 3"),
-            ["have the id '1'", "'n' is both a fact"],
+            ["have the id '1'", "'n' is both a column"],
         ),
         (SECOND.format(id="2", keys="m", facts=""), ["table 2: unknown column 'm'"]),
         ("[[tables]]\nid = 1", ["tables#2.id", "tables#2.columns", "tables#2.facts"]),

@@ -134,7 +134,7 @@ where = { exchange = "blocking" }
         "1 process per node",
         "2 processes per node",
     }
-    assert "Published: tara (hpcf-2010-6, table 3.1)." not in report.tables[0].notes
+    assert "Published values: tara (hpcf-2010-6, table 3.1)." not in report.tables[0].notes
 
 
 def test_wishes_that_cannot_be_met_are_said(tmp_path: Path) -> None:

@@ -135,8 +135,8 @@ def test_folded_tables_stand_after_all_that_floats_and_common_notes_once(tmp_pat
     text = write(document, {}, tmp_path).read_text(encoding="utf-8")
 
     assert lists(shared()) == [["Table 2: U, see tables/u.csv."]]
-    assert document.notes == ("Tables 1 and 2: common",)
-    assert text.count("common") == text.count("Tables 1 and 2: common") == 1
+    assert document.notes == ("common (Tables 1 and 2)",)
+    assert text.count("common") == text.count("common (Tables 1 and 2)") == 1
     own = text[text.index(r"\section{S}") : text.rindex(r"\clearpage")]
     outside = re.sub(r"\\begin\{table\}.*?\\end\{table\}", "", own, flags=re.DOTALL)
     assert outside.strip() == r"\section{S}"

@@ -48,7 +48,7 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
         "0.23 ×",
     )
     assert cell(table, "1024", "iterations").published == "1,581"
-    assert "Published: Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
+    assert "Published values: Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
     assert noted(table, "a … b: ")
 
 
@@ -65,7 +65,7 @@ def test_meshes_that_the_paper_lacks_stand_beside_those_of_others() -> None:
         "N = 512 and 1024 (memory) by tara (hpcf-2010-6, ",
         "N = 1024 by Stampede2 (hpcf-2018-10, ",
     )
-    assert sum(note.startswith("Published: ") for note in table.notes) == 1
+    assert sum(note.startswith("Published values: ") for note in table.notes) == 1
 
 
 def test_a_grid_has_what_any_published_table_has_of_its_cells() -> None:
@@ -206,8 +206,8 @@ def test_exchanges_stand_beside_the_published_grid_of_the_same_exchange() -> Non
 
     blocking, nonblocking = build("walltime_grid", raws, TARA)
 
-    assert "Published: tara (hpcf-2010-6, table 5.1)." in blocking.notes
-    assert "Published: tara (hpcf-2010-6, table 4.1)." in nonblocking.notes
+    assert "Published values: tara (hpcf-2010-6, table 5.1)." in blocking.notes
+    assert "Published values: tara (hpcf-2010-6, table 4.1)." in nonblocking.notes
 
 
 def test_a_study_can_say_which_published_table_it_means() -> None:
@@ -216,7 +216,7 @@ def test_a_study_can_say_which_published_table_it_means() -> None:
     (table,) = build("walltime_grid", raws, STAMPEDE, published="6.1", title="Ours")
 
     assert table.title.startswith("Ours")
-    assert "Published: zenith (hpcf-2018-10, table 6.1)." in table.notes
+    assert "Published values: zenith (hpcf-2018-10, table 6.1)." in table.notes
 
 
 def test_hybrid_grids_share_out_the_same_cores_in_several_ways() -> None:

@@ -57,11 +57,11 @@ def test_a_note_of_several_tables_stands_once_with_their_numbers(tmp_path: Path)
     (common,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
     assert common in efficiency.notes
     assert common not in [*report.notes_of(speedup), *report.notes_of(efficiency)]
-    assert f"Tables 2 and 3: {common}" in report.notes
+    assert f"{common} (Tables 2 and 3)" in report.notes
     for name in ("report.html", "report.md", "report.tex"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.count("Speedup is relative to N = 256") == 1, name
-        assert text.count("Tables 2 and 3: Speedup is relative to N = 256") == 1, name
+        assert text.count("(Tables 2 and 3)") == 1, name
 
 
 def test_numbers_go_on_from_section_to_section(tmp_path: Path) -> None:

@@ -11,10 +11,13 @@ from recorded import MACHINE, Raw, bad, cases, of_case, on_device, star_forest
 from recorded_devices import launches
 
 from haloscope.analysis.context import Context
+from haloscope.analysis.validation.published import Library
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Finding, Prominence, Verdict
+from haloscope.papers import tables as papers
 from haloscope.topics import findings
 from haloscope.topics.star_forests import findings as topic
+from haloscope.topics.star_forests.analysis import published_latency
 
 SMALL, LARGE = (8, 64), (512, 4096, 32768)
 
@@ -38,6 +41,14 @@ def test_parts_that_do_not_explain_the_whole_are_a_caveat(factor: float, deviate
     (one,) = found(topic.dominating, twice({**raw, "points": points}))
 
     assert (Caveat.PARTS_DEVIATE in one.caveats) == deviates
+
+
+def test_published_times_of_gpus_are_unlike_those_of_host_memory() -> None:
+    (case,) = cases([star_forest("sf_pingpong")])
+
+    beside = published_latency(case, 8, Library([papers.load("anl-petsc-summit-part2")]))
+
+    assert beside is not None and beside.variant == "GPU memory"
 
 
 def test_one_launch_alone_has_no_dominant_part() -> None:

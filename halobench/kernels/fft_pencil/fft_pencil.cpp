@@ -284,7 +284,7 @@ Kernel fft_pencil() {
       {"flops_per_s", real,
        "2.5 N log2 N operations per direction for N points, divided by the median time", "1/s",
        "null if simulated messages take no time"},
-      {"points", real, "points of the grid"},
+      {"points", real, "grid points"},
       {"bytes_sent", real, "bytes sent by all ranks per step", "B"},
       {"error_max", real, "largest difference from the input after transform and inverse", "",
        executed},

@@ -112,7 +112,7 @@ Kernel ring() {
       {"messages_received", integer, "messages received by all ranks per cycle"},
       {"values",
        integers,
-       "values that return to rank 0: message to the left, message to the right",
+       "values received by rank 0 at the end, from the message to the left and from the message to the right",
        "",
        "",
        {}}};

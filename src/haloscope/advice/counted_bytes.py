@@ -84,7 +84,7 @@ def read(path: Path) -> CountedBytes:
     own = [row for row in rows if row[3] == row[4] == max(sizes, key=sizes.__getitem__, default=0)]
     own = [row for row in own if row[0] != row[1] and row[2]]
     if not own:
-        what = "no bytes between two ranks"
+        what = "the profile contains no bytes between different ranks"
         raise UserError(Problem(f"--profile {file}", what, "profile a run of several ranks"))
     found = of_pairs([row[:3] for row in own], 1 + max(max(row[0], row[1]) for row in own))
     return replace(found, left_out=sum(row[2] for row in rows) - int(found.matrix.sum()))

@@ -116,7 +116,7 @@ def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[P
     low, high = said.get("low", value), said.get("high", value)
     if not low <= value <= high:
         ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
-        remedy = "low and high are the ends of an interval that contains value"
+        remedy = "give low and high as the ends of an interval that contains value"
         yield Problem(where, f"value = {value:g} with {ends}", remedy)
 
 

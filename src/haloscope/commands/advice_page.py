@@ -148,7 +148,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     times = [one.seconds for one in result.options]
     usual = result.default.seconds
     alike = ((usual / band.factor, usual * band.factor),) if band else ()
-    notes = ["Left and down is better.", *["Line: the Pareto front."] * several]
+    notes = ["Lower left is better.", *["Line: the Pareto front."] * several]
     if band is not None:
         error = f"factor {number(band.factor)}"
         notes.append(f"Shaded: within the error of simulated ratios of the default ({error}).")
@@ -157,7 +157,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     return Figure(
         id="advice",
         kind="advice",
-        title="Time against node-hours of a step",
+        title="Time and node-hours per step",
         panels=(
             Lines(
                 "advice",

@@ -91,7 +91,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--via", metavar="SITE", help="simulate the candidates in batch jobs of a site")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add("--most-nodes", metavar="N", type=int, help="maximum number of nodes (default: 8 x fewest)")
-    add("--launches", metavar="N", type=int, help="measured: launches per layout (default: 6)")
+    add("--launches", metavar="N", type=int, help="launches per measured layout (default: 6)")
     add(
         "--within",
         metavar="TIME",
@@ -141,7 +141,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
     found = []
     if (arguments.profile is None) == (arguments.kernel is None):
-        remedy = "give one of both: advise KERNEL --tasks N, or advise --profile DIR"
+        remedy = "give either KERNEL --tasks N or --profile DIR"
         return [Problem("advise", "needs a kernel or a profile", remedy)]
     if arguments.profile is not None:
         nothing_runs = "remove it: nothing is simulated or launched"

@@ -31,16 +31,16 @@ Compare two result folders case by case: before and after a change, or two MPI l
 
 Cases are matched by kernel, parameters, and layout. If each folder has one toolchain and the two
 differ, the toolchains are compared. Medians over launches are compared with a two-sided
-Mann-Whitney test, with Holm correction for the number of comparisons. From 6 launches on, their
-ratio has a confidence interval. Every point of a sweep is compared: each size, each collective
-operation, and each parameter of loggp. For stream, only triad is compared. The table has one line
-per sweep; --details and --csv contain all points. With 5 launches on each side, 6 comparisons can
-be decided; with 8 launches, 300; with 3, none.
+Mann-Whitney test, with Holm correction for the number of comparisons. Their ratio has a confidence
+interval if there are at least 6 launches. Every point of a sweep is compared: each size, each
+collective operation, and each parameter of loggp. For stream, only triad is compared. The table has
+one line per sweep; --details and --csv contain all points. Launches limit how many comparisons a
+test can decide: none with 3 launches on each side, up to 6 with 5, and up to 300 with 8.
 
-On a batch system the allocation is the unit: medians over its launches are compared, with the same
-test. With one allocation on each side the verdict is "undecided: one allocation each". Two against
-two, or one against any number, decide nothing either: the smallest exact p is 2 / C(m + n, m), so
-that one comparison needs 4 allocations on each side. run --allocations N measures in N jobs, and
+On a batch system the same test compares allocations, each by the median over its launches. With one
+allocation on each side the verdict is "undecided: one allocation each". Two on each side, or one
+against any number, are also too few: the smallest exact p is 2 / C(m + n, m), so one comparison
+needs 4 allocations on each side. run --allocations N measures in N jobs, and
 run --resume DIR --allocations N submits the missing ones. If some cases run on several nodes, the
 output names the cases that a change of the network cannot affect.
 
@@ -70,7 +70,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with-last",
         action="store_true",
-        help="compare one folder with the most recent earlier one beside it that has its cases",
+        help="compare DIR with the most recent earlier folder beside it that has some of the same cases",
     )
     parser.add_argument("--details", action="store_true", help="show each point of a sweep")
     parser.add_argument(

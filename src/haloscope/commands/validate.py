@@ -113,13 +113,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         dest="folders",
         action="append",
         default=[],
-        help="local: use the real runs of this folder; PAPER: score its statements also on the "
-        "cases of this folder (repeatable)",
+        help="with local: use the real runs of this folder; with PAPER: also score the statements "
+        "of the paper on the cases of this folder (repeatable)",
     )
     add(
         "--disturbed",
         action="store_true",
-        help="local: accept a calibration that was disturbed by other processes",
+        help="with local: accept a calibration that was disturbed by other processes",
     )
     add("--out", metavar="DIR", help="write a report to DIR")
     add(

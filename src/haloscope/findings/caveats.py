@@ -98,7 +98,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "between nodes."
     ),
     Caveat.NOT_VALIDATED: Explanation(
-        "Published times do not validate all of these simulated times."
+        "Some of these simulated times are not validated by published times."
     ),
     Caveat.MIXED_CORES: Explanation(
         "Cores of several kinds ran together; the slowest core sets the time."
@@ -143,7 +143,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.FEW_LAUNCHES: Explanation(
         f"Fewer than {FEWEST_FOR_INTERVAL} launches: a range, not a confidence interval."
     ),
-    Caveat.TOO_FEW: Explanation("Too few launches for a test to show a difference.", _RERUN),
+    Caveat.TOO_FEW: Explanation("Too few launches for a significance test.", _RERUN),
     Caveat.ONE_ALLOCATION: Explanation(
         "All launches ran in one allocation of the batch system; other nodes may differ.",
         _ALLOCATE,

@@ -80,7 +80,7 @@ def _head(finding: Finding) -> str:
     common = words({key: value for key, value in finding.common.items() if key != "kernel"})
     if not common:
         return finding.question
-    if finding.question.endswith(")"):  # "Messages between GPUs (pingpong, 2 nodes)"
+    if finding.question.endswith(")"):  # "Message time between GPUs (pingpong, 2 nodes)"
         return f"{finding.question[:-1]}, {common})"
     return f"{finding.question} ({common})"
 

@@ -114,8 +114,8 @@ def _judged(
     outside = high < least or low > most
     fitted = all(cell.fitted for cell in cells)
     held = True if inside else False if outside else None
-    text = f"{what}: {low:.4g}" if low == high else f"{what}: {low:.4g} to {high:.4g}"
-    return Held(held, text, fitted, _compared(cells))
+    text = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    return Held(held, f"{text} with {what}", fitted, _compared(cells))
 
 
 def _compared(cells: Iterable[KnownCell]) -> CellsCompared:
@@ -241,7 +241,7 @@ def _scattered(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterat
     own = _matching(cells, one.one)
     if len(own) > 1:
         top, bottom = max(own, key=lambda c: c.high), min(own, key=lambda c: c.low)
-        yield _judged("all", *_ratio(top, bottom, False), one.range or (1.0, 1.1), *own)
+        yield _judged("all cells", *_ratio(top, bottom, False), one.range or (1.0, 1.1), *own)
 
 
 def _bound(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterator[Held]:
@@ -270,4 +270,4 @@ def _named(one: Statement, cell: KnownCell) -> str:
         if value != ""
         and key in ("table", "n", "nodes", "ppn", "threads", "ranks", "size_bytes", "placement")
     }
-    return ", ".join(f"{key} {value}" for key, value in shown.items())
+    return ", ".join(f"{key} = {value}" for key, value in shown.items())

@@ -215,7 +215,9 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
         for machine in table.machines:
             yield from _unknown(f"{where}: machines", machine.where, table.columns)
         for name in sorted(table.facts.keys() & set(table.columns)):
-            yield Problem(where, f"'{name}' is both a fact and a column", "remove one of them")
+            yield Problem(
+                where, f"'{name}' is both a column and a key of facts", "remove one of them"
+            )
 
 
 def _form_names(form: Form | None) -> tuple[str, ...]:
@@ -243,7 +245,11 @@ def _row_problems(
         text = dict(zip(table.columns, line, strict=True))
         key = tuple(text[name] for name in table.keys)
         if key in seen or "" in key:
-            yield Problem(where, f"duplicate key {', '.join(key)}", "keys must identify rows")
+            yield Problem(
+                where,
+                f"duplicate key {', '.join(key)}",
+                "add a column to keys, so that they identify each row",
+            )
         seen.add(key)
         for name, cell in text.items():
             try:

@@ -139,7 +139,7 @@ class Document:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """All other notes, each once, with the numbers of what has them: "Tables 1 to 3: ...".
+        """All other notes, each once, with the numbers of what has them: "... (Tables 1 to 3)".
 
         What was left out has a section of its own.
         """
@@ -150,7 +150,7 @@ class Document:
                     if note not in (*self.notes_of(item), *self.left_out):
                         having.setdefault(note, []).append(section.called(item))
         ordered = sorted(having, key=lambda note: not explains_marks(note))
-        return tuple(f"{numbers(having[note])}: {note}" for note in ordered)
+        return tuple(f"{note} ({numbers(having[note])})" for note in ordered)
 
     @cached_property
     def _own_notes(self) -> dict[tuple[str, type], list[str]]:

@@ -124,7 +124,7 @@ def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
     parts = [_validated(own) for where in there for own in _by_paper(*where)]
     if parts:
         yield Finding(
-            question="Error of simulations like these",
+            question="Error of comparable simulations",
             shape=FindingShape.PUBLISHED,
             parts=tuple(parts),
             metric=Metric("relative error", ""),

@@ -189,7 +189,7 @@ class Notebook:
 
     def notes(self) -> tuple[str, ...]:
         """All notes, most important first."""
-        published = [f"Published: {self._published()}."] if self._sources else []
+        published = [f"Published values: {self._published()}."] if self._sources else []
         differences = mixed(self._cases)
         return (
             *([differences] if differences else []),

@@ -68,7 +68,7 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
             f"along two or three. {lines}Dashed grey: linear speedup.",
             *scaling.lacking,
             *(
-                ["Published: the report's own program, with 1200³ points per rank."]
+                ["Published values: the report's own program, with 1200³ points per rank."]
                 if beside
                 else ()
             ),

@@ -79,7 +79,7 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
         notebook.note(f"{why[:1].upper()}{why[1:]}.")
     if any(row[-2].value is not None for row in rows):
         notebook.note(
-            "Published: the report's own program on its own cluster, with 1200³ points per "
+            "Published values: the report's own program on its own cluster, with 1200³ points per "
             "rank. This is a different program."
         )
     return notebook.table(

@@ -64,7 +64,7 @@ def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
     told.append("Below 1, more nodes are faster.")
     if any(curve.published for curve in curves):
         told.append(
-            "Published: run times of other programs, relative to their fewest nodes. "
+            "Published values: run times of other programs, relative to their fewest nodes. "
             "Percentages are taken as relative to the shorter time."
         )
     return (" ".join(told),)

@@ -219,7 +219,7 @@ def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
     yield made(
         context,
         by_tasks[tasks],
-        "Time against node-hours",
+        "Time and node-hours",
         FindingShape.VALUE,
         parts,
         topic="mapping",

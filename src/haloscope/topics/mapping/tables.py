@@ -264,7 +264,7 @@ def _one_node_table(
                     *(_run(times.get(name)) for name in clusters),
                     *([_steps(there, case)] if known else []),
                 ))  # fmt: skip
-    notebook.note(f"Published: run times on one node ({source(published)}).")
+    notebook.note(f"Published values: run times on one node ({source(published)}).")
     if known:
         solve = any(kernel == SOLVER for _, kernel in pairs)
         but = f", and one of {SOLVER} is a complete solve, like a run of miniFE" if solve else ""

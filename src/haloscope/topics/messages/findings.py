@@ -38,7 +38,7 @@ def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     few = len(ends) <= SHOWN
     for question, metric, chosen in (
         ("Ping-pong latency, one way", LATENCY, quick if few else quick[:1]),
-        ("Ping-pong bandwidth, highest", BANDWIDTH, broad if few else broad[:1]),
+        ("Highest ping-pong bandwidth", BANDWIDTH, broad if few else broad[:1]),
     ):
         parts = [
             Claim(

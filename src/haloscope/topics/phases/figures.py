@@ -97,7 +97,7 @@ def _bars(parts: _Parts) -> list[tuple[float, ...]]:
 
 
 def _left_out(number: int) -> str:
-    what = "on several nodes with fewer than the most processes per node"
+    what = "on several nodes with fewer than the maximum number of processes per node"
     return f"Not drawn: {count(number, 'case')} {what}."
 
 

@@ -153,7 +153,7 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
     """
     for one in gpu_messages(cases):
         least, most = one.sizes
-        question = "Messages between GPUs (pingpong)"
+        question = "Message time between GPUs (pingpong)"
         yield _by_sizes(context, one.case, question, LATENCY, {least: one.smallest})
         question = "Bandwidth between GPUs (pingpong), computed from "
         question += f"{size_in_words(least)} and {size_in_words(most)}"
@@ -197,7 +197,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
             if sizes
         ]
         yield made(
-            context, [one.case], "Dominant part of a message from device memory",
+            context, [one.case], "Largest part of the message time from device memory",
             FindingShape.BREAKDOWN, parts,
             topic=_TOPIC, metric=LATENCY, axis="size", points=one.sizes, but=_SWEPT,
         )  # fmt: skip
@@ -257,7 +257,7 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
     ]
     parts += [Claim({"name": name}, share=share) for name, share in shares.items()]
     return made(
-        context, [case], f"Dominant part of {case.kernel}, by bytes sent", FindingShape.BREAKDOWN,
+        context, [case], f"Largest part of the time of {case.kernel}, by bytes sent", FindingShape.BREAKDOWN,
         parts,
         topic=_TOPIC, axis="size", points=sent, but=_SWEPT,
         caveats=[Caveat.PARTS_DEVIATE] * (model.farthest[1] > FARTHEST),
