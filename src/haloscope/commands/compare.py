@@ -70,7 +70,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with-last",
         action="store_true",
-        help="compare DIR with the most recent earlier folder beside it that has some of the same cases",
+        help="compare DIR with the most recent earlier folder beside it that has some of the "
+        "same cases",
     )
     parser.add_argument("--details", action="store_true", help="show each point of a sweep")
     parser.add_argument(

@@ -62,7 +62,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="added latency of each link, e.g. 50us; needs a Linux kernel with netem",
     )
     up.add_argument(
-        "--accounting", action="store_true", help="with job accounting (slurmdbd, MariaDB)"
+        "--accounting", action="store_true", help="enable job accounting (slurmdbd, MariaDB)"
     )
     actions.add_parser("status", help="show hosts and the state that Slurm reports")
     shell = actions.add_parser("shell", help="open a shell on a host")

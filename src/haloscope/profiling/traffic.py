@@ -20,7 +20,7 @@ from haloscope.quantities import count
 FINALIZE = "name the MPI library that the program is linked with: --toolchain NAME (programs that "
 FINALIZE += "are linked statically are not supported)"
 """FINALIZE is the remedy if no process has written counts."""
-_ABOUT = "message counts"
+_ABOUT = "profile"
 MESSAGE, NEIGHBOUR, ONE_SIDED = "message", "neighbour", "one-sided"
 _Of = TypeVar("_Of")
 KINDS = (MESSAGE, NEIGHBOUR, ONE_SIDED)
@@ -150,7 +150,7 @@ def worlds(folder: Path) -> list[World]:
     paths = sorted(path for path in folder.glob("rank-*") if not path.suffix)
     processes = [found for path in paths if (found := process.read(path)) is not None]
     if not processes:
-        raise UserError(Problem(_ABOUT, "no rank wrote any", FINALIZE))
+        raise UserError(Problem(_ABOUT, "no rank wrote message counts", FINALIZE))
     for one in processes:
         launched, job = int(one.about["launched"]), one.about["job"]
         fellows = [other for other in processes if other.about["job"] == job]

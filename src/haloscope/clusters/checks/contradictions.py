@@ -201,20 +201,20 @@ def _caches(node: Node) -> Found:
             yield f"{key}.usable_bytes", what, "give the part of size_bytes that a program can use"
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
-            what = f"{rate(crowded.value)} to a core among many, {rate(alone.value)} to one alone"
+            what = f"{rate(crowded.value)} per core of many exceeds {rate(alone.value)} of one core"
             remedy = "give the bandwidth per core while all cores of the socket work"
             yield f"{key}.crowded_bytes_per_s", what, remedy
     for low, high in pairwise(sorted(node.caches, key=lambda cache: cache.level)):
         if low.level < high.level and low.size_bytes > high.size_bytes:
-            what = f"L{low.level} of {size(low.size_bytes)}, L{high.level} of "
-            what += size(high.size_bytes)
+            sizes = size(low.size_bytes), size(high.size_bytes)
+            what = f"L{low.level} is larger than L{high.level}: {sizes[0]} and {sizes[1]}"
             yield "node.caches", what, "give the size of one cache in bytes: lower ones are smaller"
         near, far = low.bandwidth_bytes_per_s, high.bandwidth_bytes_per_s
         if near and far and near.value < FALL * far.value:
-            what = f"{rate(near.value)} from L{low.level}, {rate(far.value)} from L{high.level}"
+            what = f"L{low.level} is slower than L{high.level}: {rate(near.value)} and {rate(far.value)}"
             yield "node.caches", what, "give the bandwidth of one core in bytes per second"
     if node.memory_bytes < (most := max((c.size_bytes for c in node.caches), default=0)):
-        what = f"{size(node.memory_bytes)}, less than a cache of {size(most)}"
+        what = f"{size(node.memory_bytes)} is less than a cache, {size(most)}"
         yield "node.memory_bytes", what, "give the memory per node in bytes"
     elif node.memory_bytes < LEAST_MEMORY * node.cores:
         what = f"{size(node.memory_bytes)} for {count(node.cores, 'core')}"

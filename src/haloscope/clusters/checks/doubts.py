@@ -57,7 +57,8 @@ def _node(cluster: Cluster) -> Iterator[Doubt]:
         held = cache.bandwidth_bytes_per_s
         if alone and alone.cores == 1 and held and held.value < alone.bandwidth_bytes_per_s.value:
             what = (
-                f"{rate(held.value)}, slower than memory, {rate(alone.bandwidth_bytes_per_s.value)}"
+                f"{rate(held.value)} is less than the bandwidth of memory, "
+                f"{rate(alone.bandwidth_bytes_per_s.value)}"
             )
             yield Doubt(f"node.caches[{index}].bandwidth_bytes_per_s", what)
 
@@ -69,10 +70,10 @@ def _messages(cluster: Cluster) -> Iterator[Doubt]:
     key = f"messages[{cluster.messages.index(within)}]"
     other, far = between
     if (own := _latency_s(within)) > MORE * other:
-        what = f"{seconds(own)} within a node, {seconds(other)} between nodes"
+        what = f"{seconds(own)} within a node exceeds {seconds(other)} between nodes"
         yield Doubt(f"{key}.latency_s", what)
     if (near := within.bandwidth_bytes_per_s.value) < LOSS * far:
-        what = f"{rate(near)} within a node, {rate(far)} between nodes"
+        what = f"{rate(near)} within a node is much less than {rate(far)} between nodes"
         yield Doubt(f"{key}.bandwidth_bytes_per_s", what)
 
 
@@ -112,5 +113,5 @@ def _links(cluster: Cluster) -> Iterator[Doubt]:
     ]
     for where, own in [(key, between.bandwidth_bytes_per_s), *pieces]:
         if own and own.value > MORE * link:
-            what = f"{rate(own.value)} between nodes, and a link allows {rate(link)}"
+            what = f"{rate(own.value)} between nodes exceeds the bandwidth of a link, {rate(link)}"
             yield Doubt(f"{where}.bandwidth_bytes_per_s", what)

@@ -64,7 +64,7 @@ def _overheads(cluster: Cluster, mpi: Mpi) -> Found:
     least = min(one.value for one in (within.latency_s, *pieces))
     if (busy := sum(one.value for one in both)) > MORE_LATENCY * least:
         key = "send_overhead_s" if mpi.send_overhead_s else "receive_overhead_s"
-        what = f"{seconds(busy)} at both ends exceed a message within a node, {seconds(least)}"
+        what = f"{seconds(busy)} at both ends exceeds a message within a node, {seconds(least)}"
         yield f"mpi.{key}", what, "give the part of the latency that occupies the core at each end"
 
 
