@@ -60,9 +60,9 @@ file). Errors of these cells are reported separately from those of predicted cel
 speedups give a time more exactly than its printed digits, that time is used. No error is computed
 for times with too few digits.
 
-The naive guess beside each error is the published time of one node divided by the number of nodes;
-the rate of one rank times the ranks; or, for GPU messages, the paper's latency + size / bandwidth.
-skill = 1 - error / naive error.
+Beside each error is that of a naive guess: the published time on one node divided by the number of
+nodes, the rate of one rank multiplied by the number of ranks, or, for GPU messages, the paper's
+latency + size / bandwidth. skill = 1 - error / naive error.
 
 The placement of processes on a node is not published for wall times: they are assumed to be spread
 over its sockets, or unbound where the cluster file has the costs (tara, several nodes). Filling

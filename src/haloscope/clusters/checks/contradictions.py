@@ -211,7 +211,8 @@ def _caches(node: Node) -> Found:
             yield "node.caches", what, "give the size of one cache in bytes: lower ones are smaller"
         near, far = low.bandwidth_bytes_per_s, high.bandwidth_bytes_per_s
         if near and far and near.value < FALL * far.value:
-            what = f"L{low.level} is slower than L{high.level}: {rate(near.value)} and {rate(far.value)}"
+            rates = rate(near.value), rate(far.value)
+            what = f"L{low.level} is slower than L{high.level}: {rates[0]} and {rates[1]}"
             yield "node.caches", what, "give the bandwidth of one core in bytes per second"
     if node.memory_bytes < (most := max((c.size_bytes for c in node.caches), default=0)):
         what = f"{size(node.memory_bytes)} is less than a cache, {size(most)}"

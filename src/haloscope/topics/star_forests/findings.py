@@ -257,8 +257,8 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
     ]
     parts += [Claim({"name": name}, share=share) for name, share in shares.items()]
     return made(
-        context, [case], f"Largest part of the time of {case.kernel}, by bytes sent", FindingShape.BREAKDOWN,
-        parts,
+        context, [case], f"Largest part of the time of {case.kernel}, by bytes sent",
+        FindingShape.BREAKDOWN, parts,
         topic=_TOPIC, axis="size", points=sent, but=_SWEPT,
         caveats=[Caveat.PARTS_DEVIATE] * (model.farthest[1] > FARTHEST),
     )  # fmt: skip
