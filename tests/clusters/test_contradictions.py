@@ -48,7 +48,7 @@ from haloscope.errors import UserError
             "value = 22.6e9",
             "value = 37.4e9",
             "node.caches#2.crowded_bytes_per_s",
-            "37.4 GB/s to a core among many, 29.9 GB/s to one alone",
+            "37.4 GB/s per core of many exceeds 29.9 GB/s of one core",
         ),
         ("sockets = 2", "sockets = 5", "node.cores", "48 cores cannot be divided among 5 sockets"),
         *(
@@ -61,9 +61,14 @@ from haloscope.errors import UserError
             for cores in (7, 48)
         ),
         ("level = 3", "level = 2", "node.caches", "L2 more than once"),
-        ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
-        ("29.9e9", "400e9", "node.caches", "178 GB/s from L2, 400 GB/s from L3"),
-        ("memory_bytes = 206158430208", "memory_bytes = 1", "node.memory_bytes", "1 B, less than"),
+        ("34603008", "34603", "node.caches", "L2 is larger than L3: 1 MiB and 33.8 KiB"),
+        ("29.9e9", "400e9", "node.caches", "L2 is slower than L3: 178 GB/s and 400 GB/s"),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 1",
+            "node.memory_bytes",
+            "1 B is less than",
+        ),
         *(
             (
                 "memory_bytes = 206158430208",

@@ -45,7 +45,7 @@ def test_at_most_three_notes_stand_below_a_table_and_none_is_lost(tmp_path: Path
     assert max(len(report.notes_of(item)) for item in items) <= NOTES
     for item in items:
         for note in {*item.notes} - {*report.notes_of(item), *report.left_out}:
-            assert sum(line.endswith(f": {note}") for line in report.notes) == 1
+            assert sum(line.startswith(f"{note} (") for line in report.notes) == 1
 
 
 def test_a_note_of_several_tables_stands_once_with_their_numbers(tmp_path: Path) -> None:
