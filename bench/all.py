@@ -213,7 +213,8 @@ def table() -> list[str]:
         "A ratio holds for its machine. `bench/all.py` runs the scripts, and writes this page from "
         "their results.",
         "",
-        "| kernel | machine | compared with | comparisons | slower | lowest ratio | median | highest |",
+        "| kernel | machine | compared with | comparisons | slower | lowest ratio | median "
+        "| highest |",
         "|---" * 8 + "|",
         *_summary(found),
         *_by_kernel(found),
