@@ -5,12 +5,14 @@ usage: .venv/bin/python bench/all.py [SCRIPT ...] [--short | --page]
 
 Scripts: those of COMPARISONS; all by default. --short has fewer rounds: ten minutes on two cores,
 instead of an hour. --page runs none. Each script writes its page in docs/bench; what is not run
-stays there as it is, with its machine and date.
+stays there as it is, with its machine and date. docs/bench/ratios.csv keeps the last ratios of each
+machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
 import os
 import re
@@ -18,7 +20,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
@@ -26,6 +28,7 @@ from typing import TypeVar
 from turns import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
+KEPT = ROOT / "docs" / "bench" / "ratios.csv"
 T = TypeVar("T")
 
 
@@ -69,6 +72,11 @@ class Line:
     page: str
 
     @property
+    def comparison(self) -> tuple[str, ...]:
+        """What a later run on the same machine replaces."""
+        return self.kernel, self.case, self.against, self.machine.rpartition(", ")[0]
+
+    @property
     def row(self) -> str:
         """The line of its kernel's table in Markdown; what is slower than its peer stands out."""
         shown = f"**{self.ratio:.3g}** (slower)" if self.is_slower else f"{self.ratio:.3g}"
@@ -102,6 +110,7 @@ def lines_of(name: str, text: str) -> Iterator[Line]:
             section = line.lstrip("# ") if line.startswith("##") else ""
         elif own := _OWN_DATE.match(line):
             machine = f"{own[2]}, {own[1]}"
+            section = section.removesuffix(f", {own[2]}")
         elif not line.startswith("|"):
             head = [""]
         elif not line.startswith("|---"):
@@ -159,12 +168,39 @@ def _number(text: str) -> float:
     return float(text.split()[0])
 
 
-def table() -> list[str]:
-    """docs/performance.md, of the pages as they are."""
-    pages = {
+def lines(pages: Mapping[str, str]) -> list[Line]:
+    """Those of the pages, and those that earlier pages had of other machines."""
+    new = [line for name, text in pages.items() for line in lines_of(name, text)]
+    again = {line.comparison for line in new}
+    with KEPT.open(encoding="utf-8", newline="") as file:
+        kept = [
+            Line(**{**row, "ratio": float(row["ratio"]), "is_bound": row["is_bound"] == "True"})  # type: ignore[arg-type]
+            for row in csv.DictReader(file)
+        ]
+    every = [*new, *(line for line in kept if line.comparison not in again)]
+    order = [one.kernel for one in COMPARISONS.values()]
+    return sorted(every, key=lambda line: order.index(line.kernel))
+
+
+def keep(found: Iterable[Line]) -> None:
+    """Write docs/bench/ratios.csv."""
+    with KEPT.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([one.name for one in fields(Line)])
+        writer.writerows(astuple(line) for line in found)
+
+
+def read_pages() -> dict[str, str]:
+    """The pages of the scripts."""
+    return {
         name: (ROOT / f"docs/bench/{name}.md").read_text(encoding="utf-8") for name in COMPARISONS
     }
-    found = [line for name, text in pages.items() for line in lines_of(name, text)]
+
+
+def table() -> list[str]:
+    """docs/performance.md, of the pages as they are, and of docs/bench/ratios.csv."""
+    pages = read_pages()
+    found = lines(pages)
     slower = sum(line.is_slower for line in found)
     peers = sum(not line.is_bound for line in found)
     return [
@@ -177,8 +213,9 @@ def table() -> list[str]:
         "A ratio holds for its machine. `bench/all.py` runs the scripts, and writes this page from "
         "their results.",
         "",
-        "| kernel | compared with | comparisons | slower | lowest ratio | median | highest |",
-        "|---|---|---|---|---|---|---|",
+        "| kernel | machine | compared with | comparisons | slower | lowest ratio | median "
+        "| highest |",
+        "|---" * 8 + "|",
         *_summary(found),
         *_by_kernel(found),
         "",
@@ -193,13 +230,15 @@ def table() -> list[str]:
 
 
 def _summary(found: Sequence[Line]) -> Iterator[str]:
-    """A row of each kernel and of what it is compared with."""
-    for (kernel, against), lines in _groups(found, lambda one: (one.kernel, one.against)):
+    """A row of each kernel, machine, and peer or bound."""
+    for (kernel, machine, against), lines in _groups(
+        found, lambda one: (one.kernel, one.machine, one.against)
+    ):
         ratios = [one.ratio for one in lines]
         marked = sum(one.is_slower for one in lines)
         slower = "" if lines[0].is_bound else f"**{marked}**" if marked else "0"
         shown = (f"{one:.3g}" for one in (min(ratios), median(ratios), max(ratios)))
-        yield f"| {' | '.join((kernel, against, str(len(lines)), slower, *shown))} |"
+        yield f"| {' | '.join((kernel, machine, against, str(len(lines)), slower, *shown))} |"
 
 
 def _by_kernel(found: Sequence[Line]) -> Iterator[str]:
@@ -258,6 +297,7 @@ def main() -> None:
         script = str(Path(__file__).with_name(f"{name}.py").relative_to(ROOT))
         print(f"{script} {words}", flush=True)
         subprocess.run([sys.executable, script, *words.split()], check=True, cwd=ROOT)
+    keep(lines(read_pages()))
     PAGE.write_text("\n".join(table()) + "\n", encoding="utf-8")
     print(PAGE)
 

@@ -57,8 +57,10 @@ def build(folder: Path) -> tuple[Path, Path]:
         folder_of_presets = ROOT / "halobench"
         subprocess.run(["cmake", *command], cwd=folder_of_presets, check=True, stdout=sys.stderr)
     parts = str(folder / "parts.a")  # of which what is needed is linked
-    every = (ROOT / "build/release/CMakeFiles").glob("object_*.dir/**/*.o")
-    objects = [str(one) for one in every if not one.name.startswith("main.")]
+    every = ROOT / "build/release/CMakeFiles"
+    folders = ("object_*", "untimed", "halobench_sf_pingpong")
+    compiled = chain.from_iterable(every.glob(f"{name}.dir/**/*.o") for name in folders)
+    objects = [str(one) for one in compiled if not one.name.startswith("main.")]
     subprocess.run(["ar", "rcs", parts, *objects], check=True)
     options = [*optimised, "-std=c++20", "-fopenmp", "-DOMPI_SKIP_MPICXX"]
     include = f"-I{ROOT / 'halobench'}"

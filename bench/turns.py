@@ -87,11 +87,13 @@ def ratios(over: Sequence[float], under: Sequence[float]) -> list[float]:
 
 
 def processor() -> str:
-    """The processor's model, as /proc/cpuinfo names it."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown processor"
+    """The processor's model, as /proc/cpuinfo names it; with its numbers if the name has none."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    name = said.get("model name") or platform.processor() or "unknown processor"
+    if any(map(str.isdigit, name)) or not {"cpu family", "model"} <= said.keys():
+        return name
+    return f"{name} (family {said['cpu family']}, model {said['model']})"
 
 
 NOTES = "## Notes"  # the section of a page that is written by hand
