@@ -754,7 +754,7 @@ def test_a_broken_launcher_or_wrapper_is_named(
 
     (problem,) = caught.value.problems
     assert f"{programs / name} " in problem.what
-    nothing = "unknown library" if name == "mpirun" else "finds no mpi.h"
+    nothing = "unknown library" if name == "mpirun" else "cannot find mpi.h"
     assert WHY.get(kind, nothing) in problem.what
     assert index == []
 
@@ -779,7 +779,7 @@ def test_a_broken_program_that_another_name_replaces_is_named(
     found = library.find("system")
 
     assert programs / instead in (found.mpicxx, found.mpirun)
-    nothing = "unknown library" if name == "mpirun" else "finds no mpi.h"
+    nothing = "unknown library" if name == "mpirun" else "cannot find mpi.h"
     (line,) = caplog.messages
     assert line.startswith(f"{programs / name} ") and WHY.get(kind, nothing) in line
     result = libraries.check_mpi(Patient(toolchain=found))

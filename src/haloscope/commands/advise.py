@@ -32,15 +32,16 @@ _DESCRIPTION = """\
 Compare layouts of a kernel (nodes, tasks per node, threads per task, and which ranks share a node)
 by predicted or measured time, and print the layout to request, ready to paste.
 
-On a cluster (--on stampede2) every candidate is simulated. The result has the error band of the
-simulation, from published tables of the same kernel and cluster if there are any. On this machine
+On a cluster (--on stampede2) every candidate is simulated. The result has an error band, which is
+taken from published tables of the same kernel and cluster, if any. On this machine
 (--on local) all candidates are measured. On a site, candidates are simulated with the cluster file
 named in the site file. On this machine and on a site, launches of the best two candidates and of
-the default then alternate (on a site in one job) until they differ round by round or the time limit
-is reached.
+the default then alternate, on a site in one job, until the difference is significant or the time
+limit is reached.
 
-The default layout is the baseline. It fills the fewest nodes in order, with one thread per task.
-Numbers of nodes and threads are compared first, then other mappings of ranks for the best two.
+The default layout is the baseline. It fills nodes in order, as few as possible, with one thread per
+task. Numbers of nodes and threads are compared first, then other mappings of ranks for the best
+two.
 
 DIR receives advice.json, a study that measures the advised and the default layout on a real
 machine, and the files that launchers read.
@@ -88,7 +89,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="a cluster (simulated), local (measured), or a site (simulated, the best measured)",
     )
-    add("--via", metavar="SITE", help="simulate the candidates in batch jobs of a site")
+    add("--via", metavar="SITE", help="simulate the candidates in batch jobs on a site")
     add("--goal", choices=[*Goal], default=Goal.TIME, help="what to minimise (default: time)")
     add("--most-nodes", metavar="N", type=int, help="maximum number of nodes (default: 8 x fewest)")
     add("--launches", metavar="N", type=int, help="launches per measured layout (default: 6)")

@@ -132,7 +132,7 @@ def _folders(named: Sequence[Path], *, with_last: bool) -> tuple[Path, Path]:
         number = "one folder" if with_last else "two folders"
         remedy = f"name {number}{'' if with_last else ', or one and --with-last'}"
         raise UserError(
-            Problem("haloscope compare", f"{count(len(named), 'folder')} named", remedy)
+            Problem("haloscope compare", f"{count(len(named), 'folder')} given", remedy)
         )
     return (last_before(named[0]), named[0]) if with_last else (named[0], named[1])
 

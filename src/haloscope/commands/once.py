@@ -15,7 +15,7 @@ _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
     "and the time of each phase. --all also prints every parameter, the work, the memory, and "
     "the placement. No record is kept. With --launches, the median over launches is printed as "
-    "well, with a confidence interval from 6 launches on. timeline=N draws a timeline of one step "
+    "well, with a confidence interval for 6 or more. timeline=N draws a timeline of one step "
     "on each rank and prints the path of the picture. To list parameters and their defaults: "
     "haloscope describe KERNEL.\n"
 )

@@ -110,7 +110,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="random seed of the launch order (default: random, recorded)",
     )
-    add("--via", metavar="SITE", help="simulate the cases in batch jobs of a site, one per core")
+    add("--via", metavar="SITE", help="simulate the cases in batch jobs on a site, one per core")
     add("--nodes", metavar="N", type=int, help="with --via: nodes per job (default: 1)")
     add("--detach", action="store_true", help="on a site: submit the jobs and return")
     add(

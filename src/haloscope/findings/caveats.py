@@ -98,7 +98,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
         "between nodes."
     ),
     Caveat.NOT_VALIDATED: Explanation(
-        "Some of these simulated times are not validated by published times."
+        "Some of these simulated times have not been validated against published times."
     ),
     Caveat.MIXED_CORES: Explanation(
         "Cores of several kinds ran together; the slowest core sets the time."
@@ -169,7 +169,7 @@ EXPLAINED: Mapping[Caveat, Explanation] = MappingProxyType({
     Caveat.PARTS_DEVIATE: Explanation(
         "At some sizes, the separately timed parts do not add up to the whole. The longest part "
         "may not dominate there.",
-        "Compare both columns of the table of parts.",
+        "Compare both columns of the table that lists the parts.",
     ),
     Caveat.DOUBTFUL_FIT: Explanation("The fitted lines have impossible values for a ring."),
     Caveat.OF_THE_SIMULATOR: Explanation(

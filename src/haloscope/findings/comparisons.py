@@ -120,7 +120,7 @@ def _error(part: Claim) -> str:
     band = part.band or (part.ratio.estimate.band if part.ratio else None)
     if band is None or part.verdict is not Verdict.NO_DIFFERENCE:
         return ""
-    return f"error of the simulation {within(band)}"
+    return f"simulation error {within(band)}"
 
 
 def needed(part: Claim) -> str:
@@ -150,7 +150,7 @@ def fastest(finding: Finding) -> str:
         told.append("no difference shown between those named together")
     bands = [part.band for part in finding.parts if part.band and _error(part)]
     if bands:
-        told.append(f"error of the simulation {within(max(bands))}")
+        told.append(f"simulation error {within(max(bands))}")
     return ". ".join([told[0], *map(capitalised, told[1:])]) if brief else joined(told)
 
 

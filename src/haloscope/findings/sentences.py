@@ -138,7 +138,7 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
 
 def _sure(estimate: Estimate, scale: Scale = PLAIN) -> str:
     told = interval(estimate, scale)
-    return told or (f"error of the simulation {within(estimate.band)}" if estimate.band else "")
+    return told or (f"simulation error {within(estimate.band)}" if estimate.band else "")
 
 
 def _values(finding: Finding) -> str:

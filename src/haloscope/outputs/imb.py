@@ -165,7 +165,7 @@ def _megabyte(output: Output, number: int, version: str | None) -> float:
 
 def _run(output: Output, table: _Table, version: str | None) -> PrintedRun:
     if not table.rows:
-        what = f"the table of '{table.name}' has no rows with a time or bandwidth above 0"
+        what = f"table '{table.name}' has no rows with a time or bandwidth above 0"
         raise output.error(table.line, what, "column headings and one row per size")
     over_ranks = "latency_max_s" in table.rows[0].results
     return PrintedRun(

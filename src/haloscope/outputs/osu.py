@@ -186,7 +186,7 @@ def _validated(output: Output, number: int, word: str) -> bool:
 
 def _run(output: Output, table: _Table) -> PrintedRun:
     if not table.rows:
-        what = f"the table of 'OSU {table.name}' has no rows with a time or bandwidth above 0"
+        what = f"table 'OSU {table.name}' has no rows with a time or bandwidth above 0"
         raise output.error(table.line, what, "column headings and one row per size")
     full = "latency_max_s" in table.rows[0].results
     wrong = not all(table.validated)

@@ -66,7 +66,7 @@ def document(
         method=(
             "Cases are matched by kernel, parameters, and layout. Tests compare medians "
             f"over launches ({tests_of(compared.contrasts)}), with Holm's correction. "
-            "Ratios have bootstrap intervals from 6 launches on, else their range. On a "
+            "Ratios have bootstrap intervals for 6 or more launches, otherwise the range. On a "
             "batch system, confidence intervals are computed over allocations.",
         ),
         provenance=(

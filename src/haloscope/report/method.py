@@ -97,7 +97,7 @@ def method(
             "failed, gave a wrong answer, or ran on other cores or ranks than requested "
             "are excluded and listed by name.",
             _programs(good),
-            "Intervals are rank-based (medians) or bootstrap (ratios), from 6 launches on; "
+            "Intervals are rank-based (medians) or bootstrap (ratios), for 6 or more launches; "
             "with fewer, the range of launches is shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",
             "Launches on a batch system are nested in allocations. With several allocations, "
@@ -150,7 +150,7 @@ def _replicates(cases: Sequence[MeasuredCase]) -> str:
         "Launches are simulated replicates. Each draws new node speeds (node.spread of the "
         "cluster file) and new jobs on other nodes (others), with seeds that follow from "
         "case and launch. Medians, intervals, and tests describe the variation between "
-        "nodes that a job may get, not the error of the simulation."
+        "nodes that a job may get, not the simulation error."
     )
 
 

@@ -258,7 +258,7 @@ def _included(path: str, language: str = "c++") -> _Told:
             own = f"ParaStation MPI ({base})"
         is_made_from_it = own != base and own.startswith(("MVAPICH", "ParaStation"))
         return _Told(path, family, own, base=base if is_made_from_it else "")
-    why = "it finds no mpi.h"
+    why = "it cannot find mpi.h"
     if ended.timed_out or ended.code:
         why = why_failed(ended, ANSWER_S)
     return _Told(path, None, why=why)

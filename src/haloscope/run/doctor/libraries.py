@@ -129,7 +129,7 @@ def check_binding(patient: Patient) -> CheckResult:
     """Check with a launch whether ranks run on the cores that they were given."""
     toolchain = patient.toolchain
     if toolchain is None:
-        return CheckResult("binding", "note", "not tested: no MPI library that works")
+        return CheckResult("binding", "note", "not tested: no working MPI library")
     job = Job(ranks=min(2, len(machine.physical_cores())))
     try:
         command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
@@ -177,7 +177,7 @@ def check_gpus(patient: Patient) -> CheckResult:
 def check_gpu_awareness(patient: Patient) -> CheckResult:
     """Check whether the MPI library reports support for GPU memory."""
     if patient.toolchain is None:
-        return CheckResult("GPU-aware MPI", "note", "unknown: no MPI library that works")
+        return CheckResult("GPU-aware MPI", "note", "unknown: no working MPI library")
     with scratch() as own:
         try:
             answers = gpu_aware.asked(patient.toolchain, own.folder)

@@ -108,7 +108,7 @@ def _table(one: Map, context: Context, index: int) -> Table:
     notebook.note(
         "pack: the fewest nodes are faster. spread: more nodes are faster; with the ratio "
         "of times and both numbers of nodes. node-h: node-hours of spread / those of the "
-        "fewest nodes. neither: within the error of the simulation, or no significant "
+        "fewest nodes. neither: within the simulation error, or no significant "
         "difference."
     )
     keys = ("ratio", "packed_nodes", "spread_nodes", "packed_s", "spread_s", "node_hours")

@@ -116,8 +116,8 @@ def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     if bounded:
         notebook.note(
             "STREAM triad: same number of cores, binding, and memory level (triad working "
-            "set: all processes). It includes write-allocate traffic, which the table of "
-            "stream does not."
+            "set: all processes). The bandwidth includes write-allocate traffic, "
+            "unlike that of the stream table."
         )
     shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
     if not bounded:

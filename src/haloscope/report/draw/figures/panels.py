@@ -307,7 +307,7 @@ def _sign(style: int) -> int:
     return style + style // len(SERIES)
 
 
-BAND = "error of the simulation"
+BAND = "simulation error"
 _SHADE: Any = {"alpha": 0.16, "linewidth": 0}
 _WIDE = 7.0
 
