@@ -38,7 +38,7 @@ def others(folders: Sequence[Path]) -> list[str]:
         )
         for name, one in places.items()
     }
-    title = "A network that others use: task-mapping-drop, table 6"
+    title = "A network shared with other jobs: task-mapping-drop, table 6"
     lines = [
         f"## {title}",
         "",
