@@ -108,15 +108,18 @@ def failing(one: Scored) -> str:
     """A wrong statement: how many of its comparisons hold, and the first that fails."""
     assert one.simulated is not None
     held, all_ = one.simulated.holds, one.simulated.holds + one.simulated.fails
-    first = "".join(f" {worded(example)}" for example in one.simulated.examples[:1])
+    first = "".join(
+        f" The first failing comparison gives {value_first(example)}."
+        for example in one.simulated.examples[:1]
+    )
     own = one.statement
     return f'- "{own.says}" ({own.place}): {held} of {all_} comparisons hold.{first}'
 
 
-def worded(example: str) -> str:
-    """The sentence on a comparison that fails, which is given as "KEYS: VALUE"."""
+def value_first(example: str) -> str:
+    """A comparison that fails, given as "KEYS: VALUE", with its value first."""
     where, _, value = example.rpartition(": ")
-    return f"The first failing comparison gives {value} ({where})."
+    return f"{value} ({where})"
 
 
 def summary(several: int) -> list[str]:
