@@ -27,9 +27,9 @@ A_A = {
     "10 launches, random order, noisy machine": (Study(), LOUD),
 }
 WRONG = {
-    "10 launches, all of A before its twin": (Study(order="blocks"), Machine()),
-    "... on the noisy machine": (Study(order="blocks"), LOUD),
-    "every repetition as a sample": (Study(cases=1, unit="repetition"), Machine()),
+    "10 launches, all launches of A before its twin": (Study(order="blocks"), Machine()),
+    "10 launches, all launches of A before its twin, noisy machine": (Study(order="blocks"), LOUD),
+    "each repetition as a sample": (Study(cases=1, unit="repetition"), Machine()),
 }
 DIFFERENT = {
     "twin 5 % slower, 10 launches": (Study(effect=0.05), Machine()),
@@ -38,7 +38,8 @@ DIFFERENT = {
     "twin 10 % slower, 30 launches": (Study(effect=0.1, launches=30), Machine()),
 }
 HEADER = [
-    "| study | comparisons | p ≤ 0.05 | reported different (Holm) | studies with any |",
+    "| study | comparisons | p ≤ 0.05 | reported different (Holm) | studies with a reported "
+    "difference |",
     "|---|---|---|---|---|",
 ]
 
@@ -71,17 +72,21 @@ def main() -> None:
     body = [
         "# False positives in simulated A/A studies",
         "",
-        f"Command: `python bench/aa.py --studies {studies}`. Simulated launches, fixed seeds.",
-        "Real launches: [aa_real.md](aa_real.md).",
+        f"Command: `python bench/aa.py --studies {studies}`. The launches are simulated with "
+        "fixed seeds.",
+        "[aa_real.md](aa_real.md) contains the same study on real launches.",
         "",
-        "How often is the same program, measured twice, reported as different? Each study runs 8",
-        "cases of 25 points, each case twice with identical settings (twins), in one session. It",
-        "compares the twins by point: 200 comparisons (25 with repetitions as samples). A",
-        "comparison is `haloscope.stats.estimates.compare` (two-sided Mann-Whitney",
-        "over launches) with Holm's correction over the study, at the 5 % level.",
+        "This page shows how often a program that is measured twice is reported as different from",
+        "itself. Each study runs 8 cases of 25 points in one session, and each case twice with",
+        "identical settings (twins). It compares the twins point by point, which gives 200",
+        "comparisons (25 if each repetition is a sample). `haloscope.stats.estimates.compare` "
+        "applies",
+        "a two-sided Mann-Whitney test over launches, with Holm's correction over the study, "
+        "at the",
+        "5 % level.",
         "",
-        f"The machine: {Machine()}.",
-        f"The noisy machine: {LOUD}. "
+        f"The simulated machine is {Machine()}.",
+        f"The noisy machine is {LOUD}. "
         "`tests/support/simulated_launches.py` describes these parameters.",
         "",
     ]
@@ -90,8 +95,8 @@ def main() -> None:
         body += [row(name, *kind, repeats) for name, kind in kinds.items()]
         body.append("")
     body += [
-        "Target: at most 5 % of the comparisons of the first table reported as different, of at",
-        "least 200.",
+        "The target is that at most 5 % of the comparisons in the first table are reported as",
+        "different, for at least 200 comparisons.",
     ]
     print(write_lines("aa", body))
 

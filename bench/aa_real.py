@@ -111,34 +111,36 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
     drawn = [draw.sample(range(2 * EACH), EACH) for _ in sets]
     turns = [[2 * k + draw.randrange(2) for k in range(EACH)] for _ in sets]
     ways: dict[str, Callable[[int], Sequence[int]]] = {
-        "random order, as a study launches its cases": lambda k: drawn[k],
+        "random order, as in studies": lambda k: drawn[k],
         "in alternating pairs": lambda k: turns[k],
-        "all of A, then all of its twin": lambda _: range(EACH),
+        "all launches of A, then all of its twin": lambda _: range(EACH),
     }
     rows = [judge(sets, divide).row(name) for name, divide in ways.items()]
     return [
-        "How often is the same ping-pong, measured twice, reported as different? "
-        f"{len(launches)} consecutive launches",
-        f"with {', '.join(map(str, SIZES))} bytes ({bad} more failed) are divided into disjoint",
-        f"sets of {2 * EACH}. In a set {EACH} launches are A and {EACH} its twin. Each size is",
-        "compared (two-sided Mann-Whitney over launches, Holm's correction over three sizes).",
+        "This page shows how often a ping-pong that is measured twice is reported as different "
+        f"from itself. {len(launches)} consecutive",
+        f"launches with {', '.join(map(str, SIZES))} bytes ({bad} more failed) are divided into",
+        f"disjoint sets of {2 * EACH}. In each set, {EACH} launches belong to A and {EACH} to its",
+        "twin. Each message size is compared by a two-sided Mann-Whitney test over launches, with",
+        "Holm's correction over the three sizes.",
         "",
         "| division of launches | sets | comparisons | p <= 0.05 | reported different (Holm) "
-        "| sets with any |",
+        "| sets with a false positive |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        "Target: at most 5 % of comparisons reported as different, of at least 200, in random",
-        "order. The launches of A were drawn after the runs. As both are the same program, this",
-        "equals drawing the order before.",
+        "The target is that at most 5 % of at least 200 comparisons in random order are "
+        "reported as",
+        "different. The launches of A were drawn after the runs. This is equivalent to drawing the",
+        "order before the runs, because A and its twin are the same program.",
         "",
-        "The sets share no launch, but ran on one machine on one day. The three sizes of a set",
-        "share its launches, so the number of independent comparisons is the number of sets.",
-        "Random order makes the test exact for any machine. Without it (the last line, as for two",
-        "result folders measured one after the other) a drift of the machine is reported as a",
-        "difference.",
+        "The sets share no launches, but they ran on one machine on one day. The three sizes of a",
+        "set share its launches, so the number of independent comparisons is the number of sets.",
+        "Random order makes the test exact for any machine. Without random order, a drift of the",
+        "machine is reported as a difference (last row). This also happens when two result folders",
+        "are measured one after the other.",
         "",
-        "| bytes | one-way median | over launches | correlation of consecutive launches |",
+        "| bytes | one-way median | range over launches | correlation of consecutive launches |",
         "|---|---|---|---|",
         *(_row(launches, size) for size in SIZES),
     ]
@@ -175,7 +177,10 @@ def main() -> None:
         sys.exit(f"{len(launches)} launches so far; {FEWEST_SETS} sets need {needed}: --launches")
     print(
         write_page(
-            "aa_real", "False positives on real launches", page(launches, bad), "No competitors."
+            "aa_real",
+            "False positives on real launches",
+            page(launches, bad),
+            "The page compares haloscope with itself, not with another program.",
         )
     )
 

@@ -54,56 +54,61 @@ MAPPINGS: tuple[tuple[str, int | None], ...] = (
     *(("random", seed) for seed in (1, 2, 3)),
 )
 KEPT = (
-    "fft_pencil size=64x64x64, 24 tasks, maya-2013: 23.8 %; jacobi3d size=256x256x256 sweeps=4, "
-    "24 tasks, maya-2013: 15.3 %. The best layout has 16 nodes, 8 times the fewest. Halves of 16 "
-    "tasks per node give 12 and 24 nodes. The most nodes are a candidate since then."
+    "Two earlier cases had a larger regret: 23.8 % for fft_pencil with size=64x64x64, and 15.3 % "
+    "for jacobi3d with size=256x256x256 sweeps=4, both with 24 tasks on maya-2013. Their best "
+    "layout uses 16 nodes, 8 times the smallest possible number. Halving 16 tasks per node gives "
+    "12 and 24 nodes, but not 16. Since then, the largest number of nodes is also a candidate."
 )
 """KEPT are cases in which advice was wrong before it was mended, with the reason."""
 KEPT_ON_LAB = (
-    "Two cases of earlier searches, on a disturbed machine:",
+    "In two cases of earlier searches on a disturbed machine, the advice was wrong:",
     "",
-    "- jacobi3d size=64x192x24 topology=2x2x1 sweeps=8, 4 tasks, 2 nodes, 50mbit, load 12.5: the "
-    "default was advised, because the intervals of 6 launches overlapped; round robin was "
-    "faster: regret 54.2% (7.2% to 236.4%). Here, at load 1.8 and compared round by round, round "
-    "robin is advised, and is the best.",
+    "- jacobi3d size=64x192x24 topology=2x2x1 sweeps=8, 4 tasks, 2 nodes, 50mbit, load 12.5: "
+    "haloscope advised the default because the intervals of 6 launches overlapped. Round robin was "
+    "faster, with a regret of 54.2% (7.2% to 236.4%). In the table above, measured at load 1.8 and "
+    "compared round by round, round robin is both advised and the best layout.",
     "- poisson_cg n=1024 variant=textbook iterations=20, 2 tasks, 2 nodes, 20mbit, on another "
-    "machine (Intel Xeon, 2 cores, load 5 to 14, commit 9f517182): 1 x 1 was advised, because the "
-    "intervals of 6 launches overlapped, and 2 x 1 was faster: regret 139.1% (67.0% to 280.9%). "
-    "The reason was taken to be ranks that wait without yielding their core to other programs. "
-    "That was tested (6 launches each, ms per step, least to most), and is not the reason; it is "
-    "not known. On one node 24.7 (17.1 to 44.7), on two 132 (102 to 161); waiting that yields: "
-    "20.7 and 107; beside 2 programs that compute: 24.9 and 159, yielding 28.4 and 115; beside 6: "
-    "14.9 and 98.7.",
+    "machine (Intel Xeon, 2 cores, load 5 to 14, commit 9f517182): haloscope advised 1 x 1 because "
+    "the intervals of 6 launches overlapped. 2 x 1 was faster, with a regret of 139.1% (67.0% to "
+    "280.9%). The suspected cause was that waiting ranks do not yield their core to other "
+    "programs. A test with 6 launches each ruled this out, so the cause is unknown. A step took "
+    "24.7 ms (17.1 to 44.7) on one node and 132 ms (102 to 161) on two. If waiting ranks yield, it "
+    "took 20.7 and 107 ms. Beside 2 compute-bound programs, it took 24.9 and 159 ms, and with "
+    "yielding 28.4 and 115 ms. Beside 6 such programs, it took 14.9 and 98.7 ms.",
     "",
-    "The case of 13%: on a grid of 2 x 3 ranks, the advised and the best layout are mirror images "
-    "of each other, so the same bytes cross the same links. What makes one of them slower here "
-    "(in another case of that grid by 9.7%, -1.8% to 15.4%) is not known.",
+    "In the case with a regret of 13%, the advised and the best layout are mirror images of each "
+    "other on a grid of 2 x 3 ranks, so the same number of bytes crosses the same links. It is not "
+    "known why one of them is slower here. In another case on that grid, it was slower by 9.7% "
+    "(-1.8% to 15.4%).",
 )
 LAB, SIMULATED, WARM = "## On a lab", "## Simulated", "## 1,024 tasks from a warm cache"
 HOW = {
     LAB: (
-        "Network namespaces with Slurm, TCP over links of a limited rate. Nodes have 2 cores each, "
-        "which all nodes share with this machine: ranks are oversubscribed from 3 tasks on. "
-        "Cases are drawn at random from cubes of all kernels, and (`--long`) from meshes of three "
-        "lengths for `jacobi3d`, where block mapping is often not the best. "
-        "Advice is made first: `haloscope advise KERNEL --on lab`, with a site file that names a "
-        "cluster file: the rate of these links, and numbers of the node from `--node`. "
-        "Then every number of nodes and threads, and every way to put ranks on equal nodes, is "
-        "measured in 3 rounds. The fastest one, the advised one, and the default are measured in "
-        "6 further rounds in one job, in turn. Up to five cases share a job. "
-        "Regret: the advised layout's time over the best one's, less 1, round by round: the "
-        "median with its interval (97 %). It counts as 0 if both are the same layout, or if the "
-        "interval has 0: then no difference was seen."
+        "The lab consists of network namespaces with Slurm. Its nodes communicate by TCP over "
+        "links with a limited rate. Each node has 2 cores, but all nodes share the cores of this "
+        "machine, so 3 or more tasks oversubscribe them. The cases are drawn at random from cubes "
+        "of all kernels. With `--long`, they are drawn from meshes with three different edge "
+        "lengths for `jacobi3d`, where block mapping is often not the best. First, `haloscope "
+        "advise KERNEL --on lab` recommends a layout. Its site file refers to a cluster file with "
+        "the rate of these links and the node parameters given by `--node`. Then every number of "
+        "nodes and threads, and every placement of ranks on equal nodes, is measured in 3 rounds. "
+        "The fastest, the advised, and the default layout are measured in 6 further rounds, "
+        "alternating within one job. Up to five cases share a job. The regret is the ratio of the "
+        "advised layout's time to the best layout's time, minus 1. It is computed for each round, "
+        "and the table lists its median with a 97 % interval. The regret counts as 0 if both "
+        "layouts are the same, or if the interval contains 0 (no difference seen)."
     ),
     SIMULATED: (
-        "Cases are drawn at random: kernel, size, tasks, cluster. Advice is made first, without "
-        "the search. Then every number of nodes with every power of two and fullest number of "
-        "threads is simulated. On each number of nodes, with its fastest threads, round robin, "
-        "three random mappings, and bricks are simulated too. Regret: the advised layout's time "
-        "over the best one's, less 1. The same model simulates both: regret has the losses by the "
-        "choice of candidates and by the preference for fewer nodes, not the errors of the model."
+        "The kernel, problem size, number of tasks, and cluster of each case are drawn at random. "
+        "First, the advice is computed without the search. Then each number of nodes is simulated "
+        "with each power of two as the number of threads, and with as many threads as the cores "
+        "allow. For each number of nodes with its fastest number of threads, round robin, three "
+        "random mappings, and bricks are simulated too. The regret is the ratio of the advised "
+        "layout's time to the best layout's time, minus 1. Both times come from the same model. "
+        "The regret therefore contains the losses due to the choice of candidates and to the "
+        "preference for fewer nodes, but not the errors of the model."
     ),
-    WARM: "Wall time of the command when all of its simulations are cached.",
+    WARM: "This is the wall time of the command when all of its simulations are in the cache.",
 }
 WARM_ASKED = ("poisson_cg", "n=16384", "iterations=20", "--tasks", "1024", "--on", "stampede2")
 WARM_S = 60.0
@@ -237,12 +242,16 @@ def reason(best: Candidate, best_s: float, advice: dict[str, Any]) -> str:
     shapes = {(one["nodes"], one["threads"]) for one in layouts}
     if any(is_of(one, best.keys()) for one in layouts):
         alike = advice["advised"]["time_s"] <= (1 + TIE) * best_s
-        return "counts as equal, and costs more" if alike else "within the error of the simulation"
+        return (
+            "best layout counts as equally fast, but costs more"
+            if alike
+            else "within the error of the simulation"
+        )
     if best.nodes not in {nodes for nodes, _ in shapes}:
         return f"{best.nodes} nodes are not among the candidates"
     if (best.nodes, best.threads) not in shapes:
         return f"{best.threads} threads are not among the candidates"
-    return "this mapping was not tried on so many nodes"
+    return "this mapping was not tried on this number of nodes"
 
 
 def layout(one: Mapping[str, Value]) -> str:
@@ -263,16 +272,17 @@ def body(results: list[Result]) -> list[str]:
     tried = sum(one.tried for one in results)
     wrong = [one for one in results if one.regret > WRONG]
     lines = [
-        "| cases | layouts simulated | median regret | worst tenth | worst | slower than default |",
+        "| cases | layouts simulated | median regret | 90th percentile | largest regret "
+        "| advised slower than default |",
         "|--:|--:|--:|--:|--:|--:|",
         f"| {len(results)} | {tried} | {median(regrets):.1%} | "
         f"{regrets[-(-9 * len(regrets) // 10) - 1]:.1%} | {regrets[-1]:.1%} | {slower} |",
         "",
-        f"Commits of the cases: {', '.join(dict.fromkeys(one.commit for one in results))}.",
+        f"The cases were run at commits {', '.join(dict.fromkeys(one.commit for one in results))}.",
         "",
         f"### Simulated cases with a regret above {WRONG:.0%}",
         "",
-        "Node-hours: those of the best layout over those of the advised one.",
+        "The column 'node-hours' is the ratio of the best layout to the advised one.",
         "",
         "| case | advised (nodes x threads) | best | regret | node-hours | why |",
         "|---|---|---|--:|--:|---|",
@@ -282,13 +292,13 @@ def body(results: list[Result]) -> list[str]:
             for one in sorted(wrong, key=lambda one: -one.regret)
         ),
         "",
-        "### Wrong before",
+        "### Cases with wrong advice before a fix",
         "",
         KEPT,
         "",
         "### All simulated cases",
         "",
-        "| case | advised | regret | default over advised | verdict |",
+        "| case | advised | regret | default / advised | verdict |",
         "|---|---|--:|--:|---|",
     ]
     lines += [
@@ -308,24 +318,26 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
     alike = sum(one.counted == 0 for one in results) - same
     beaten = sum(one.gain[1] > 1 for one in results)
     lines = [
-        "| cases | layouts measured | default beaten | best advised | no difference seen "
-        "| median regret | worst tenth | worst | slower than default |",
+        "| cases | layouts measured | best layout beats default | best layout advised "
+        "| no difference seen | median regret | 90th percentile | largest regret "
+        "| advised slower than default |",
         "|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
         f"| {len(results)} | {sum(one.tried for one in results)} | {beaten} | {same} | {alike} | "
         f"{median(regrets):.1%} | {regrets[-(-9 * len(regrets) // 10) - 1]:.1%} | "
         f"{regrets[-1]:.1%} | {slower} |",
         "",
-        f"Load average of the machine, 2 processors: {min(loads):.1f} to {max(loads):.1f}. "
-        f"Commits of the cases: {', '.join(dict.fromkeys(one.commit for one in results))}.",
+        f"The load average of the machine (2 processors) was {min(loads):.1f} to {max(loads):.1f}. "
+        f"The cases were run at commit {', '.join(dict.fromkeys(one.commit for one in results))}.",
         "",
-        "Default beaten: the best layout is faster, and the interval of the ratio lies above 1. "
-        "Slower than default: that of the advised layout does. A list is the node of every rank.",
+        "The best layout beats the default if the interval of the ratio 'default / best' lies "
+        "above 1. The advised layout is slower than the default if the interval of 'advised / "
+        "default' lies above 1. A list of numbers gives the node of each rank.",
         "",
-        "| case | lab | advised (nodes x threads) | best | regret | default over best "
-        "| advised over default | verdict |",
+        "| case | lab | advised (nodes x threads) | best | regret | default / best "
+        "| advised / default | verdict |",
         "|---|---|---|---|--:|--:|--:|---|",
     ]
-    wrong = ["", "### Wrong on a lab", "", *KEPT_ON_LAB]
+    wrong = ["", "### Cases with wrong advice on a lab", "", *KEPT_ON_LAB]
     for one in sorted(results, key=lambda one: (-one.counted, -one.regret[0])):
         regret = [f"{value - 1:.1%}" for value in one.regret]
         lines.append(
@@ -334,7 +346,11 @@ def lab_body(results: Sequence[advice_on_lab.Result]) -> list[str]:
             f"{interval([f'{v:.2f}' for v in one.over_default])} | {one.verdict} |"
         )
         if one.counted:
-            wrong += ["", f"{one.what}, {one.lab}: times of a step in turn, ms.", ""]
+            wrong += [
+                "",
+                f"{one.what}, {one.lab}: time per step in ms, in the order of the rounds:",
+                "",
+            ]
             wrong += [
                 f"- {name}: {', '.join(f'{1e3 * time:.1f}' for time in own)}"
                 for name, own in one.rounds_s.items()
@@ -364,7 +380,7 @@ def warm_body() -> list[str]:
         "|---|---|---|---|---|",
         Target(what, walls[1:], WARM_S, at_most=True, unit="s").row(),
         "",
-        f"The first time: {walls[0]:.3g} s, with what the cache had.",
+        f"The first call took {walls[0]:.3g} s, with whatever the cache already contained.",
     ]
 
 

@@ -91,12 +91,16 @@ def main() -> None:
     body = [
         "# Intervals over allocations",
         "",
-        f"Command: `python bench/allocations.py --tries {tries}`. Simulated, with fixed seeds.",
+        f"Command: `python bench/allocations.py --tries {tries}`. The studies are simulated "
+        "with fixed seeds.",
         "",
-        "Coverage of the 95 % interval of `stats/allocations.py` in per cent, for 2 to 20",
-        "allocations. In brackets: the coverage if all launches are treated as one sample. The",
-        "logarithms of allocations are normal. Launches in an allocation scatter by 2 %, with a",
-        "normal or a skewed distribution (exponential: most are similar, some take much longer).",
+        "The tables list the coverage of the 95 % interval of `stats/allocations.py` in per "
+        "cent, for",
+        "2 to 20 allocations. The coverage in brackets results if all launches are treated as one",
+        "sample. The logarithms of the times of allocations are normally distributed. Launches "
+        "within",
+        "an allocation scatter by 2 %, with a normal or a skewed distribution. The skewed one is",
+        "exponential, so most launches are similar and some take much longer.",
         f"Each figure is from {tries:,} studies; its standard error is "
         f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} per cent.",
         "",
@@ -104,21 +108,21 @@ def main() -> None:
         "",
         *usual,
         "",
-        f"Target: {100 * LEAST:.0f} to {100 * MOST:.0f} % if allocations differ. {inside} of "
-        f"{len(shares)} settings are within it; smallest {100 * min(shares):.1f} %, largest "
-        f"{100 * max(shares):.1f} %.",
+        f"The target is {100 * LEAST:.0f} to {100 * MOST:.0f} % if allocations differ. {inside} of "
+        f"{len(shares)} settings are within it. The coverage ranges from {100 * min(shares):.1f} "
+        f"to {100 * max(shares):.1f} %.",
         "",
         "## Few and skewed launches per allocation",
         "",
         *beyond,
         "",
-        "The median of a few skewed launches is biased, by the same amount in each allocation.",
-        "With many similar allocations the interval is then so narrow that it misses the typical",
+        "The median of a few skewed launches is biased by the same amount in each allocation.",
+        "With many similar allocations, the interval is then so narrow that it misses the typical",
         "value. One or two launches do not show the skew, so no estimate from them can correct",
-        "it. A jackknife of three or four could, but a launch that takes ten times as long then",
-        "gives a value below all measured ones. A study with a precision therefore has at least",
-        "three launches of a case per allocation. With many jobs of one launch each, the interval",
-        "is for the time of such a job.",
+        "it. A jackknife over three or four launches could, but if one launch takes ten times as",
+        "long, the estimate is below all measured values. A study with a `precision` therefore",
+        "runs at least three launches of a case per allocation. With many jobs of one launch",
+        "each, the interval refers to the time of such a job.",
     ]
     print(write_lines("allocations", body))
 

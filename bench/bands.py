@@ -17,9 +17,10 @@ from haloscope.predict.validated_cells import Coverage, left_out
 from haloscope.quantities import within
 
 HOW = (
-    "A band is the factor, up and down, that holds 95 % of published values over simulated ones. "
-    "Cells that set numbers of a cluster file are not counted, in a pair one of them may be. "
-    "In brackets: how many cells, or pairs of them."
+    "A band is a factor: 95 % of the published values are within this factor of the simulated "
+    "values, in either direction. A band of times does not count cells that set a number of a "
+    "cluster file. A band of ratios counts a pair of cells if at most one of them set a number. "
+    "The number of cells, or of pairs of cells, is in brackets."
 )
 
 
@@ -68,8 +69,10 @@ def main() -> None:
         "Error of simulated times",
         [
             *("## Bands", "", *groups(), ""),
-            *("## One table left out", ""),
-            f"Values of a table in the bands that all other tables give; {COVERAGE:.0%} are meant.",
+            *("## Bands without the tested table", ""),
+            "For each table, the bands are computed from all other tables. The column 'inside' "
+            "lists "
+            f"how many values of the table are within these bands; the target is {COVERAGE:.0%}.",
             *("", *all_together(every), ""),
             *held(every),
         ],

@@ -178,9 +178,9 @@ def main() -> None:
         sections[title] = [title, "", when, "", *head, *lines, ""]
 
     how = (
-        f"Medians over {chosen.repetitions} repetitions of each of {chosen.launches} launches, "
-        "whose answers were verified. Bytes are those of the algorithm: each value that a device "
-        "kernel reads or writes counts once."
+        f"Each figure is the median over {chosen.repetitions} repetitions of each of "
+        f"{chosen.launches} launches; the results were verified. The moved bytes are those of the "
+        "algorithm: each value that a device kernel reads or writes counts once."
     )
     keep("## Limits", ["| | | key in a cluster file |", "|---|---|---|"], [
         f"| {text} | {found[key] / unit:.4g} {name} | `{key}` |"

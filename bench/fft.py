@@ -95,8 +95,8 @@ def main() -> None:
                 lines.append(f"| {name} | {middle:.3g} | {rate(size, middle):.3g} |")
             lines.append("")
     head = [
-        "GFLOP/s from 2.5 N log2 N operations per real transform. textbook: fft_pencil with "
-        "layout=strided, transpose=alltoallv.", "",
+        "The GFLOP/s count 2.5 N log2 N operations per real transform. 'textbook' is fft_pencil "
+        "with `layout=strided transpose=alltoallv`.", "",
     ]  # fmt: skip
     print(write_page("fft", "fft_pencil compared with FFTW's MPI transform", [*head, *lines]))
 

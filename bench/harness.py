@@ -112,7 +112,9 @@ def main() -> None:
         "",
         *HEADER,
         Target("overhead per additional launch, beyond mpirun", slope, 0.1, True, "s").row(),
-        Target(f"whole command per launch ({many}), beyond mpirun", spread, 0.1, True, "s").row(),
+        Target(
+            f"time of the whole command per launch ({many}), beyond mpirun", spread, 0.1, True, "s"
+        ).row(),
         Target("wall time of `run quick` outside of its launches", share, 10, True, "%").row(),
     ]
     print(write_page("harness", "Overhead of the harness", body))

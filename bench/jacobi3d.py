@@ -103,16 +103,21 @@ def main() -> None:
     sections = kept("jacobi3d")
     title = f"## {L}^3 points per rank, {processor()}"
     sections[title] = [
-        title, "", f"{rounds} rounds, {taken()} Load before: {before:.1f}. The bench itself causes "
-        "a load of 1 or 2. With a higher load, figures of two ranks are unreliable.", "",
+        title, "", f"{rounds} rounds, {taken()} The load was {before:.1f} before the start, and "
+        "the benchmark itself adds 1 to 2. If the load is higher, figures of two ranks are "
+        "unreliable.", "",
         *HEADER, *(target.row() for target in targets(figures)), "",
-        f"{'; '.join(rates)}.", "",
-        f"Streaming stores make the triad {stores:.2f}x faster here, which is the most that the "
-        "variant streaming can gain.", "",
+        "The median rates, with their ranges, are:", "", *(f"- {rate}" for rate in rates), "",
+        f"Streaming stores make the triad {stores:.2f}x faster here. `variant=streaming` can "
+        "therefore be at most this much faster than `variant=plain`.", "",
         f"The triad is {growth:.2f}x faster on two ranks than on one. If memory is the limit, the "
         f"weak efficiency is therefore at most {growth / 2:.2f}.", "",
     ]  # fmt: skip
-    head = [f"Double precision, {SWEEPS} sweeps; a section per machine.", ""]
+    head = [
+        f"All runs use double precision and {SWEEPS} sweeps. There is one section for each "
+        "machine.",
+        "",
+    ]
     body = [*head, *chain(*sections.values())]
     title = "jacobi3d: plain, streaming, and temporal sweeps compared with triad"
     print(write_page("jacobi3d", title, body))

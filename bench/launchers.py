@@ -31,8 +31,9 @@ layout = { nodes = NODES, ppn = 1 }
 """
 WAYS = ("srun", "mpirun")
 HOW = (
-    "Wall time per launch of the kernel empty in seconds, one process per node: medians over "
-    "rounds with their range. The nodes share this machine's cores."
+    "The table lists the wall time in seconds per launch of the kernel `empty` with one "
+    "process per "
+    "node, as medians over rounds with their range. The nodes share the cores of this machine."
 )
 
 
@@ -77,17 +78,18 @@ def main() -> None:
     if [len(one) for one in found.values()] != [rounds * len(NODES)] * 2 + [rounds]:
         sys.exit("not whole studies")
     alone = median(walls(found["alone"], 1))
-    body = [f"| way | {' | '.join(count(nodes, 'node') for nodes in NODES)} |"]
+    body = [f"| launcher | {' | '.join(count(nodes, 'node') for nodes in NODES)} |"]
     body += ["|---|" + "---|" * len(NODES)]
     body += [row("srun (PMIx) in a job", found["srun"]), row("mpirun in a job", found["mpirun"])]
-    body += [row("mpirun alone", found["alone"]), ""]
+    body += [row("mpirun without a job", found["alone"]), ""]
     told = [
-        f"{way} takes {median(walls(found[way], 1)) / alone:.2f}x as long as mpirun alone on one "
-        f"node, and {median(walls(found[way], 4)) / median(walls(found[way], 1)):.2f}x as long on "
-        "four nodes as on one"
+        f"Within a job, {way} takes {median(walls(found[way], 1)) / alone:.2f}x as long on one "
+        "node "
+        "as mpirun without a job, and on four nodes "
+        f"{median(walls(found[way], 4)) / median(walls(found[way], 1)):.2f}x as long as on one."
         for way in WAYS
     ]
-    body.append(f"In a job, {'; '.join(told)}.")
+    body.append(" ".join(told))
     write_page("launchers", "Cost of a launcher", body, f"{HOW} Measured {taken()}")
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a mapping made for the traffic gains: a randomly numbered sparse matrix on a fat tree.
+"""Gain of a mapping computed from the traffic: a randomly numbered sparse matrix on a fat tree.
 
 usage: .venv/bin/python bench/mapping.py [--on helios] [--edge 8]
 
 The matrix is a 7-point stencil in cubes of EDGE^3 rows, one per rank. The cubes are numbered at
-random, so that block mapping puts ranks that exchange nothing on a node. `haloscope advise` counts
-what ranks send in one simulation, makes mappings for it, and judges each by the busiest link. Then
-it simulates them. The counts include the set-up of the matrix.
+random, so block mapping places ranks that exchange no data on the same node. `haloscope advise`
+counts the messages between ranks in one simulation and computes mappings for this traffic. It rates
+each mapping by the bytes on its busiest link, and then simulates them. The counts include the
+set-up of the matrix.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def main() -> None:
     lines = [
         f"{count(matrix.shape[0], 'row')}, {matrix.nnz:,} nonzeros, {NODES * PPN} ranks on {NODES} "
         f"nodes of {arguments.on}. {len(answer['options'])} layouts were compared.",
-        "Predicted: the bytes of the busiest link with block mapping over those with this one.",
+        "The column 'predicted' is the ratio of the bytes on the busiest link with block "
+        "mapping to "
+        "those with the mapping of the row. 'Simulated' is the ratio of the simulated times.",
         "",
         "| mapping | between nodes | bytes x links | busiest link | predicted | product "
         "| simulated |",
@@ -84,7 +87,12 @@ def main() -> None:
     best = max(block["time_s"] / one["time_s"] for one in options.values())
     verdict = "met" if best >= AIM else "not met"
     advised = answer["advised"]["mapping"]
-    lines += ["", f"Advised: {advised}. Aim: {AIM}x over block mapping, {verdict}: {best:.2f}x."]
+    lines += [
+        "",
+        f"haloscope advises the mapping '{advised}'. The aim, a speedup of {AIM}x over block "
+        "mapping, is "
+        f"{verdict} with {best:.2f}x.",
+    ]
     title = "Mapping a randomly numbered matrix, simulated"
     write_page("mapping", title, lines, __doc__.split("\n\n", 2)[2].replace("\n", " ").strip())
 

@@ -104,12 +104,15 @@ def sections(rounds: int) -> list[str]:
     return [
         "## Sections of one rank",
         "",
-        f"{taken()} {lammps.name}; {rounds} launches of {STEPS} steps, in turn with {kernel}, "
-        f"{variant}, n = 384, {LONG} repetitions; its phase {sweep} gives the rate of a core, as "
-        "in calibrate. Seconds are per atom and step; for Neigh, per atom and build of neighbour "
-        f"lists ({BUILDS} builds). All are processor times, from the processor share that LAMMPS "
-        "prints and that the repetitions had. Other programs therefore affect them only through "
-        "shared caches and cores.",
+        f"{taken()} {lammps.name} was launched {rounds} times with {STEPS} steps, alternating with "
+        f"{kernel} ({variant}, n = 384, {LONG} repetitions). The phase {sweep} of {kernel} "
+        "gives the "
+        "rate of a core, as in `haloscope calibrate`. The seconds are per atom and step. The "
+        f"seconds of Neigh are per atom and build of the neighbour lists ({BUILDS} builds). All "
+        "times are processor times: they are computed from the processor share that LAMMPS prints, "
+        "and from that of the repetitions. Other programs therefore affect them only through "
+        "shared "
+        "caches and cores.",
         "",
         "| section | median | range |",
         "|---|---|---|",
@@ -151,10 +154,11 @@ def prediction(cluster: Path | None, rounds: int) -> list[str]:
     return [
         "## A step of LAMMPS and its prediction",
         "",
-        f"{taken()} {rounds} launches of {STEPS} steps on each number of ranks, in turn, with "
-        f"32,000 atoms per rank; md_pppm simulated on {cluster.stem}, calibrated on this machine. "
-        f"LAMMPS had {min(shares):.0%} to {max(shares):.0%} of a processor per rank. Sections are "
-        "means over ranks.",
+        f"{taken()} LAMMPS was launched {rounds} times with {STEPS} steps on each number of ranks, "
+        "alternating, with 32,000 atoms per rank. md_pppm was simulated on "
+        f"{cluster.stem}, a cluster file calibrated on this machine. "
+        f"LAMMPS had {min(shares):.0%} to {max(shares):.0%} of a processor per rank. The times of "
+        "sections are means over ranks.",
         "",
         "| ranks | section | LAMMPS | range | predicted | error |",
         "|---|---|---|---|---|---|",
@@ -233,21 +237,23 @@ def messages(numbers: Sequence[int]) -> list[str]:
     return [
         "## Messages of a step",
         "",
-        f"{taken()} Point-to-point messages of all ranks. The last column is the largest deviation "
-        "of a pair of ranks, in messages or bytes. One rank sends none. halobench/tests/"
-        "test_md_pppm.cpp compares them by purpose (ghost atoms, new ghosts, grid points around "
-        "bricks, remaps) with stored counts from LAMMPS.",
+        f"{taken()} The table counts the point-to-point messages of all ranks. The last column is "
+        "the largest deviation of any pair of ranks, in messages or bytes. A single rank sends no "
+        "messages. `halobench/tests/test_md_pppm.cpp` compares the messages by purpose (ghost "
+        "atoms, new ghosts, grid points around bricks, remaps) with stored counts from LAMMPS.",
         "",
         "| ranks | pairs, LAMMPS | md_pppm | messages, LAMMPS | md_pppm "
         "| bytes, LAMMPS | md_pppm | largest deviation |",
         "|---|---|---|---|---|---|---|---|",
         *lines,
         "",
-        f"Largest deviation: {furthest:.1%}; target: at most {MOST:.0%}, {verdict}.",
+        f"The largest deviation is {furthest:.1%}. The target, at most {MOST:.0%}, is {verdict}.",
         "",
-        "Details: messages with atoms that move to other ranks (movers), whose number in LAMMPS "
-        "depends on the motion, and calls of MPI_Allreduce on all ranks (sums), which are not "
-        "messages.",
+        "The next table lists two details. Movers are messages with atoms that move to other "
+        "ranks; "
+        "in LAMMPS, their number depends on the motion. Sums are the calls of `MPI_Allreduce` "
+        "on all "
+        "ranks, which are not point-to-point messages.",
         "",
         "| ranks | what | LAMMPS | md_pppm | bytes, LAMMPS | md_pppm |",
         "|---|---|---|---|---|---|",
@@ -332,7 +338,7 @@ def main() -> None:
         lines = parts[name]()
         found[lines[0]] = lines
         page = [*chain(*found.values())]
-        title = "md_pppm beside LAMMPS"
+        title = "md_pppm compared with LAMMPS"
         write_page("md_pppm", title, page, "Each section has its date.")
 
 

@@ -105,15 +105,17 @@ def main() -> None:
         )
     same = sum(verdict != "different" for verdict in verdicts)
     body = [
-        "Half a round trip in microseconds: medians over launches, and the median ratio per round",
-        f"with its rank-based interval. Intel MPI from PyPI, {launches} launches each, two ranks",
-        "bound to one core each, shm.",
+        "The table lists half a round trip in microseconds, as medians over launches, and the "
+        "median",
+        "ratio per round with its rank-based interval. Intel MPI, installed from PyPI, ran with",
+        f"{launches} launches each and two ranks, each bound to a core of its own, through shared",
+        "memory.",
         "",
         "| size | haloscope | IMB-MPI1 | ratio | interval | |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        f"{same} of {len(SIZES)} sizes agree. IMB prints two decimals; at 8 bytes the last digit "
+        f"{same} of {len(SIZES)} sizes agree. IMB prints two decimals. At 8 bytes, the last digit "
         f"is {1 / found['IMB'][0][SIZES[0]]:.1f} % of the time.",
     ]
     print(write_page("pingpong_imb", "pingpong compared with IMB-MPI1 PingPong", body))

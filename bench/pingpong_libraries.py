@@ -64,16 +64,18 @@ def main() -> None:
         "pingpong_libraries",
         "Wall time of the study pingpong-libraries",
         [
-            f"{libraries} libraries, {sizes} sizes, {launches} launches each, "
-            f"{os.cpu_count()} processors. Times are from the command to the written report.",
+            f"The study has {libraries} libraries, {sizes} sizes, and {launches} launches each, on "
+            f"{os.cpu_count()} processors. The time is from the start of the command until the "
+            "report is written.",
             "",
             *HEADER,
             Target("whole study", figures, LIMIT_S, at_most=True, unit="s").row(),
             "",
-            f"Of this, launches take {min(inside):.3g} to {max(inside):.3g} s. A preceding study "
+            f"The launches take {min(inside):.3g} to {max(inside):.3g} s of this. A preceding "
+            "study "
             f"with one launch each, including builds, took {first:.3g} s.",
         ],
-        "No competitors.",
+        "The page compares the time with a target, not with another program.",
     )
 
 

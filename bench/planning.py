@@ -72,12 +72,12 @@ def main() -> None:
         Target(what, [wall_s for _, wall_s in figures], 3, True, "s").row()
         for what, figures in took.items()
     ]
-    used = "; ".join(
-        f"{what}: {', '.join(f'{used_s:.2f} s' for used_s, _ in figures)}"
+    body += ["", f"The processor times of the {rounds} rounds were:", ""]
+    body += [
+        f"- {what}: {', '.join(f'{used_s:.2f} s' for used_s, _ in figures)}"
         for what, figures in took.items()
-    )
-    body += ["", f"Processor times: {used}."]
-    how = "Wall time of `run STUDY --dry-run`. Each figure is the median over rounds."
+    ]
+    how = "The figures are wall times of `run STUDY --dry-run`, as medians over rounds."
     write_page("planning", "Time to plan many cases", body, how)
 
 

@@ -111,14 +111,15 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
             peer = ratios(figures[f"PETSc, {ranks} rank"], figures[f"fused, {name}"])
             targets.append(Target(f"PETSc KSPCG / fused, {name}", peer, 5.0))
     per_point = [
-        f"{name}: {1e9 * sorted(values)[len(values) // 2] / (n * n * ITERATIONS[n]):.3g} ns"
+        f"{1e9 * sorted(values)[len(values) // 2] / (n * n * ITERATIONS[n]):.3g} ns ({name})"
         for name, values in figures.items()
         if "triad" not in name
     ]
     return [
         f"## n = {n}, {ITERATIONS[n]} iterations", "", *HEADER, *(t.row() for t in targets), "",
-        f"Fused moves {bytes_per_point:g} bytes per point and iteration. "
-        "Median time per point and iteration: " + "; ".join(per_point) + ".", "",
+        f"`variant=fused` moves {bytes_per_point:g} bytes per point and iteration. The median "
+        "times "
+        f"per point and iteration are {'; '.join(per_point)}.", "",
     ]  # fmt: skip
 
 
@@ -143,7 +144,10 @@ def main() -> None:
         petsc = build_petsc(Path(folder))
         body = []
         if petsc is None:
-            body += ["PETSc (libpetsc-real-dev) or mpicc is not here: its lines are left out.", ""]
+            body += [
+                "PETSc (libpetsc-real-dev) or mpicc is not installed, so there is no comparison.",
+                "",
+            ]
         for n in ITERATIONS:
             body += bench_size(n, rounds, petsc)
         body += bench_memory(4096)

@@ -158,13 +158,15 @@ def main() -> None:
             )
         ),
         "",
-        "| program | messages of a rank | collective operations | work of a rank |",
+        "| program | messages per rank | collective operations | work per rank |",
         "|---|---|---|---|",
         *details,
     ]
     how = (
-        "Added processor time per call, on one rank with and without the counter in turn, times "
-        "the calls of a rank, over its work: the processor time on one rank, divided by the ranks."
+        "The overhead is the added processor time per call, multiplied by the calls of a rank and "
+        "divided by the work of a rank. The added time per call was measured on one rank, "
+        "alternately with and without the counter. The work of a rank is the processor time of the "
+        "program on one rank, divided by the number of ranks."
     )
     write_page("profile_overhead", "Overhead of haloscope profile", body, how)
 

@@ -41,7 +41,8 @@ layout = {{ nodes = 2, ppn = 1 }}
 """
 HOW = (
     "Each round starts one lab per rate (4 nodes with 1 core, which share the machine's cores if "
-    "it has fewer) and launches each case once. Medians over rounds with their range."
+    "it has fewer) and launches each case once. The figures are medians over rounds, with "
+    "their range."
 )
 Found = Mapping[str, Sequence[dict[str, Any]]]
 
@@ -75,7 +76,7 @@ def messages(found: Found, rate: str, size: int) -> list[float]:
 
 def page(found: Found) -> list[str]:
     """The tables, and what they say beside the paper's."""
-    body = ["## Wall time of a solve in s, 1 process per node", ""]
+    body = ["## Wall time of a solve in s, with 1 process per node", ""]
     body += [f"| N | rate | {' | '.join(count(nodes, 'node') for nodes in NODES)} |"]
     body += ["|---|---|" + "---|" * len(NODES)]
     for n in SIZES:
@@ -94,8 +95,8 @@ def page(found: Found) -> list[str]:
     body += [
         "",
         "A lab limits the rate with a token bucket at each end of a link. It passes one Ethernet "
-        "packet or 10 µs of the rate at once, so smaller messages are not delayed. Late timers, as "
-        "on a busy machine, reduce the rate.",
+        "packet, or the bytes of 10 µs at this rate, at once. Smaller messages are therefore not "
+        "delayed. Timers that fire late, for example on a busy machine, reduce the rate.",
     ]
     slow, fast = next(iter(RATES)), [*RATES][-1]
     told, alone = [], []
@@ -110,13 +111,13 @@ def page(found: Found) -> list[str]:
     )
     body += [
         "",
-        f"Time of a solve at {slow} relative to {fast}: {', '.join(told)}. A message of "
+        f"The time of a solve at {slow} relative to {fast} is {', '.join(told)}. A message of "
         f"{MESSAGES[-1]:,} B takes {large:.1f}x as long. The paper finds no difference between 10 "
-        "Gbit/s Ethernet, InfiniBand, and Omni-Path (100 Gbit/s) (Tables 6.1 to 6.3).",
+        "Gbit/s Ethernet, InfiniBand, and Omni-Path with 100 Gbit/s (Tables 6.1 to 6.3).",
         "",
-        "On one node no network is used, and the same solve differs between the rates by "
+        "On one node, no network is used, but the same solve still differs between the rates by "
         f"{', '.join(f'{one:.2f}x (N = {n})' for n, one in zip(SIZES, alone, strict=True))}. "
-        "Smaller ratios between rates are therefore not significant.",
+        "Ratios between rates that are smaller than this are therefore not significant.",
     ]
     return body
 

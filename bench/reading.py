@@ -98,18 +98,21 @@ def main() -> None:
         resumed = [used("run", "--resume", str(folder), "--dry-run") for _ in range(asked.rounds)]
         reported = [used("report", str(folder)) for _ in range(asked.rounds)]
     targets = [
-        Target("finding the launches left, wall", [one.wall_s for one in resumed], 3, True, "s"),
+        Target(
+            "finding the remaining launches, wall", [one.wall_s for one in resumed], 3, True, "s"
+        ),
         Target("report, wall", [one.wall_s for one in reported], 6, True, "s"),
         Target("memory of the report", [one.memory_mb for one in reported], 250, True, "MB"),
     ]
     used_s = "; ".join(
         f"{what}: {', '.join(f'{one.processor_s:.2f} s' for one in those)}"
-        for what, those in (("finding the launches left", resumed), ("report", reported))
+        for what, those in (("finding the remaining launches", resumed), ("report", reported))
     )
     note = (
-        f"{records:,} records of {length:.0f} MB. Finding the launches left: `run --resume DIR "
-        f"--dry-run`, with {max(one.memory_mb for one in resumed):.0f} MB of memory, because it "
-        f"keeps only the necessary keys of a record. Processor times: {used_s}."
+        f"The folder has {records:,} records with {length:.0f} MB in total. `run --resume DIR "
+        "--dry-run` finds the remaining launches. It uses "
+        f"{max(one.memory_mb for one in resumed):.0f} MB of memory, because it keeps only the "
+        f"necessary keys of a record. The processor times were: {used_s}."
     )
     head = [taken(), "", *HEADER]
     body = [*head, *(target.row() for target in targets), "", note]

@@ -32,8 +32,8 @@ from haloscope.toolchains.library import Toolchain, available, find
 BYTES = 8
 STEPS = ["repetitions=20", "steps=1000", "warmup=1000"]
 VERDICT = (
-    "If IMB's Sendrecv takes longer than its PingPong, a hop of the ring is expected to take two "
-    "of IMB's Sendrecv, not two latencies."
+    "If IMB's Sendrecv takes longer than its PingPong, a hop of the ring is expected to take as "
+    "long as two calls of Sendrecv in IMB, not two latencies."
 )
 Competitor = Callable[[], float]
 
@@ -76,13 +76,13 @@ def competitors(folder: Path) -> dict[str, Competitor]:
     found = {}
     for each in available():
         out = folder / f"{each.name}.json"
-        found[f"{each.version}: ring, a hop"] = ours(each, out, "cycle_s", 0.5, "ring")
+        found[f"{each.version}: one hop of the ring"] = ours(each, out, "cycle_s", 0.5, "ring")
         found[f"{each.version}: two latencies"] = ours(
             each, out, "latency_s", 2, "pingpong", f"sizes={BYTES}"
         )
         if each.name == "impi-devel":
-            found[f"{each.version}: two of IMB Sendrecv"] = imb("Sendrecv")
-            found[f"{each.version}: two of IMB PingPong"] = imb("PingPong")
+            found[f"{each.version}: two times IMB Sendrecv"] = imb("Sendrecv")
+            found[f"{each.version}: two times IMB PingPong"] = imb("PingPong")
     return found
 
 
@@ -108,15 +108,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         figures = in_turn(competitors(Path(folder)), launches)
     versions = list(dict.fromkeys(name.split(": ")[0] for name in figures))
-    pairs = [(f"{one}: ring, a hop", f"{one}: two latencies") for one in versions]
+    pairs = [(f"{one}: one hop of the ring", f"{one}: two latencies") for one in versions]
     intel = next((one for one in versions if one.startswith("Intel")), None)
     if intel is not None:
-        sendrecv, pingpong = (f"{intel}: two of IMB {name}" for name in ("Sendrecv", "PingPong"))
-        pairs += [(f"{intel}: ring, a hop", sendrecv), (sendrecv, pingpong)]
+        sendrecv, pingpong = (f"{intel}: two times IMB {name}" for name in ("Sendrecv", "PingPong"))
+        pairs += [(f"{intel}: one hop of the ring", sendrecv), (sendrecv, pingpong)]
         pairs += [(f"{intel}: two latencies", pingpong)]
     body = [
-        f"{launches} launches each, {BYTES} bytes, two ranks bound to one core each. Medians over "
-        "launches with rank-based intervals.",
+        f"Each program was launched {launches} times with {BYTES} bytes and two ranks, each "
+        "bound to a "
+        "core of its own. The figures are medians over launches with rank-based intervals.",
         "", "| what | µs | interval |", "|---|---|---|",
         *(f"| {name} | {shown(typical(sample))} |" for name, sample in figures.items()),
         "", "| ratio per launch | median | interval | |", "|---|---|---|---|",

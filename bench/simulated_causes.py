@@ -65,10 +65,12 @@ def causes() -> list[str]:
     return [
         "## Five causes, before and after, by structure",
         "",
-        f"{taken()} Before: commit 3fe0aa3d. Cells that set a number are left out of 1 to 3.",
+        f"{taken()} The earlier figures are from commit 3fe0aa3d. Tables 1 to 3 omit cells "
+        "that set a number.",
         "",
-        "1. Processes on nodes with free cores. Tara, table 4.1 of hpcf-2010-6, n = 8192 and "
-        "16384, error in per cent by processes per node:",
+        "1. Processes on nodes with free cores: the table lists errors in per cent by "
+        "processes per "
+        "node, for n = 8192 and 16384 in table 4.1 of hpcf-2010-6 (tara).",
         "",
         *rows(
             FREE_CORES,
@@ -79,8 +81,8 @@ def causes() -> list[str]:
                 if (str(key(one, "ppn")), on(key(one, "nodes"))) == (row, column)
             ),
         ),
-        "2. The step from memory to cache. hpcf-2018-10, several nodes, median error in per cent "
-        "by million points per node:",
+        "2. The step from memory to cache: the table lists median errors in per cent by million "
+        "points per node, for cells on several nodes of hpcf-2018-10.",
         "",
         *rows(
             STEP,
@@ -89,8 +91,10 @@ def causes() -> list[str]:
                 error(one) for one in sizes if (points(one), where(one)) == (row, column)
             ),
         ),
-        "3. The slowest of several nodes. hpcf-2018-10, table 4.1, 8 processes per node, missing "
-        "time per iteration in us by n (no figure: the cell set a number):",
+        "3. The slowest of several nodes: the table lists the time per iteration that is "
+        "missing in "
+        "the simulation, in us by n, for 8 processes per node in table 4.1 of hpcf-2018-10. Cells "
+        "without a second figure set a number.",
         "",
         *rows(
             SLOWEST,
@@ -101,8 +105,8 @@ def causes() -> list[str]:
                 if (str(key(one, "n")), f"{key(one, 'nodes')} nodes") == (row, column)
             ),
         ),
-        "4. Two sums and a halo on full nodes. Tara, table 4.1 of hpcf-2010-6, error in per cent "
-        "by n (n = 1024 on 16 nodes set a number):",
+        "4. Two sums and a halo on full nodes: the table lists errors in per cent by n, for table "
+        "4.1 of hpcf-2010-6 (tara). The cell with n = 1024 on 16 nodes set a number.",
         "",
         *rows(
             SUMS,
@@ -113,8 +117,9 @@ def causes() -> list[str]:
                 if (str(key(one, "n")), f"{key(one, 'nodes')} nodes") == (row, column)
             ),
         ),
-        "5. A hop of the blocking chain. Tara, 16 to 64 nodes, (table 5.1 - table 4.1) / "
-        "(iterations x ranks) in us by n and processes per node; published in brackets:",
+        "5. A hop of the blocking chain: the table lists (table 5.1 - table 4.1) / (iterations x "
+        "ranks) in us by n and processes per node, for 16 to 64 nodes of tara. The published "
+        "values are in brackets.",
         "",
         *rows(
             HOPS,

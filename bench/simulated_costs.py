@@ -40,14 +40,14 @@ HEAT_SIZES = MappingProxyType({1024: 2540, 2048: 3200})
 def cases() -> list[str]:
     """What single cases take of this machine, each told as it is known."""
     lines = [
-        f"## What a simulation takes: {smpi().version}",
+        f"## Time and memory of simulations: {smpi().version}",
         "",
-        f"{taken()} Medians where a case ran several times.",
+        f"{taken()} Cases that ran several times are listed with their median.",
         "",
-        "One repetition, as haloscope simulates a case. Of a processor: user and system time, "
-        "which others' load lengthens less than the wall's.",
+        "Each case is simulated with one repetition, as haloscope does. The processor time is the "
+        "user and system time; other programs lengthen it less than the wall time.",
         "",
-        "| case | ranks | wall | at most | of a processor | peak memory | at most "
+        "| case | ranks | wall time | limit | processor time | peak memory | limit "
         "| messages per second |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -109,13 +109,13 @@ def dynamics(cluster: Cluster) -> list[str]:
     spent = simulated_case(cluster, case)
     wall, used = spent.wall_s, spent.processor_s
     return [
-        f"## md_pppm, a period of {PERIOD} steps with a build of neighbour lists, 140 nodes of "
+        f"## md_pppm, a period of {PERIOD} steps with one build of neighbour lists, 140 nodes of "
         "stampede",
         "",
-        f"{taken()} {smpi().version}.",
+        f"{taken()} The simulator is {smpi().version}.",
         "",
-        "| ranks | a period, wall | of a processor | a step, wall | at most | of a processor "
-        "| peak memory | at most |",
+        "| ranks | wall time per period | processor time per period | wall time per step | limit "
+        "| processor time per step | peak memory | limit |",
         "|---|---|---|---|---|---|---|---|",
         f"| {layout.ranks} | {wall:.1f} s | {used:.1f} s | {wall / PERIOD:.1f} s | 60 s "
         f"| {used / PERIOD:.1f} s | {spent.peak_megabytes:,.0f} MB | 8,000 MB |",
@@ -128,9 +128,10 @@ def heat(cluster: Cluster) -> list[str]:
     lines = [
         f"## fe_heat, 200 iterations, 128 nodes of {cluster.name}",
         "",
-        f"{taken()} {smpi().version}. Of a processor: user and system time.",
+        f"{taken()} The simulator is {smpi().version}. The processor time is the user and "
+        "system time.",
         "",
-        "| ranks | elements | wall | of a processor | peak memory |",
+        "| ranks | elements | wall time | processor time | peak memory |",
         "|---|---|---|---|---|",
     ]
     for ranks, edge in HEAT_SIZES.items():

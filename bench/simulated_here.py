@@ -24,7 +24,7 @@ MEDIAN = 0.10
 AIMS = MappingProxyType({"pingpong": "2.7 %", "poisson_cg": f"{MEDIAN:.0%}"})
 """Of messages what there was before a node's memory was shared; of solves what was wanted."""
 HEAD = (
-    "| machine | measured | kernel | times | median | aim | worst |",
+    "| machine | measured | kernel | times | median error | aim | largest error |",
     "|---|---|---|---|---|---|---|",
 )
 
@@ -51,14 +51,15 @@ def local(folder: Path, before: Sequence[str]) -> list[str]:
         rows.append(f"{this}{name} | {figures} |")
     lines = [TITLE, "", *HEAD, *rows, ""]
     lines += [
-        f"{taken()} `haloscope run validate-local --launches {launches}`, the calibration's cases "
-        "in turn with the others; `haloscope validate local --from DIR --residuals`.",
-        *(f"Marked as disturbed: {mark}" for mark in done.model.disturbed),
+        f"{taken()} The times are from `haloscope run validate-local --launches {launches}`, which "
+        "alternates the calibration's cases with the others, and from `haloscope validate local "
+        "--from DIR --residuals`.",
+        *(f"The calibration is marked as disturbed: {mark}" for mark in done.model.disturbed),
         "",
     ]
     far = [one for one in done.predictions if abs(one.error) > 2 * MEDIAN]
     told = [f"- {one.kernel}, {one.what}: {one.error:+.0%}" for one in far]
-    lines += [f"More than {2 * MEDIAN:.0%} off:", "", *told, ""] if far else []
+    lines += [f"The errors of these cases exceed {2 * MEDIAN:.0%}:", "", *told, ""] if far else []
     for name, times in parts.items():
         for one in residual_tables(of_times(times), name):
             if one.rows and len(one.rows) < len(times):  # not a list of all of them

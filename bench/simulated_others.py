@@ -38,8 +38,12 @@ def others(folders: Sequence[Path]) -> list[str]:
         )
         for name, one in places.items()
     }
-    title = "A network that others use: task-mapping-drop, table 6"
-    lines = [f"## {title}", "", f"{taken()} Medians over {REPLICATES} launches with others."]
+    title = "A network shared with other jobs: task-mapping-drop, table 6"
+    lines = [
+        f"## {title}",
+        "",
+        f"{taken()} The figures with others are medians over {REPLICATES} launches.",
+    ]
     lines += [
         *other_jobs.told(there.cluster),
         "",

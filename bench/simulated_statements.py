@@ -72,9 +72,11 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines = [
         f"## {paper}: statements",
         "",
-        f"{taken()} {len(last.found)} statements; {BY_TABLE}: {own}.",
+        f"{taken()} The paper makes {len(last.found)} statements. Its own cells give these "
+        "verdicts: "
+        f"{own}.",
         "",
-        "| simulated | launches | right | wrong | not decided | circular |",
+        "| scored | launches | right | wrong | not decided | circular |",
         "|---|---|---|---|---|---|",
     ]
     for one in done:
@@ -83,14 +85,22 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
             lines.append(f"| {side} | {one.launches} | {figures} |")
     lines += ["", *(line for note in last.notes for line in (note, ""))]
     if wrong := [one for one in last.found if one.score == WRONG and one.simulated is not None]:
-        lines += [f"Wrong {BY_TABLE}:", "", *map(failing, wrong), ""]
+        lines += [
+            f"These statements are wrong {BY_TABLE}. A statement can be wrong although all of its "
+            "comparisons hold in the simulation, if the paper's own cells contradict it.",
+            "",
+            *map(failing, wrong),
+            "",
+        ]
     why: dict[str, list[str]] = {}
     for statement in last.found:
         if statement.undecided and statement.by_table is None:
             why.setdefault(statement.undecided, []).append(statement.statement.id)
     if why:
-        reasons = [f"- {reason} ({len(ids)}): {', '.join(ids)}" for reason, ids in why.items()]
-        lines += ["Not decided:", "", *reasons, ""]
+        reasons = [
+            f"- {reason}: {', '.join(f'`{one}`' for one in ids)}" for reason, ids in why.items()
+        ]
+        lines += ["These statements are not decided, for these reasons:", "", *reasons, ""]
     return lines
 
 
@@ -98,9 +108,18 @@ def failing(one: Scored) -> str:
     """A wrong statement: how many of its comparisons hold, and the first that fails."""
     assert one.simulated is not None
     held, all_ = one.simulated.holds, one.simulated.holds + one.simulated.fails
-    first = "".join(f" ({example})" for example in one.simulated.examples[:1])
+    first = "".join(
+        f" The first failing comparison gives {value_first(example)}."
+        for example in one.simulated.examples[:1]
+    )
     own = one.statement
-    return f"- {own.says} ({own.place}): {held} of {all_} comparisons hold{first}"
+    return f'- "{own.says}" ({own.place}): {held} of {all_} comparisons hold.{first}'
+
+
+def value_first(example: str) -> str:
+    """A comparison that fails, given as "KEYS: VALUE", with its value first."""
+    where, _, value = example.rpartition(": ")
+    return f"{value} ({where})"
 
 
 def summary(several: int) -> list[str]:
@@ -109,13 +128,14 @@ def summary(several: int) -> list[str]:
     lines = [
         "## All papers",
         "",
-        f"{taken()} Cells that were only predicted and have an error. skill: 1 - error / naive "
-        "error ([trust](../trust.md)).",
-        "A fastest layout is named where the published times of a mesh on as many nodes differ by "
-        "layout, and one of the fastest has an error and set no number.",
+        f"{taken()} The table covers cells that have an error and set no number of a cluster file.",
+        "The last column counts the meshes and numbers of nodes for which the simulation found a "
+        "layout with the shortest published time. It covers those whose published times differ by "
+        "layout, provided that a fastest layout has an error and set no number.",
         "",
-        "| table | cells | median | worst tenth | worst | naive | naive, tenth | skill "
-        "| skill, tenth | fastest layout named |",
+        "| table | cells | median error | 90th percentile | largest error | naive median "
+        "| naive 90th percentile | skill (median) | skill (90th percentile) "
+        "| fastest layout found |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     scores: list[tuple[str, dict[Score, int]]] = []
@@ -135,7 +155,7 @@ def summary(several: int) -> list[str]:
         name = "all" if launches == 1 else f"all, {launches} launches"
         scores.append((name, {key: sum(one[key] for one in total) for key in total[0]}))
     names = list(scores[0][1])
-    lines += ["", f"| statements | {' | '.join(names)} | right of right and wrong |"]
+    lines += ["", f"| statements | {' | '.join(names)} | right / (right + wrong) |"]
     lines.append(f"|---|{'---|' * (len(names) + 1)}")
     for paper, told in scores:
         figures = " | ".join(str(told[name]) for name in names)

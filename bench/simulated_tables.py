@@ -47,19 +47,18 @@ def table(name: str) -> list[str]:
     return [
         f"## {paper}, table {table_id}: cells with an error",
         "",
-        f"{taken()} {len(cells)} cells simulated in {wall:.0f} s, none from earlier runs.",
+        f"{taken()} {len(cells)} cells were simulated in {wall:.0f} s, without results of "
+        "earlier runs.",
         "",
-        "| cells | number | median | aim | worst | aim | worst tenth | naive | naive, tenth "
-        "| skill | skill, tenth |",
+        "| cells | number | median error | aim | largest error | aim | 90th percentile "
+        "| naive median | naive 90th percentile | skill (median) | skill (90th percentile) |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
         f"| set a number | {errors(fitted, '', '')} | {beside([])} |",
         f"| only predicted | {errors(predicted, f'{median:.0%}', f'{most:.0%}')} "
         f"| {beside(others)} |",
         "",
-        "naive: one node's published time divided by the nodes; skill: 1 - error / naive error.",
-        "",
         *structure(others),
-        *(["Beyond the aim:", "", *beyond, ""] if beyond else []),
+        *(["These cells are beyond the aim:", "", *beyond, ""] if beyond else []),
     ]
 
 
@@ -77,8 +76,8 @@ def beside(cells: Sequence[PredictedCell]) -> str:
 def structure(cells: Sequence[PredictedCell]) -> list[str]:
     """Errors and skill by distance and by size of time."""
     lines = [
-        "| by | cells | number | median | worst tenth | naive | naive, tenth | skill "
-        "| skill, tenth |",
+        "| group | cells | number | median error | 90th percentile | naive median "
+        "| naive 90th percentile | skill (median) | skill (90th percentile) |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for group, parts in groups(cells).items():
@@ -130,7 +129,7 @@ def errors(of: Errors, median: str, most: str) -> str:
 def described(cell: PredictedCell) -> str:
     """A cell in words."""
     where = ", ".join(f"{key} = {value}" for key, value in cell.keys.items())
-    return f"{where}: predicted {cell.predicted:.3g} s, published {cell.published:g} s"
+    return f"{where}: {cell.predicted:.3g} s predicted, {cell.published:g} s published"
 
 
 def orfeo() -> list[str]:
@@ -141,9 +140,10 @@ def orfeo() -> list[str]:
     lines = [
         "## orfeo-mpi-report: updates per second of Jacobi's sweeps, all tables",
         "",
-        f"{taken()} The aim is the earlier result: 0.9 % median, 9.3 % largest.",
+        f"{taken()} The aim is the earlier result: a median error of 0.9 % and a largest error "
+        "of 9.3 %.",
         "",
-        "| read as | cells | number | median | worst |",
+        "| interpretation | cells | number | median error | largest error |",
         "|---|---|---|---|---|",
     ]
     for reading in dict.fromkeys(cell.reading for cell in cells):

@@ -36,6 +36,14 @@ from haloscope.paths import cache_path
 CASES, DYNAMICS, HEAT, ORFEO = "cases", "dynamics", "heat", "orfeo"
 STATEMENTS, OTHERS, SUMMARY, CAUSES = "statements", "others", "summary", "causes"
 LOCAL = "local"
+HOW = (
+    "Each section has its date. The error of a cell is its simulated time over its published time, "
+    "minus 1. A cell is only predicted if it set no number of a cluster file. The naive guess "
+    "is the "
+    "published time of one node divided by the number of nodes. The skill is 1 - error / naive "
+    "error "
+    "([trust](../trust.md)): 1 is perfect, and 0 is as good as the naive guess."
+)
 
 
 def section(
@@ -95,7 +103,7 @@ def main() -> None:
             if name == SUMMARY:
                 sections = {lines[0]: lines, **sections}
             page = [*chain(*sections.values())]
-            write_page("simulation", "Simulated clusters", page, "Sections say when they are from.")
+            write_page("simulation", "Simulated clusters", page, HOW)
 
 
 if __name__ == "__main__":

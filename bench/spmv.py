@@ -137,8 +137,8 @@ def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
         "", "| | spmv, ms | PETSc, ms | spmv, GFLOP/s | spmv, GB/s | triad, GB/s "
         "| dot (reads only), GB/s |",
         "|---|---|---|---|---|---|---|", *times, "",
-        "Schemes on 2 ranks, ms: "
-        + "; ".join(f"{each} {1e3 * s:.3g}" for each, s in zip(OVERLAPS, schemes, strict=True))
+        "On 2 ranks, the median times in ms of the values of `overlap` are "
+        + ", ".join(f"{1e3 * s:.3g} ({each})" for each, s in zip(OVERLAPS, schemes, strict=True))
         + ".", "",
     ]  # fmt: skip
 
@@ -158,9 +158,11 @@ def main() -> None:
             title, *body = bench_matrix(matrix, peer, arguments.rounds)
             sections[title] = [title, "", f"{arguments.rounds} rounds, {taken()}", *body]
     head = [
-        "Memory traffic of a product: 12 bytes per nonzero and 24 per row (row pointer, x, y). "
-        "Shared columns: 8 and 20 (list of columns, x, y). "
-        "PETSc: AIJ, Debian's build with -O2.", "",
+        "A product moves 12 bytes per nonzero and 24 bytes per row (row pointer, x, y). With "
+        "shared "
+        "columns, it moves 8 and 20 bytes (list of columns, x, y). PETSc uses the format AIJ "
+        "and is "
+        "Debian's build with -O2.", "",
     ]  # fmt: skip
     body = [*head, *chain(*sections.values())]
     print(write_page("spmv", "spmv compared with PETSc's MatMult", body))

@@ -63,7 +63,7 @@ def bench_size(n: int, ranks: int, rounds: int) -> list[str]:
     return [
         f"### n = {n}, {ITERATIONS[n]} iterations", "",
         *HEADER, *rows, "",
-        f"Median time per point and iteration: {per_point}.", "",
+        f"The median times per point and iteration are: {per_point}.", "",
     ]  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def bench_counts(section: str) -> list[str]:
     variants = {"textbook": {"variant": "textbook"}, **VARIANTS}
     variants["sstep, s=6"] = {"variant": "sstep", "s": 6}
     ends = " to ".join(map(str, dict.fromkeys((meshes[0], meshes[-1]))))
-    error = ", and the error" if rhs == "paper" else ""
+    error = ", and the maximum error" if rhs == "paper" else ""
     lines = [
         f"## Iterations to 1e-6, n = {ends}, rhs={rhs}{error}", "",
         taken(), "", f"| n | {' | '.join(variants)} |", "|---|" + "---|" * len(variants),

@@ -180,15 +180,15 @@ def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
     )
     title = [f"## sf_{test}: sums at the receiver, 2 ranks", ""]
     most = [
-        f"{size} bytes: {median(faster(alone, theirs, size)):.3g} x "
+        f"{median(faster(alone, theirs, size)):.3g} x for {size} bytes "
         f"({microseconds(alone, size)} us)"
         for size in SIZES
     ]
     return [
         *title,
         *table("bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0),
-        "Upper bound of the speedup: messages of new values alone (`sf_newpingpong`, in the same "
-        f"rounds) relative to PETSc: {'; '.join(most)}.",
+        "The speedup is at most the time of PETSc divided by the time of messages of new values "
+        f"alone (`sf_newpingpong`, in the same rounds). This bound is {', '.join(most)}.",
         "",
     ]
 
@@ -221,7 +221,7 @@ def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
     title = [f"## sf_grid, {ranks} ranks, {px}x{py}", ""]
     best = median(each["triad_bytes_per_s"] for each in triad)
     rates = [
-        f"n = {n}: {1e-9 * STEP_BYTES * n * n * ranks / median(each[n] for each in ours):.3g} GB/s"
+        f"{1e-9 * STEP_BYTES * n * n * ranks / median(each[n] for each in ours):.3g} GB/s (n = {n})"
         for n in ours[0]
         if n >= IN_MEMORY
     ]
@@ -230,10 +230,10 @@ def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
         return body
     return [
         *body,
-        f"Bandwidth of all ranks. A step moves {STEP_BYTES} n² bytes per rank without halos: it "
-        "reads the points and writes the array with halo, then reads both and writes the points. "
-        f"{'; '.join(rates)}; triad with streaming stores {1e-9 * best:.3g} GB/s. Higher values "
-        "are partly from the last-level cache.",
+        f"Without halos, a step moves {STEP_BYTES} n² bytes per rank: it reads the points and "
+        "writes the array with halo, then reads both and writes the points. The bandwidth of all "
+        f"ranks is {', '.join(rates)}, compared with {1e-9 * best:.3g} GB/s for the triad with "
+        "streaming stores. Values above the triad are partly from the last-level cache.",
         "",
     ]
 
@@ -255,10 +255,10 @@ def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
         body.append(Target(f"{words}: PetscSFSetUp / haloscope", ratios(alone, ours), 1.0).row())
         body.append(Target(f"{words}: with PetscSFSetGraph", ratios(both, ours), 1.0).row())
         times.append(
-            f"{words}: {1e3 * median(ours):.3g}, PETSc {1e3 * median(alone):.3g} "
-            f"({1e3 * median(both):.3g} with its graph)"
+            f"- {words}: {1e3 * median(ours):.3g} ms; PETSc takes {1e3 * median(alone):.3g} ms, "
+            f"or {1e3 * median(both):.3g} ms with `PetscSFSetGraph`"
         )
-    return [*body, "", "Milliseconds: " + "; ".join(times) + ".", ""]
+    return [*body, "", "The median times are:", "", *times, ""]
 
 
 def main() -> None:

@@ -68,7 +68,8 @@ def main() -> None:
         *HEADER,
         *(target.row() for target in targets),
         "",
-        f"mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s.",
+        f"`mpirun` takes {median(launch):.3g} s to run `empty`, and `once empty` takes "
+        f"{median(once):.3g} s.",
     ]
     print(write_page("startup", "Start-up time of haloscope", body))
 

@@ -112,38 +112,51 @@ def _page(
     return [
         "# Intervals of P95 and P99",
         "",
-        f"Command: `python bench/tails.py --tries {tries}`. Simulated, with fixed seeds.",
+        f"Command: `python bench/tails.py --tries {tries}`. The studies are simulated with "
+        "fixed seeds.",
         "",
-        "Coverage of the 95 % intervals of percentiles, in per cent. Launches differ by a",
-        "log-normal factor with a standard deviation of 0 to 0.6. Within a launch, log times are",
-        "normal (0.2), or times are exponential, or of two kinds (one repetition in twelve takes",
-        f"1.5 to 3 times as long). Each figure is from {tries:,} studies; its standard error is "
+        "The tables list the coverage of 95 % intervals of percentiles, in per cent. Launches "
+        "differ",
+        "by a log-normal factor with a standard deviation of 0 to 0.6. Within a launch, "
+        "repetitions",
+        "have one of three distributions: normal logarithms of times (standard deviation 0.2),",
+        "exponential times, or two kinds of times (one repetition in twelve takes 1.5 to 3 "
+        "times as",
+        f"long). Each figure is from {tries:,} studies; its standard error is "
         f"{100 * (0.95 * 0.05 / tries) ** 0.5:.1f} per cent.",
         "",
         "## Percentile of a typical launch (`stats/tails.py`)",
         "",
-        "Student's interval around the geometric mean of the launches' percentiles.",
+        "The interval is Student's interval around the geometric mean of the percentiles of "
+        "launches.",
         "",
         *ours,
         "",
-        f"{inside} of {len(shares)} settings are within {100 * LEAST:.0f} to {100 * MOST:.0f} %; "
-        f"smallest {100 * min(shares):.1f} %, largest {100 * max(shares):.1f} %.",
+        f"{inside} of {len(shares)} settings are within {100 * LEAST:.0f} to {100 * MOST:.0f} %. "
+        f"The coverage ranges from {100 * min(shares):.1f} to {100 * max(shares):.1f} %.",
         "",
-        "With repetitions of two kinds, and no more of them than an interval needs, the percentile",
-        "of a launch is in the gap too often, in the same way in each launch. With many similar",
-        "launches the interval is then so narrow that it misses.",
+        "With two kinds of repetitions, and with the smallest number of repetitions that "
+        "permits an",
+        "interval, the percentile of a launch is too often in the gap between the two kinds. This",
+        "happens in the same way in each launch. With many similar launches, the interval is "
+        "then so",
+        "narrow that it misses the true value.",
         "",
         "## Percentile of all possible repetitions",
         "",
-        f"From {max(200, tries // 4):,} studies with launches of 200 repetitions, normal.",
+        f"The figures are from {max(200, tries // 4):,} studies with 200 normally distributed "
+        "repetitions per launch.",
         "",
         *beside,
         "",
-        "bootstrap: of launches, and of repetitions within them (Davison and Hinkley 1997, section",
-        "3.8), the former method of haloscope. Woodruff: of the share of repetitions below, with",
-        "an effective sample size (Korn and Graubard 1998). If launches differ, this percentile",
-        "belongs to the slowest launches, which a few launches do not sample. Haloscope therefore",
-        "reports the percentile of a typical launch.",
+        "The bootstrap draws launches, and repetitions within them (Davison and Hinkley 1997,",
+        "section 3.8); haloscope used this method before. Woodruff's interval is derived from the",
+        "share of repetitions below the percentile, with an effective sample size (Korn and "
+        "Graubard",
+        "1998). If launches differ, this percentile depends on the slowest launches, which a small",
+        "sample of launches rarely contains. haloscope therefore reports the percentile of a "
+        "typical",
+        "launch.",
     ]
 
 
@@ -178,7 +191,7 @@ def main() -> None:
         for name in ways:
             yield name, [f"{100 * one[name]:.0f}" for one in found]
 
-    ours = list(_table("percentile, shape, repetitions per launch", rows()))
+    ours = list(_table("percentile, distribution, repetitions per launch", rows()))
     beside = list(_table("P95 of all possible repetitions", others()))
     print(write_lines("tails", _page(tries, shares, ours, beside)))
 

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
-from simulated_statements import BY_TABLE, SEVERAL, by_launches, right_share
+from simulated_statements import BY_TABLE, SEVERAL, by_launches, right_share, value_first
 from turns import kept, taken, write_page
 
 from haloscope.analysis.context import Context
@@ -36,7 +36,7 @@ def table(title: str, told: str, cells: list[PredictedCell]) -> list[str]:
     if failed := [cell.problem for cell in cells if cell.predicted is None]:
         sys.exit(f"not simulated: {failed[0]}")
     lines = [f"## {title}", "", f"{taken()} {told}", ""]
-    lines += ["| nodes | over | published | simulated | off |", "|---|---|---|---|---|"]
+    lines += ["| nodes | relative to | published | simulated | error |", "|---|---|---|---|---|"]
     for cell in cells:
         nodes, over = cell.keys["nodes"], cell.keys["over"]
         figures = f"{cell.published:.2f} | {cell.predicted:.2f} | {cell.error:+.0%}"
@@ -45,6 +45,21 @@ def table(title: str, told: str, cells: list[PredictedCell]) -> list[str]:
 
 
 PAPER, STATEMENTS = "task-mapping-drop", "statements"
+HOW = (
+    "Each section has its date. All times marked ‡ are simulated; they are deterministic and "
+    "therefore have no interval. A step of md_pppm represents a step of LAMMPS, a transform of "
+    "fft_pencil one of bigFFT, and a solve of fe_heat a run of miniFE. 'Steps in a run' is the "
+    "published time of a run divided by the simulated time per step, because the paper does not "
+    "give the number of steps. 'Concentrated' uses the smallest number of nodes that was "
+    "simulated with the same tasks, 'distributed' the largest, and 'intermediate' one between "
+    "them, all with block mapping and with ranks spread within nodes. 'Reference' is the fewest "
+    "tasks on one node, and 'work per task' is relative to it. '/ fewest nodes' is the time "
+    "relative to the fewest nodes with block mapping. Published values are the run times of the "
+    "original programs: on one node from table 5 of the paper, otherwise from its section 6 and "
+    "table 6. Published percentages are taken as relative to the shorter time, because the paper "
+    "does not specify this."
+)
+"""HOW explains all tables; their own notes repeat it and are not on the page."""
 SHOWN = ("one_node", "weak_scaling", "mapping")
 """The tables of a study's report that stand on the page."""
 
@@ -66,13 +81,16 @@ def study(folder: Path) -> list[str]:
     ]
     tasks = sorted({case.ranks for case in good})
     lines = [f"## {dossier.title}, {machine.get('host')}", "", taken(), ""]
-    lines += [f"Tasks: {', '.join(map(str, tasks))}.", ""]
+    lines += [f"The numbers of tasks are {', '.join(map(str, tasks))}.", ""]
     if lacking:
-        lines += [f"Not simulated for lack of time (tasks on nodes): {', '.join(lacking)}.", ""]
+        lines += [
+            "These cases (tasks on nodes) were not simulated for lack of time: "
+            f"{', '.join(lacking)}.",
+            "",
+        ]
     for kind in SHOWN:
         for table in tables.build(kind, dossier.cases, context):
             lines += [f"### {table.title}", "", *pipes(table), ""]
-            lines += [*(f"- {note}" for note in table.notes), ""]
     found = [
         sentence(one)
         for find_ in (mapping.mappings, mapping.weak)
@@ -84,20 +102,29 @@ def study(folder: Path) -> list[str]:
 def statements(tell: Teller, launches: int) -> list[str]:
     """Every statement of the paper, and what its simulation says: one launch, and several."""
     done = [*by_launches(PAPER, tell, launches)]
-    lines = ["## Statements, simulated", "", f"{taken()} `haloscope validate {PAPER}`.", ""]
+    lines = [
+        "## Statements, simulated",
+        "",
+        f"{taken()} The table is from `haloscope validate {PAPER}`.",
+        "",
+    ]
     lines += [*chain(*((note, "") for note in done[-1].notes))]
     for one in done:
         told = counts(one.found)[BY_TABLE]
         total = ", ".join(f"{number} {name}" for name, number in told.items())
-        share = f"{right_share(told):.0%} right of right and wrong"
+        share = f"{right_share(told):.0%} of those decided are right"
         lines.append(f"- {count(one.launches, 'launch', 'launches')}: {total}; {share}.")
     names = " | ".join(count(one.launches, "launch", "launches") for one in done)
-    lines += ["", f"| statement | place | {names} | first failure, or why not decided |"]
+    lines += [
+        "",
+        f"| statement | place | {names} | value of the first failing comparison, or why it is "
+        "not decided |",
+    ]
     lines += [f"|---|---|{'---|' * len(done)}---|"]
     for same in zip(*(one.found for one in done), strict=True):
         last = same[-1]
         failed = last.simulated.examples[:1] if last.simulated else ()
-        why = last.undecided or "".join(failed)
+        why = last.undecided or "".join(value_first(one) for one in failed)
         scores = " | ".join(one.score for one in same)
         lines.append(f"| {last.statement.says} | {last.statement.place} | {scores} | {why} |")
     return [*lines, ""]
@@ -131,7 +158,7 @@ def main() -> None:
         lines = table(f"{name} tasks, predicted", told, own)
         sections[lines[0]] = lines
     page = [*chain(*sections.values())]
-    write_page("task-mapping", "Task-mapping paper, simulated", page, "Each section has its date.")
+    write_page("task-mapping", "Task-mapping paper, simulated", page, HOW)
 
 
 if __name__ == "__main__":
