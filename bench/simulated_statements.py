@@ -109,17 +109,10 @@ def failing(one: Scored) -> str:
     assert one.simulated is not None
     held, all_ = one.simulated.holds, one.simulated.holds + one.simulated.fails
     first = "".join(
-        f" The first failing comparison gives {value_first(example)}."
-        for example in one.simulated.examples[:1]
+        f" The first failing comparison gives {example}." for example in one.simulated.examples[:1]
     )
     own = one.statement
     return f'- "{own.says}" ({own.place}): {held} of {all_} comparisons hold.{first}'
-
-
-def value_first(example: str) -> str:
-    """A comparison that fails, given as "KEYS: VALUE", with its value first."""
-    where, _, value = example.rpartition(": ")
-    return f"{value} ({where})"
 
 
 def summary(several: int) -> list[str]:

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
-from simulated_statements import BY_TABLE, SEVERAL, by_launches, right_share, value_first
+from simulated_statements import BY_TABLE, SEVERAL, by_launches, right_share
 from turns import kept, taken, write_page
 
 from haloscope.analysis.context import Context
@@ -124,7 +124,7 @@ def statements(tell: Teller, launches: int) -> list[str]:
     for same in zip(*(one.found for one in done), strict=True):
         last = same[-1]
         failed = last.simulated.examples[:1] if last.simulated else ()
-        why = last.undecided or "".join(value_first(one) for one in failed)
+        why = last.undecided or "".join(failed)
         scores = " | ".join(one.score for one in same)
         lines.append(f"| {last.statement.says} | {last.statement.place} | {scores} | {why} |")
     return [*lines, ""]
