@@ -30,6 +30,7 @@ for (const id of %s) document.getElementById(id).closest("details").open = true;
   place.style.position = "relative";
   mark.className = "mark";
   mark.textContent = number + 1;
+  if (place.tagName == "TD") mark.style.left = "6px";
   place.prepend(mark);
 });
 </script>

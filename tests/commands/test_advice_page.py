@@ -65,7 +65,7 @@ def test_the_figure_has_every_layout_and_the_band_of_the_simulation() -> None:
     (panel,) = panels(made.figures[0])
     points = {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
     assert points == {
-        "front": [(2.0, 1.0), (2.4, 0.6), (3.2, 0.4)],
+        "Pareto front": [(2.0, 1.0), (2.4, 0.6), (3.2, 0.4)],
         "Pareto-optimal": [(2.4, 0.6)],
         "others": [(7.2, 0.9)],
         "default": [(2.0, 1.0)],

@@ -136,7 +136,7 @@ def _figure(result: Advice, facts: AdviceFacts) -> Figure:
     named = (result.advised, result.default)
     others = [one for one in result.options if one not in (*named, *result.front)]
     curves = [
-        Curve("front", _line(result.front) if several else (), model=True, style=0),
+        Curve("Pareto front", _line(result.front) if several else (), model=True, style=0),
         Curve("Pareto-optimal", _marks(result.front, but=named), joined=False, style=0),
         Curve("others", _marks(others), joined=False, style=7),
         Curve("default", _marks([result.default]), joined=False, style=1),
@@ -212,7 +212,7 @@ def _layouts(result: Advice, options: Sequence[Option], name: str, title: str) -
                 ", ".join(
                     [
                         *filter(None, [by_candidate.get(one.candidate)]),
-                        *["front"] * (one.candidate in front),
+                        *["Pareto-optimal"] * (one.candidate in front),
                     ]
                 )
             ),

@@ -127,7 +127,7 @@ def _table(result: Advice) -> Table:
             for word, those in (
                 ("advised", (result.advised,)),
                 ("default", (result.default,)),
-                ("front", result.front),
+                ("Pareto", result.front),
             )
             if one in those
         ]
