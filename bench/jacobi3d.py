@@ -108,8 +108,8 @@ def main() -> None:
         "unreliable.", "",
         *HEADER, *(target.row() for target in targets(figures)), "",
         "The median rates, with their ranges, are:", "", *(f"- {rate}" for rate in rates), "",
-        f"Streaming stores make the triad {stores:.2f}x faster here. `variant=streaming` can "
-        "therefore be at most this much faster than `variant=plain`.", "",
+        f"Streaming stores make the triad {stores:.2f}x faster here, which indicates the possible "
+        "gain of `variant=streaming`.", "",
         f"The triad is {growth:.2f}x faster on two ranks than on one. If memory is the limit, the "
         f"weak efficiency is therefore at most {growth / 2:.2f}.", "",
     ]  # fmt: skip
