@@ -96,10 +96,11 @@ def simulated_cells(paper: str, tell: Teller, launches: int = 1) -> PlannedCells
     if runs:
         notes.insert(
             0,
-            f"Simulated for statements: {len(runs)} runs that tables without times list, by "
-            f"kernels that stand for the programs, with up to {MOST_TASKS} tasks, or "
-            f"{LARGEST} where no smaller ones decide. Larger ones: haloscope run STUDY --on "
-            f"CLUSTER, then haloscope validate {paper} --from DIR.",
+            f"For the statements, {len(runs)} further runs were simulated, because some tables "
+            "list them without times. Kernels represent the programs, with up to "
+            f"{MOST_TASKS} tasks, or with {LARGEST} tasks if fewer tasks do not decide a "
+            "statement. Larger runs need `haloscope run STUDY --on CLUSTER`, followed by "
+            f"`haloscope validate {paper} --from DIR`.",
         )
     return PlannedCells(cells, notes)
 
@@ -160,7 +161,8 @@ def _spreads(paper: str, cells: Sequence[KnownCell], launches: int) -> Iterator[
         own = [cell for cell in cells if cell.keys["table"] in (one.tables or (NO_TABLE,))]
         if found := [c.low for c in own if all(each.holds(c.keys) for each in conditions)]:
             simulated_ = f"{min(found):.1f} to {max(found):.1f} %"
-            yield f"{one.says}. Simulated with {launches} launches: {simulated_}."
+            says = f"{one.says[0].lower()}{one.says[1:]}"
+            yield f"The paper reports that {says}. {launches} simulated launches vary by {simulated_}."
 
 
 def _listed(paper: str) -> Iterator[PlannedRun]:
