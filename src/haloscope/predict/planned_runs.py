@@ -160,9 +160,9 @@ def _spreads(paper: str, cells: Sequence[KnownCell], launches: int) -> Iterator[
         conditions = (*one.where, *one.one)
         own = [cell for cell in cells if cell.keys["table"] in (one.tables or (NO_TABLE,))]
         if found := [c.low for c in own if all(each.holds(c.keys) for each in conditions)]:
-            simulated_ = f"{min(found):.1f} to {max(found):.1f} %"
             says = f"{one.says[0].lower()}{one.says[1:]}"
-            yield f"The paper reports that {says}. {launches} simulated launches vary by {simulated_}."
+            vary = f"vary by {min(found):.1f} to {max(found):.1f} %"
+            yield f"The paper reports that {says}. {launches} simulated launches {vary}."
 
 
 def _listed(paper: str) -> Iterator[PlannedRun]:
