@@ -130,11 +130,9 @@ class Messages(ClusterPart):
         description="placement as in a study, or same-node for any two ranks of a node"
     )
     mpi: str = Field(description="name of the MPI library")
-    latency_s: Quantity = Field(
-        description="latency of the Hockney model, fitted to all message sizes"
-    )
+    latency_s: Quantity = Field(description="latency of the Hockney model for all message sizes")
     bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of the Hockney model, fitted to all message sizes"
+        description="bandwidth of the Hockney model for all message sizes"
     )
     memory_bytes_per_byte: Quantity | None = Field(
         None,

@@ -127,7 +127,10 @@ class Need(ProgramTable):
     kind: Literal["executable", "file", "folder"] = Field(
         description="'executable', 'file', or 'folder'"
     )
-    get: str = Field(description="a text: how to get what is missing, which the error contains")
+    get: str = Field(
+        description="a text: how to get the need; the error contains this text if the need is "
+        "missing"
+    )
     variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = Field(
         None, description="the name of an environment variable that contains the path, tried first"
     )
