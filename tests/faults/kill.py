@@ -129,7 +129,7 @@ def disturb(one: Disturbed, shot: Shot) -> str | None:
     if _waited(process, enough, shot.delay_s):
         target = process.pid if shot.inner is None else _below(process.pid, shot.inner)
         if target is not None and process.poll() is None:
-            sent = shot.name if shot.inner is None else "KILL of a process below"
+            sent = shot.name if shot.inner is None else "KILL of a process below the command"
             _send(target, sent.split()[0])
             if shot.again_s is not None and shot.inner is None:  # an impatient one
                 time.sleep(shot.again_s)

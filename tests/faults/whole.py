@@ -112,10 +112,10 @@ class Part:
 
 
 PARTS = {
-    "kills": Part("kills and signals, then `--resume`", "kill.py", 1000, kills),
+    "kills": Part("kills and signals, each followed by `--resume`", "kill.py", 1000, kills),
     "disks": Part("full and failing disks", "full_disks.py", 1, disks),
     "fuzz": Part(
-        "fuzzed studies, clusters, papers, records, matrices, command lines",
+        "fuzzed studies, clusters, papers, records, matrices, and command lines",
         "fuzz.py --tries 400",
         2000,
         fuzz,
@@ -128,7 +128,7 @@ PARTS = {
         tests("environments", "tests/faults/test_environments.py"),
     ),
     "matrices": Part(
-        "binary matrices, the C++ reader under libFuzzer and sanitizers",
+        "binary matrices, read by the C++ reader with libFuzzer and sanitizers",
         "halobench/tests/fuzz_matrix_file.cpp",
         1,
         matrices,
@@ -182,7 +182,8 @@ def machine() -> str:
     cores = psutil.cpu_count(logical=False) or os.cpu_count()
     memory = psutil.virtual_memory().total / 2**30
     kernel = platform.release().split("-")[0]
-    return f"{cores} cores, {memory:.0f} GiB, Linux {kernel}, Python {platform.python_version()}"
+    python = platform.python_version()
+    return f"{cores} cores with {memory:.0f} GiB, Linux {kernel}, and Python {python}"
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 def default_of(field: FieldInfo) -> str:
     """What a key is where it is left out, as TOML has it."""
     if field.is_required():
-        return "must be given"
+        return "required"
     value: Any = field.get_default(call_default_factory=True)
     if value is None or value is PydanticUndefined or value in ([], {}, ()):
         return ""
@@ -46,5 +46,5 @@ def rows(
             yield f"| `{name}` | {told.replace('|', chr(92) + '|')} | {default_of(field)} |"
 
 
-HEAD = ("| key | what it may be | default |", "|---|---|---|")
+HEAD = ("| key | description | default |", "|---|---|---|")
 """HEAD is the head of such a table."""

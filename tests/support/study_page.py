@@ -21,10 +21,10 @@ START = """\
 
 This page lists all keys of a study, and all kinds of tables and figures. A study is a TOML file:
 `studies/NAME.toml` in this repository, or a file of your own ([an example](measuring.md#a-study)).
-`haloscope run FILE --dry-run` prints its errors, its cases, and the tables and figures that would
-be empty. It launches nothing.
+`haloscope run FILE --dry-run` prints the errors of a study, its cases, and the tables and figures
+that would be empty. It does not launch anything.
 
-Editors with TOML support (taplo, Even Better TOML) complete and check keys and values by a JSON
+Editors with TOML support (taplo, Even Better TOML) complete and check keys and values with a JSON
 Schema. Write it once with `haloscope schema study > study.schema.json`, and begin the study with
 the line `#:schema ./study.schema.json`. Clusters, sites, and programs have schemas, too.
 
@@ -35,11 +35,12 @@ are the product of its axes. `python tests/support/study_page.py` generates this
 MODELS: tuple[tuple[str, type[BaseModel], str], ...] = (
     ("The study", Study, "Keys at the top of the file."),
     ("`[[runs]]`", Run, "One kernel and its axes."),
-    ("`layout`", LayoutAxes, "Where the ranks and threads of a run are placed."),
+    ("`layout`", LayoutAxes, "Placement of the ranks and threads of a run."),
     (
         "`[[tables]]` and `[[figures]]`",
         TableElement,
-        "Contents of the report, in this order. Without any, it has every kind that applies.",
+        "Tables and figures of the report, in their order in the file. Without any, the report has "
+        "every kind that applies.",
     ),
 )
 
@@ -50,7 +51,7 @@ def keys(model: type[BaseModel]) -> Iterator[str]:
         yield _KIND if row.startswith("| `kind` |") else row
 
 
-_KIND = "| `kind` | a kind of the list below | must be given |"
+_KIND = "| `kind` | a kind from the list at the end of this page | required |"
 """_KIND stands for a description that has all kinds, which the page lists at its end."""
 
 
@@ -82,7 +83,7 @@ def page() -> str:
         "`where` selects cases by their settings: the kernel's parameters (`haloscope describe",
         f"KERNEL`) and {', '.join(f'`{name}`' for name in SETTINGS)}.",
         "\n## Kinds of tables and figures\n",
-        "| kind | type | shows | kernels | cases need |",
+        "| kind | type | contents | kernels | required settings of the cases |",
         "|---|---|---|---|---|",
         *map(row_of, kinds.KINDS),
     ]

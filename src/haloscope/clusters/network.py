@@ -13,22 +13,24 @@ from haloscope.clusters.quantity import ClusterPart, PositiveCount, Quantity, So
 
 
 class NetworkLevel(ClusterPart):
-    """One level of a fat tree, from the nodes up.
+    """One level of a fat tree. Levels are listed from the nodes up.
 
     With a blocking factor of two, parents x links is half the number of children of a switch.
     """
 
-    children: PositiveCount = Field(description="nodes or switches below each switch of this level")
+    children: PositiveCount = Field(
+        description="number of nodes or switches below each switch of this level"
+    )
     parents: PositiveCount = Field(
         1,
-        description="switches of this level that each child is linked to; at the first level "
-        "parents x links is the number of network cards per node",
+        description="number of switches of this level that each child is linked to; at the "
+        "first level, parents x links is the number of network cards per node",
     )
-    links: PositiveCount = Field(1, description="parallel links to each parent")
+    links: PositiveCount = Field(1, description="number of parallel links to each parent")
     ports: PositiveCount | None = Field(
         None,
-        description="ports per switch of this level, up and down; not simulated, but an upper "
-        "limit of the links",
+        description="number of ports per switch of this level, up and down. Ports are not "
+        "simulated, but they limit the number of links",
     )
     left: Quantity | None = Field(
         None,
@@ -38,26 +40,26 @@ class NetworkLevel(ClusterPart):
 
 
 class Network(ClusterPart):
-    """The network between nodes. The ranks of a node share its card, a link like all others."""
+    """The network between nodes. Ranks of a node share its network card, which counts as a link."""
 
-    name: Text = Field(description="name")
+    name: Text = Field(description="name of the network")
     topology: Literal["fat_tree", "torus", "flat"] = Field(
-        description="fat_tree (give levels), torus (give dimensions), or flat (one switch for all "
-        "nodes)"
+        description="fat_tree (requires `levels`), torus (requires `dimensions`), or flat (one "
+        "switch for all nodes)"
     )
     link_bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of each link, including the card of a node"
+        description="bandwidth of each link, including the network card of a node"
     )
     link_latency_s: Quantity = Field(
-        description="latency of each link on the route, including its switch"
+        description="latency of each link on the route, including the switch"
     )
     levels: tuple[NetworkLevel, ...] = Field(
         (), description="levels of a fat tree, from the nodes up"
     )
     dimensions: tuple[PositiveCount, ...] = Field(
         (),
-        description="nodes along each dimension of a torus. Each node has its own switch, with one "
-        "link in each direction of each dimension",
+        description="number of nodes along each dimension of a torus. Each node has its own "
+        "switch, with one link in each direction of each dimension",
     )
     source: Source = Field(description="source of the topology")
 
@@ -76,12 +78,12 @@ class Others(ClusterPart):
     """
 
     occupancy: Quantity = Field(
-        description="share of all nodes in use by jobs, including the simulated one"
+        description="share of all nodes that are in use by jobs, including the simulated job"
     )
     traffic: Quantity | None = Field(
         None,
-        description="traffic of a node of another job, averaged over jobs, as a share of the "
-        "bandwidth of its cards; 0.1 if omitted",
+        description="traffic per node of other jobs, averaged over these jobs, as a share of "
+        "the bandwidth of the node's network cards; 0.1 if omitted",
     )
 
 
@@ -89,20 +91,22 @@ class Algorithm(ClusterPart):
     """The algorithm of a collective operation, by its name in SimGrid, and its source."""
 
     algorithm: str = Field(description="name of the algorithm in SimGrid (smpi_collectives.py)")
-    source: Source = Field(description="source")
+    source: Source = Field(description="source of the choice of algorithm")
 
 
 class Mpi(ClusterPart):
-    """An MPI library. `cluster show --assumed` lists the values of omitted keys."""
+    """The MPI library. `cluster show --assumed` lists the values of omitted keys."""
 
-    library: Text = Field(description="name")
+    library: Text = Field(description="name of the MPI library")
     rendezvous_bytes: Quantity = Field(
-        description="smallest message that waits for its receive (rendezvous protocol)"
+        description="size of the smallest message that waits for its receive (rendezvous protocol)"
     )
-    send_overhead_s: Quantity | None = Field(None, description="processor time per message")
-    receive_overhead_s: Quantity | None = Field(None, description="processor time per message")
+    send_overhead_s: Quantity | None = Field(None, description="processor time to send a message")
+    receive_overhead_s: Quantity | None = Field(
+        None, description="processor time to receive a message"
+    )
     rendezvous_latencies: Quantity | None = Field(
-        None, description="number of latencies of a rendezvous: request, answer, and data"
+        None, description="number of message latencies in a rendezvous (request, answer, and data)"
     )
     cached_bytes: Quantity | None = Field(
         None,
@@ -111,7 +115,8 @@ class Mpi(ClusterPart):
     )
     collectives: dict[str, Algorithm] = Field(
         default_factory=dict,
-        description='algorithms by operation; or "selector", by SimGrid\'s name of a whole choice',
+        description="algorithms by collective operation; the key `selector` names a SimGrid "
+        "selector, which chooses the algorithms of the other operations",
     )
 
 
@@ -124,29 +129,38 @@ class Messages(ClusterPart):
     placement: str = Field(
         description="placement as in a study, or same-node for any two ranks of a node"
     )
-    mpi: str = Field(description="name of the library")
-    latency_s: Quantity = Field(description="parameter of the Hockney model for all sizes")
+    mpi: str = Field(description="name of the MPI library")
+    latency_s: Quantity = Field(description="latency of the Hockney model for all message sizes")
     bandwidth_bytes_per_s: Quantity = Field(
-        description="parameter of the Hockney model for all sizes"
+        description="bandwidth of the Hockney model for all message sizes"
     )
     memory_bytes_per_byte: Quantity | None = Field(
         None,
-        description="bytes moved in memory per byte of a message within a node that does not fit a "
-        "cache: about 3 if a rank copies from the memory of the other, 6 (default) if both "
-        "copy through a buffer",
+        description="bytes moved in memory per message byte, for messages within a node that "
+        "do not fit in a cache: about 3 if a rank copies from the memory of the "
+        "other, 6 (default) if both copy through a buffer",
     )
     protocols: tuple[Protocol, ...] = Field(
         (),
-        description="pieces of the model, one entry per range of sizes; between nodes, for two "
-        "nodes that are two links apart",
+        description="piecewise model of the message time, one entry per range of message "
+        "sizes; for messages between nodes, the entries are for two nodes that are "
+        "two links apart",
     )
 
 
 class Overheads(ClusterPart):
-    """LogGP parameters of small messages, in seconds; values not above 0 are omitted."""
+    """LogGP parameters of small messages, in seconds. Values that are not above 0 are omitted."""
 
-    latency_s: Quantity | None = Field(None, description="LogGP's L")
-    send_overhead_s: Quantity | None = Field(None, description="LogGP's o of the sender")
-    receive_overhead_s: Quantity | None = Field(None, description="LogGP's o of the receiver")
-    gap_s: Quantity | None = Field(None, description="LogGP's g")
-    gap_s_per_byte: Quantity | None = Field(None, description="LogGP's G")
+    latency_s: Quantity | None = Field(None, description="parameter L of the LogGP model: latency")
+    send_overhead_s: Quantity | None = Field(
+        None, description="parameter o of the LogGP model: overhead of the sender"
+    )
+    receive_overhead_s: Quantity | None = Field(
+        None, description="parameter o of the LogGP model: overhead of the receiver"
+    )
+    gap_s: Quantity | None = Field(
+        None, description="parameter g of the LogGP model: gap between messages"
+    )
+    gap_s_per_byte: Quantity | None = Field(
+        None, description="parameter G of the LogGP model: gap per byte"
+    )

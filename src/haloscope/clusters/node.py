@@ -11,55 +11,57 @@ from haloscope.clusters.quantity import ClusterPart, PositiveCount, Quantity, So
 
 
 class Cache(ClusterPart):
-    """A cache level."""
+    """One level of the data caches of a core."""
 
-    level: PositiveCount = Field(description="level: 1, 2, 3")
+    level: PositiveCount = Field(description="level of the cache: 1, 2, or 3")
     size_bytes: PositiveCount = Field(description="size of one cache")
-    shared_by: PositiveCount = Field(description="cores that share one cache")
-    source: Source = Field(description="source of size and sharing")
+    shared_by: PositiveCount = Field(description="number of cores that share one cache")
+    source: Source = Field(description="source of `size_bytes` and `shared_by`")
     bandwidth_bytes_per_s: Quantity | None = Field(
-        None, description="bandwidth of one core; required for simulations"
+        None, description="bandwidth of one core from this cache; required for simulations"
     )
     crowded_bytes_per_s: Quantity | None = Field(
         None,
-        description="bandwidth of one core when all cores of the socket are busy and the clock is "
-        "therefore lower; default: the bandwidth of one core alone",
+        description="bandwidth of one core when all cores of the socket are busy and the clock "
+        "is therefore lower; if omitted, the bandwidth of one core alone",
     )
     usable_bytes: Quantity | None = Field(
         None,
-        description="capacity available to a sweep, if less than the size, as where other virtual "
-        "machines share the processor",
+        description="capacity available to a sweep, if it is less than the size, for example "
+        "because other virtual machines share the processor",
     )
     inclusive: bool = Field(
         True,
-        description="true if the cache contains the lines of the level below. If the last level "
-        "does not, the caches below it of all cores in use add to its capacity",
+        description="true if the cache also contains the lines of the level below. If this is "
+        "false for the last level, the lower-level caches of all cores in use add "
+        "to its capacity",
     )
 
 
 class Memory(ClusterPart):
     """Memory bandwidth of a node by the number of cores in use."""
 
-    cores: PositiveCount = Field(description="cores in use")
+    cores: PositiveCount = Field(description="number of cores in use")
     bandwidth_bytes_per_s: Quantity = Field(
         description="bandwidth of these cores together, including lines that are read before they "
         "are overwritten"
     )
     store_cost: Quantity | None = Field(
         None,
-        description="time per byte written, or read before it is overwritten, relative to a byte "
-        "loaded; 1 if omitted. The bandwidth is then that of all STREAM loops together, half "
-        "of whose bytes are of this kind",
+        description="time per byte that is written, or read before it is overwritten, relative "
+        "to a byte that is loaded; 1 if omitted. With this key, the bandwidth is "
+        "the combined bandwidth of all STREAM loops, in which half of the bytes "
+        "are of this kind",
     )
 
 
 class SocketMemory(ClusterPart):
     """Memory bandwidth of a socket by the number of its cores in use."""
 
-    cores: PositiveCount = Field(description="cores of the socket in use")
+    cores: PositiveCount = Field(description="number of cores of the socket in use")
     bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of these cores from the memory of their socket, counted as for a "
-        "node"
+        description="bandwidth of these cores together from the memory of their socket, "
+        "including lines that are read before they are overwritten"
     )
 
 
@@ -67,42 +69,45 @@ class SocketLink(ClusterPart):
     """The connection between two sockets of a node."""
 
     bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of all messages from one socket to another together"
+        description="total bandwidth of all messages from one socket to another"
     )
     latency_s: Quantity | None = Field(
         None,
-        description="additional latency of a message to another socket; not needed if there are "
-        "`messages` with placement other-socket",
+        description="additional latency of a message to another socket; not needed if the file "
+        "has `messages` with the placement other-socket",
     )
 
 
 class Socket(ClusterPart):
     """A socket with its own memory, which holds the data of its ranks.
 
-    `memory` of the node is then the bandwidth of ranks that are spread over the sockets.
+    The key `memory` of the node is then the bandwidth of ranks that are spread over the sockets.
     """
 
     memory: tuple[SocketMemory, ...] = Field(
-        min_length=1, description="one entry per number of cores"
+        min_length=1,
+        description="memory bandwidth of the socket, one entry per number of cores in use",
     )
-    link: SocketLink = Field(description="connection to another socket")
+    link: SocketLink = Field(description="connection between two sockets")
 
 
 class ParallelRegion(ClusterPart):
     """Time to start and end a parallel region, by the number of threads of a rank."""
 
-    threads: PositiveCount = Field(description="threads of a rank")
+    threads: PositiveCount = Field(description="number of threads of a rank")
     cost_s: Quantity = Field(description="time to start and end a parallel region")
 
 
 class Protocol(ClusterPart):
-    """A range of message sizes with the time latency + size / bandwidth."""
+    """A range of message sizes in which the time is latency + size / bandwidth."""
 
     first_bytes: int = Field(ge=0, strict=True, description="smallest message size, from 0")
     last_bytes: int = Field(ge=0, strict=True, description="largest message size")
-    latency_s: Quantity | None = Field(None, description="latency of a message")
+    latency_s: Quantity | None = Field(None, description="latency of a message of this size range")
     bandwidth_bytes_per_s: Quantity | None = Field(
-        None, description="bandwidth; omitted if the time does not depend on the size"
+        None,
+        description="bandwidth of messages of this size range; omit it if the time does not "
+        "depend on the size",
     )
 
 
@@ -114,27 +119,27 @@ class GpuMessages(ClusterPart):
     )
     receive_overhead_s: Quantity | None = Field(
         None,
-        description="part of the latency that occupies the core of the receiving rank, which "
-        "processes one message after the other; 0 if omitted",
+        description="part of the latency during which the core of the receiving rank is busy; "
+        "the core processes one message at a time; 0 if omitted",
     )
     protocols: tuple[Protocol, ...] = Field(
-        min_length=1, description="one entry per range of sizes"
+        min_length=1, description="latency and bandwidth, one entry per range of message sizes"
     )
 
 
 class Gpu(ClusterPart):
-    """The GPUs of a node: equally many per socket, each with its own memory."""
+    """The GPUs of a node: the same number per socket, each with its own memory."""
 
-    gpu: Text = Field(description="name")
-    number: PositiveCount = Field(description="GPUs per node, equally many per socket")
+    gpu: Text = Field(description="name of the GPU model")
+    number: PositiveCount = Field(description="number of GPUs per node, the same for each socket")
     memory_bytes: PositiveCount = Field(description="memory of one GPU")
-    source: Source = Field(description="source of number and memory_bytes")
+    source: Source = Field(description="source of `number` and `memory_bytes`")
     memory_bandwidth_bytes_per_s: Quantity = Field(description="memory bandwidth of one GPU")
     copy_bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of copies to and from host memory, each way"
+        description="bandwidth of copies to and from host memory, in each direction"
     )
     socket_bandwidth_bytes_per_s: Quantity = Field(
-        description="bandwidth of all messages together from GPUs of one socket to GPUs of another"
+        description="total bandwidth of all messages from GPUs of one socket to GPUs of another"
     )
     launch_s: Quantity = Field(description="host time to launch a kernel or a copy")
     launch_latency_s: Quantity | None = Field(
@@ -147,48 +152,51 @@ class Gpu(ClusterPart):
         description="host time to synchronise with all streams, without waiting"
     )
     query_s: Quantity | None = Field(
-        None, description="time to query the memory of an address; 0 if omitted"
+        None, description="time to query whether an address is in host or GPU memory; 0 if omitted"
     )
     operation_s: Quantity | None = Field(
         None, description="additional time per operation of a star forest library; 0 if omitted"
     )
     messages: tuple[GpuMessages, ...] = Field(
-        (), description="messages of GPU-aware MPI: one entry per placement"
+        (), description="messages of GPU-aware MPI, one entry per placement"
     )
 
 
 class KernelRate(ClusterPart):
-    """The rate of a core in one kernel, where it is known from a program on this machine."""
+    """The computation rate of a core in one kernel, if a program on this machine determines it."""
 
-    kernel: str = Field(description="kernel (haloscope list)")
+    kernel: str = Field(description="name of the kernel (haloscope list)")
     variant: str | None = Field(
         None,
-        description="variant of the kernel, if it has several; other variants are not simulated",
+        description="variant of the kernel, if it has several; variants without an entry are "
+        "not simulated",
     )
-    core_flops_per_s: Quantity = Field(description="rate of one core")
+    core_flops_per_s: Quantity = Field(description="computation rate of one core in this kernel")
     crowded_flops_per_s: Quantity | None = Field(
         None,
-        description="rate of one core while all cores of the socket work; that of one core alone "
-        "if omitted",
+        description="computation rate of one core when all cores of the socket are busy; if "
+        "omitted, the rate of one core alone",
     )
 
 
 class NodeSpread(ClusterPart):
     """Variability between nodes: standard deviations of the logarithm of computation times.
 
-    Simulated replicates draw their nodes from it. Without replicates all nodes are alike.
+    Simulated replicates draw node speeds from this distribution. Without replicates, all nodes are
+    alike.
     """
 
     nodes: Quantity | None = Field(
-        None, description="standard deviation between nodes, and between launches on them"
+        None, description="standard deviation between nodes, and between launches on the same node"
     )
     phases: Quantity | None = Field(
-        None, description="additional standard deviation of one phase on one node"
+        None, description="additional standard deviation for each phase on a node"
     )
     slowest: bool = Field(
         False,
-        description="true if simulations without replicates use the expected speed of the slowest "
-        "node, by `nodes`, because programs wait for it; otherwise the median node",
+        description="true if simulations without replicates use the expected speed of the "
+        "slowest node (computed from `nodes`), because programs wait for it; false "
+        "if they use the median node",
     )
 
     @property
@@ -199,69 +207,82 @@ class NodeSpread(ClusterPart):
 
 
 class Unbound(ClusterPart):
-    """The cost of badly placed unbound processes: far from their memory, or sharing a core.
+    """The cost of unbound processes that run far from their memory or share a core.
 
-    Such nodes delay all others. Costs are interpolated between entries, by processes per node.
+    A node with such processes delays all other nodes. Costs are interpolated between entries by the
+    number of processes per node.
     """
 
-    processes: PositiveCount = Field(description="processes per node")
+    processes: PositiveCount = Field(description="number of processes per node")
     share: Quantity = Field(
         description="share of the time in which the processes of a node are badly placed, "
-        "independently per node"
+        "independently of other nodes"
     )
     slower: Quantity = Field(
-        description="ratio of computation time to that of bound processes, from 1"
+        description="computation time of badly placed processes relative to bound processes, "
+        "at least 1"
     )
     resume_s: Quantity | None = Field(
         None,
-        description="additional time per communication compared with bound processes; 0 if omitted",
+        description="additional time per communication, compared with bound processes; 0 if "
+        "omitted",
     )
 
 
 class Node(ClusterPart):
-    """A node."""
+    """A node of the cluster."""
 
-    cpu: Text = Field(description="name of the processor")
-    sockets: PositiveCount = Field(description="sockets per node")
-    cores: PositiveCount = Field(description="cores per node")
-    threads_per_core: PositiveCount = Field(description="hardware threads per core")
+    cpu: Text = Field(description="name of the processor model")
+    sockets: PositiveCount = Field(description="number of sockets per node")
+    cores: PositiveCount = Field(description="number of cores per node")
+    threads_per_core: PositiveCount = Field(description="number of hardware threads per core")
     memory_bytes: PositiveCount = Field(description="memory per node")
-    source: Source = Field(description="source of the counts and of memory_bytes")
-    clock_ghz: Quantity | None = Field(None, description="nominal clock, without boost")
-    core_flops_per_s: Quantity | None = Field(
-        None, description="rate of one core; required for simulations"
+    source: Source = Field(
+        description="source of `sockets`, `cores`, `threads_per_core`, and `memory_bytes`"
     )
-    kernels: tuple[KernelRate, ...] = Field((), description="rates of individual kernels")
+    clock_ghz: Quantity | None = Field(None, description="nominal clock frequency, without boost")
+    core_flops_per_s: Quantity | None = Field(
+        None, description="computation rate of one core; required for simulations"
+    )
+    kernels: tuple[KernelRate, ...] = Field(
+        (), description="computation rates of individual kernels"
+    )
     sharpness: Quantity | None = Field(
         None,
         description="sharpness of the transition from one cache level to the next; 1 if omitted",
     )
     knee: Quantity | None = Field(
         None,
-        description="sharpness of the step at the size of the last cache: a working set of exactly "
-        "this size has a hit rate of 2^(-1 / knee), because of conflicts; 1 if omitted",
+        description="sharpness of the transition at the size of the last-level cache: a "
+        "working set of exactly this size has a hit rate of 2^(-1 / knee), because "
+        "of conflict misses; 1 if omitted",
     )
     smt_gain: Quantity | None = Field(
         None,
-        description="throughput of all hardware threads of a core relative to one thread; 1 if "
-        "omitted",
+        description="throughput of a core with all hardware threads, relative to its "
+        "throughput with one thread; 1 if omitted",
     )
     memory: tuple[Memory, ...] = Field(
-        min_length=1, description="one entry per number of cores in use"
+        min_length=1,
+        description="memory bandwidth of the node, one entry per number of cores in use",
     )
     socket: Socket | None = Field(
-        None, description="memory per socket; if omitted, all cores share one memory equally"
+        None, description="memory of each socket; if omitted, all cores share one memory equally"
     )
-    gpu: Gpu | None = Field(None, description="the GPUs of a node, all alike")
-    caches: tuple[Cache, ...] = Field((), description="one entry per level")
+    gpu: Gpu | None = Field(None, description="GPUs of a node, all alike")
+    caches: tuple[Cache, ...] = Field((), description="caches of a core, one entry per level")
     regions: tuple[ParallelRegion, ...] = Field(
-        (), description="one entry per number of threads; parallel regions take no time if omitted"
+        (),
+        description="cost of parallel regions, one entry per number of threads; if omitted, "
+        "parallel regions take no time",
     )
     spread: NodeSpread | None = Field(
         None, description="variability between nodes; all other numbers describe the median node"
     )
     unbound: tuple[Unbound, ...] = Field(
-        (), description="one entry per number of processes; missing binding has no cost if omitted"
+        (),
+        description="cost of unbound processes, one entry per number of processes; if omitted, "
+        "missing binding has no cost",
     )
 
     @property

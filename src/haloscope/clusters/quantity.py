@@ -46,13 +46,13 @@ CellValues = Annotated[
 
 
 class SetBy(ClusterPart):
-    """Published cells that a number was fitted to; they never count as predicted."""
+    """Cells of published tables that a number was fitted to. They never count as predictions."""
 
-    paper: Text = Field(description="the paper's id (haloscope paper list)")
-    tables: tuple[Text, ...] = Field(min_length=1, description="ids of its tables")
+    paper: Text = Field(description="id of the paper (haloscope paper list)")
+    tables: tuple[Text, ...] = Field(min_length=1, description="ids of the tables of the paper")
     where: dict[str, CellValues] = Field(
         default_factory=dict,
-        description="values of these cells by column; all cells of the tables if omitted",
+        description="values of columns that select the cells; all cells of the tables if omitted",
     )
 
 
@@ -61,17 +61,17 @@ CONTENT_ONLY = "content only"
 
 
 class Quantity(ClusterPart):
-    """A number in the unit of its key, its interval, and its source."""
+    """A number in the unit of its key, with its interval and its source."""
 
-    value: Annotated[Number, Field(gt=0)] = Field(description="the number, above 0")
-    low: Number | None = Field(None, description="the lower end of its interval")
-    high: Number | None = Field(None, description="the upper end of its interval")
+    value: Annotated[Number, Field(gt=0)] = Field(description="value of the quantity, above 0")
+    low: Number | None = Field(None, description="lower end of the interval of the value")
+    high: Number | None = Field(None, description="upper end of the interval of the value")
     source: Source = Field(
         description="source of the number: a data sheet, a paper, or a calibration; or 'assumed', "
         "with the reason"
     )
     set_by: tuple[SetBy, ...] = Field(
-        (), description="published cells that the number was fitted to; none if omitted"
+        (), description="cells of published tables that the number was fitted to; none if omitted"
     )
 
     @model_serializer(mode="wrap")

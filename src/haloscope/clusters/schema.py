@@ -25,22 +25,26 @@ SAME_SOCKET = ("same-socket", "same-cache")
 
 
 class Cluster(ClusterPart):
-    """A cluster file. name: the name of the file, which is not a key."""
+    """A cluster: its nodes, network, and MPI library."""
 
-    name: str = Field(exclude=True)
-    nodes: PositiveCount = Field(description="largest number of nodes of a simulated job")
+    name: str = Field(exclude=True)  # the name of the file, which is not a key of it
+    nodes: PositiveCount = Field(description="maximum number of nodes of a simulated job")
     source: Source = Field(
         description="source of the number of nodes, and a summary of all other sources"
     )
-    disturbed: tuple[Text, ...] = Field((), description="signs of other load during a calibration")
-    node: Node = Field(description="one node; all nodes are alike")
+    disturbed: tuple[Text, ...] = Field(
+        (), description="signs of other load on the machine during the calibration"
+    )
+    node: Node = Field(description="description of one node; all nodes are alike")
     network: Network | None = Field(
         None, description="network between the nodes; required for simulations of several nodes"
     )
     others: Others | None = Field(None, description="other jobs on the cluster; none if omitted")
     mpi: Mpi | None = Field(None, description="MPI library; required for simulations")
     messages: tuple[Messages, ...] = Field(
-        (), description="one entry per placement of two ranks; simulations need same-node"
+        (),
+        description="one entry per placement of two ranks; simulations require the placement "
+        "same-node",
     )
     overheads: Overheads | None = Field(
         None, description="calibrated LogGP parameters of small messages"

@@ -26,13 +26,16 @@ from haloscope.programs.values import (
 
 
 class OutputRead(ProgramTable):
-    """`[output]`: the output that is read after a launch, and how to tell that it is complete."""
+    """`[output]`: the output that is read after a launch, and how to detect that it is complete."""
 
     file: str | None = Field(
-        None, description="a file that the program writes in its folder; standard output if omitted"
+        None,
+        description="the name of a file that the program writes in its folder; standard output "
+        "if omitted",
     )
     complete: Pattern | None = Field(
-        None, description="a regular expression that matches at the end of complete output"
+        None,
+        description="a regular expression that matches at the end of the output if it is complete",
     )
     ranks: Capture | None = Field(
         None, description="a regular expression whose group is the printed number of ranks"
@@ -47,14 +50,18 @@ class TimeRead(ProgramTable):
     """`[time]`: the time of a step on the slowest rank; further matches are repetitions."""
 
     pattern: Capture = Field(description="a regular expression whose group is a time")
-    unit: Unit = Field("s", description="'ns', 'us', 'ms', 's', 'min', or 'h'")
+    unit: Unit = Field(
+        "s", description="'ns', 'us', 'ms', 's', 'min', or 'h': the unit of the printed time"
+    )
     per: StepsSaid = Field(
-        1, description="an integer, or the name of a parameter: the steps in the printed time"
+        1,
+        description="an integer, or the name of a parameter: the number of steps in the "
+        "printed time",
     )
 
 
 class PointsRead(ProgramTable):
-    """`[points]`: the sizes of a sweep, one line each; a size printed again is a repetition."""
+    """`[points]`: the sizes of a sweep, one line per size; a size printed again is a repetition."""
 
     pattern: Pattern = Field(
         description="a regular expression for each line, with the named groups (?P<size>), and "
@@ -65,18 +72,25 @@ class PointsRead(ProgramTable):
         description=f"the unit of the group size: {', '.join(SIZES)}. Any other word, such as "
         "elements or points, is allowed; bandwidths and message models are then omitted",
     )
-    unit: Unit = Field("s", description="the unit of the group time, as in [time]")
+    unit: Unit = Field(
+        "s", description="'ns', 'us', 'ms', 's', 'min', or 'h': the unit of the group time"
+    )
     rate_unit: RateUnit = Field(
         "MB/s", description=f"the unit of the group rate: {', '.join(RATES)}"
     )
-    per: StepsSaid = Field(1, description="the steps in the group time, as in [time]")
+    per: StepsSaid = Field(
+        1,
+        description="an integer, or the name of a parameter: the number of steps in the group time",
+    )
     messages: Annotated[int, Field(ge=1)] = Field(
-        1, description="the messages of that size in a printed time: 2 if both ranks send one"
+        1,
+        description="an integer from 1: the number of messages of this size in a printed time, "
+        "such as 2 if both ranks send one",
     )
     operation: Capture | None = Field(
         None,
-        description="a regular expression for headings: its group names the operation of the lines "
-        "below, such as allreduce",
+        description="a regular expression for headings, whose group is the name of the "
+        "operation of the lines below the heading, such as allreduce",
     )
 
     @model_validator(mode="after")
@@ -106,14 +120,21 @@ class PhasesRead(ProgramTable):
     """`[phases]`: the phases of a step and their times."""
 
     names: Annotated[list[str], Field(min_length=1)] = Field(
-        description="the names of the phases; the output must contain each"
+        description="the names of the phases; the output must contain each of them"
     )
     pattern: Pattern = Field(
-        description="a regular expression for each phase, with the named groups (?P<name>) and "
-        "(?P<mean>) (over ranks), and (?P<min>) and (?P<max>) if printed"
+        description="a regular expression for the line of each phase, with the named groups "
+        "(?P<name>) and (?P<mean>) (the mean over ranks), and with (?P<min>) and "
+        "(?P<max>) if the program prints them"
     )
-    unit: Unit = Field("s", description="the unit, as in [time]")
-    per: StepsSaid = Field(1, description="the steps, as in [time]")
+    unit: Unit = Field(
+        "s", description="'ns', 'us', 'ms', 's', 'min', or 'h': the unit of the printed times"
+    )
+    per: StepsSaid = Field(
+        1,
+        description="an integer, or the name of a parameter: the number of steps in the "
+        "printed times",
+    )
 
     @model_validator(mode="after")
     def _has_groups(self) -> PhasesRead:
@@ -128,23 +149,29 @@ class PhasesRead(ProgramTable):
 
 
 class ResultRead(ProgramTable):
-    """`[results.NAME]`: another printed value."""
+    """`[results.NAME]`: another value that the program prints."""
 
     type: Literal["integer", "real", "text", "reals"] = Field(
         description="'integer', 'real', 'text', or 'reals' (all matches, in order)"
     )
     pattern: Capture = Field(description="a regular expression whose group is the value")
     which: Literal["first", "last"] = Field(
-        "last", description="'first' or 'last': the match that counts"
+        "last", description="'first' or 'last': the match that is used"
     )
     per: Called | None = Field(
-        None, description="a result or parameter to divide by, such as atoms or steps"
+        None,
+        description="the name of a result or parameter to divide the value by, such as atoms "
+        "or steps",
     )
-    unit: str | None = Field(None, description="a text, for people: 's', 'B'")
+    unit: str | None = Field(None, description="a text: the unit to display, such as s or B")
     absent: str | None = Field(
-        None, description="a text: when the program does not print it; required if omitted"
+        None,
+        description="a text: the cases in which the program does not print the result; without "
+        "this key, the program must print the result",
     )
-    help: str = Field("", description="a text for describe: the meaning")
+    help: str = Field(
+        "", description="a text: the meaning of the result, which haloscope describe prints"
+    )
 
 
 class Check(ProgramTable):
@@ -153,29 +180,33 @@ class Check(ProgramTable):
     says: Pattern | None = Field(
         None, description="a regular expression that the output must contain"
     )
-    result: Called | None = Field(None, description="a result to check with one of the keys below")
+    result: Called | None = Field(
+        None, description="the name of a result to check with least, most, expected, or reference"
+    )
     least: Real | Called | None = Field(
         None, description="a number, or the name of a parameter: the smallest correct value"
     )
     most: Real | Called | None = Field(
         None, description="a number, or the name of a parameter: the largest correct value"
     )
-    expected: Real | None = Field(None, description="the correct value, within relative + absolute")
+    expected: Real | None = Field(
+        None, description="the correct value; relative and absolute together are the tolerance"
+    )
     reference: Annotated[str, Field(min_length=1)] | None = Field(
         None,
-        description=f"{WORDS}: the path of a correct output, * for any part of a name, from which "
-        "the same result is read",
+        description="the path of a correct output, from which the same result is read; * matches "
+        f"any part of a name; {WORDS}",
     )
     by: Called | None = Field(
         None,
-        description="the result that pairs several values with those of reference, such as the "
-        "number of a step",
+        description="the name of a result that assigns each of several values to a value of "
+        "the reference, such as the number of the step",
     )
     relative: Annotated[Real, Field(ge=0)] = Field(
-        0.0, description="the largest relative deviation"
+        0.0, description="the largest allowed relative deviation"
     )
     absolute: Annotated[Real, Field(ge=0)] = Field(
-        0.0, description="the largest absolute deviation"
+        0.0, description="the largest allowed absolute deviation"
     )
 
     @model_validator(mode="after")

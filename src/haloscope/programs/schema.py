@@ -31,13 +31,13 @@ from haloscope.programs.values import (
 BUILT_IN = {
     "ranks": "the number of processes",
     "nodes": "the number of nodes",
-    "ppn": "processes per node",
-    "threads": "threads per process",
-    "box_x": "ranks = box_x x box_y x box_z, as equal as possible, box_x the largest",
-    "box_y": "see box_x",
-    "box_z": "see box_x",
-    "rectangle_x": "ranks = rectangle_x x rectangle_y, as equal as possible, rectangle_x larger",
-    "rectangle_y": "see rectangle_x",
+    "ppn": "the number of processes per node",
+    "threads": "the number of threads per process",
+    "box_x": "the largest of three factors of the number of ranks that are as equal as possible",
+    "box_y": "the second factor: ranks = box_x x box_y x box_z",
+    "box_z": "the third factor: ranks = box_x x box_y x box_z",
+    "rectangle_x": "the larger of two factors of the number of ranks that are as equal as possible",
+    "rectangle_y": "the smaller factor: ranks = rectangle_x x rectangle_y",
     "folder": "the folder of program.toml",
     "run": "the folder of the launch, which contains only its inputs",
 }
@@ -51,20 +51,28 @@ def _finite(value: float) -> bool:
 
 
 class ProgramParameter(ProgramTable):
-    """`[parameters.NAME]`: a parameter that studies set with key = value, or list as an axis."""
+    """`[parameters.NAME]`: a parameter that a study sets to a value or to a list of values."""
 
     type: Literal["integer", "real", "choice", "text"] = Field(
         description="'integer', 'real', 'choice' (see choices), or 'text' (see matches)"
     )
-    default: Any = Field(description="the value if a study does not set it")
-    minimum: Real | None = Field(None, description="the smallest value (integer, real)")
-    maximum: Real | None = Field(None, description="the largest value (integer, real)")
-    choices: list[str] = Field(default_factory=list, description="the allowed texts (choice)")
-    matches: Pattern | None = Field(
-        None, description="a regular expression that the whole text must match (text)"
+    default: Any = Field(description="the value of the parameter if a study does not set it")
+    minimum: Real | None = Field(
+        None, description="the smallest allowed value, for the types integer and real"
     )
-    unit: str | None = Field(None, description="a text, for people: 's', 'B'")
-    help: str = Field("", description="a text for describe: the meaning")
+    maximum: Real | None = Field(
+        None, description="the largest allowed value, for the types integer and real"
+    )
+    choices: list[str] = Field(
+        default_factory=list, description="a list of the allowed texts, for the type choice"
+    )
+    matches: Pattern | None = Field(
+        None, description="a regular expression that the whole value must match, for the type text"
+    )
+    unit: str | None = Field(None, description="a text: the unit to display, such as s or B")
+    help: str = Field(
+        "", description="a text: the meaning of the parameter, which haloscope describe prints"
+    )
 
     def problem(self, value: object) -> str | None:
         """What such a value must be instead; None where it will do."""
@@ -103,10 +111,14 @@ class ProgramParameter(ProgramTable):
 
 
 class Said(ProgramTable):
-    """A line that the executable must print, or it is refused."""
+    """Text that the executable must print; otherwise the executable is refused."""
 
-    pattern: Pattern = Field(description="a regular expression that its output must contain")
-    lacking: str = Field(description="a text: the error without it, and the remedy")
+    pattern: Pattern = Field(
+        description="a regular expression that must match in the output of the executable"
+    )
+    lacking: str = Field(
+        description="a text: the error if the pattern does not match, with the remedy"
+    )
 
 
 class Need(ProgramTable):
@@ -115,31 +127,37 @@ class Need(ProgramTable):
     kind: Literal["executable", "file", "folder"] = Field(
         description="'executable', 'file', or 'folder'"
     )
-    get: str = Field(description="a text for the error if it is missing: how to get it")
+    get: str = Field(
+        description="a text: how to get the need; the error contains this text if the need is "
+        "missing"
+    )
     variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = Field(
-        None, description="an environment variable with its path, tried first"
+        None, description="the name of an environment variable that contains the path, tried first"
     )
     added: Called | None = Field(
-        None, description="its name in `haloscope toolchain add`, tried next"
+        None, description="the name of the software in `haloscope toolchain add`, tried second"
     )
     below: str | None = Field(
-        None, description="the path in the added software, * for any part of a name"
+        None, description="the path inside the added software; * matches any part of a name"
     )
     names: list[str] = Field(
-        default_factory=list, description="names of the executable in PATH, tried last"
+        default_factory=list,
+        description="names of the executable that are searched in PATH, tried last",
     )
     holds: list[str] = Field(
-        default_factory=list, description="files that the folder must contain, * as in below"
+        default_factory=list,
+        description="files that the folder must contain; * matches any part of a name",
     )
     ask: list[str] = Field(
         default_factory=list,
         description="arguments that make the executable print its version or features",
     )
     says: list[Said] = Field(
-        default_factory=list, description="what the output of ask must contain"
+        default_factory=list,
+        description="tables [[needs.NAME.says]]: what the output of `ask` must contain",
     )
     version: Capture | None = Field(
-        None, description="a regular expression whose group is the version, in the output of ask"
+        None, description="a regular expression for the output of `ask`, whose group is the version"
     )
 
     @model_validator(mode="after")
@@ -164,20 +182,25 @@ class Need(ProgramTable):
 class Replacement(ProgramTable):
     """A part of an input file that depends on the case."""
 
-    pattern: Pattern = Field(description="a regular expression that the file must contain")
-    by: str = Field(description=f"{WORDS}: the replacement")
+    pattern: Pattern = Field(
+        description="a regular expression for the part to replace, which the file must contain"
+    )
+    by: str = Field(description=f"a text that replaces the match; {WORDS}")
 
 
 class InputFile(ProgramTable):
     """`[[inputs]]`: a file that is put in the folder of each launch."""
 
-    file: str = Field(description=f"{WORDS}: its path, relative to {{folder}}")
+    file: str = Field(description=f"the path of the file, relative to {{folder}}; {WORDS}")
     name: str | None = Field(
-        None, description="its name in the folder of the launch; its own name if omitted"
+        None,
+        description="the name of the file in the folder of the launch; its original name if "
+        "omitted",
     )
-    fill: bool = Field(False, description="true to replace {name} inside the file, too")
+    fill: bool = Field(False, description="true to also replace {name} in the contents of the file")
     replace: list[Replacement] = Field(
-        default_factory=list, description="parts of the file that depend on the case"
+        default_factory=list,
+        description="tables [[inputs.replace]]: parts of the file that depend on the case",
     )
 
     @model_validator(mode="after")
@@ -193,15 +216,21 @@ class ProgramFile(ProgramTable):
 
     summary: str = Field(description="a text: what the program does, and what a step is")
     command: Annotated[list[str], Field(min_length=1)] = Field(
-        description="the command of each rank as a list of arguments, without launcher or shell, "
-        "with {name} for a parameter, a need, or a built-in name"
+        description="the command of each rank as a list of arguments, without launcher or "
+        "shell; {name} is replaced by a parameter, a need, or a built-in name"
     )
-    paper: str | None = Field(None, description="a text: the publication")
+    paper: str | None = Field(
+        None, description="a text: the publication that describes the program"
+    )
     memory_bytes_a_rank: Annotated[Real, Field(gt=0)] | None = Field(
-        None, description="maximum memory per rank; cases that do not fit are refused"
+        None,
+        description="the maximum memory per rank in bytes; cases that do not fit in memory are "
+        "refused",
     )
     environment: dict[Variable, str] = Field(
-        default_factory=dict, description="environment variables: VARIABLE = text, as in command"
+        default_factory=dict,
+        description="environment variables, VARIABLE = text; {name} is replaced by a "
+        "parameter, a need, or a built-in name",
     )
     time: TimeRead | None = Field(
         None, description="the table [time]; a file has either [time] or [points]"
@@ -209,17 +238,31 @@ class ProgramFile(ProgramTable):
     points: PointsRead | None = Field(
         None, description="the table [points], for a program that sweeps sizes in one launch"
     )
-    output: OutputRead = Field(default_factory=OutputRead, description="the table [output]")
+    output: OutputRead = Field(
+        default_factory=OutputRead,
+        description="the table [output]: the output to read after a launch",
+    )
     parameters: dict[Called, ProgramParameter] = Field(
-        default_factory=dict, description="tables [parameters.NAME]"
+        default_factory=dict, description="tables [parameters.NAME]: parameters of the program"
     )
-    needs: dict[Called, Need] = Field(default_factory=dict, description="tables [needs.NAME]")
-    inputs: list[InputFile] = Field(default_factory=list, description="tables [[inputs]]")
-    phases: PhasesRead | None = Field(None, description="the table [phases]")
+    needs: dict[Called, Need] = Field(
+        default_factory=dict,
+        description="tables [needs.NAME]: executables, files, and folders that the program needs",
+    )
+    inputs: list[InputFile] = Field(
+        default_factory=list,
+        description="tables [[inputs]]: files to put in the folder of each launch",
+    )
+    phases: PhasesRead | None = Field(
+        None, description="the table [phases]: phases of a step and their times"
+    )
     results: dict[Called, ResultRead] = Field(
-        default_factory=dict, description="tables [results.NAME]"
+        default_factory=dict,
+        description="tables [results.NAME]: other values that the program prints",
     )
-    verify: list[Check] = Field(default_factory=list, description="tables [[verify]]")
+    verify: list[Check] = Field(
+        default_factory=list, description="tables [[verify]]: conditions for a correct answer"
+    )
 
     @model_validator(mode="after")
     def _is_timed(self) -> ProgramFile:

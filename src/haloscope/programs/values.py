@@ -24,7 +24,7 @@ SIZES = {
 """SIZES are the units that a program may print sizes of memory in, each in bytes."""
 NAME = r"[a-z][a-z0-9_]{0,63}"
 """NAME is what a program, a parameter, a result or a need may be called: they stand in records."""
-WORDS = "a text with {name} for a parameter, a need, or a built-in name"
+WORDS = "{name} is replaced by a parameter, a need, or a built-in name"
 
 
 def _pattern(text: str) -> str:

@@ -29,9 +29,9 @@ class Record:
     many records have the same. more: what is said by keys that are not declared.
     """
 
-    schema: Annotated[int, Key("version of this format: 1", by="runner")]
+    schema: Annotated[int, Key("version of the record format: 1", by="runner")]
     case: Annotated[str, Key("id of the case: a hash of its settings", by="runner")]
-    launch: Annotated[int, Key("number of the launch, from 0", by="runner")]
+    launch: Annotated[int, Key("number of the launch, counted from 0", by="runner")]
     kernel: Annotated[str, Key("name of the kernel", by="runner")]
     params: Annotated[
         dict[str, Any], Key("all parameters of the kernel with their resolved values", by="runner")
@@ -39,25 +39,32 @@ class Record:
     layout: Annotated[
         dict[str, Any],
         Key(
-            "requested and actual places of ranks and threads",
+            "requested and actual placement of ranks and threads",
             by="runner",
             keys=keys.RecordedLayout,
         ),
     ]
     toolchain: Annotated[
-        dict[str, Any], Key("MPI library and build", by="runner", keys=keys.ToolchainUsed)
+        dict[str, Any],
+        Key("MPI library, and build of halobench", by="runner", keys=keys.ToolchainUsed),
     ]
     clock: Annotated[
-        str, Key(f"clock of the times: {', '.join(CLOCKS)}", by="runner", values=CLOCKS)
+        str,
+        Key(f"type of the clock for the times: {' or '.join(CLOCKS)}", by="runner", values=CLOCKS),
     ]
     outcome: Annotated[
-        str, Key(f"{', '.join(OUTCOMES)} (not supported here)", by="runner", values=OUTCOMES)
+        str,
+        Key(
+            f"outcome of the launch: {', '.join(OUTCOMES)} (the case is not supported here)",
+            by="runner",
+            values=OUTCOMES,
+        ),
     ]
     times_s: Annotated[
         list[float],
         Key(
-            "time per step on the slowest rank, one value per repetition; of a sweep, the sum over "
-            "points",
+            "time per step on the slowest rank, one value per repetition; for a sweep, "
+            "the sum over its points",
             by="halobench",
             unit="s",
             most=LONGEST_S,
@@ -67,47 +74,67 @@ class Record:
     names: tuple[str, ...] = field(repr=False)
     more: dict[str, Any] = field(repr=False)
     reason: Annotated[
-        str | None, Key("reason of the outcome", by="runner", absent="null for ok")
+        str | None, Key("reason for the outcome", by="runner", absent="null if the outcome is ok")
     ] = None
     transport: Annotated[
-        str | None, Key("requested transport", by="runner", absent="null: the library's choice")
+        str | None, Key("requested transport", by="runner", absent="null if the library chooses")
     ] = None
     transport_seen: Annotated[
         str | None,
         Key(
             "transport that the library reported",
             by="runner",
-            absent="null if not reported or simulated",
+            absent="null if none was reported, or if simulated",
         ),
     ] = None
-    runner: Annotated[str | None, Key("runner that wrote the record", by="runner")] = None
+    runner: Annotated[str | None, Key("name of the runner that wrote the record", by="runner")] = (
+        None
+    )
     steps: Annotated[
         int | None,
-        Key("steps per repetition", by="halobench", absent=f"null for a sweep, and {_NOTHING}"),
+        Key(
+            "number of steps per repetition",
+            by="halobench",
+            absent=f"null for a sweep, or {_NOTHING}",
+        ),
     ] = None
     warmup: Annotated[
-        int | None, Key("warm-up repetitions", by="halobench", absent=f"null {_NOTHING}")
+        int | None, Key("number of warm-up repetitions", by="halobench", absent=f"null {_NOTHING}")
     ] = None
     synchronisation: Annotated[
         str | None,
-        Key("how ranks start a repetition together", by="halobench", absent=f"null {_NOTHING}"),
+        Key(
+            "method by which all ranks start a repetition together",
+            by="halobench",
+            absent=f"null {_NOTHING}",
+        ),
     ] = None
     rounds: Annotated[
         dict[str, Any] | None,
         Key(
-            "quality of the synchronised starts",
+            "accuracy of the synchronised starts",
             by="halobench",
-            absent=f"null for starts after a barrier; absent {_NOTHING}",
+            absent=f"null if repetitions start after a barrier; absent {_NOTHING}",
             keys=measured_keys.Rounds,
         ),
     ] = None
     points: Annotated[
         list[dict[str, Any]],
-        Key("sizes of a sweep", by="halobench", absent=_EMPTY, keys=measured_keys.Point),
+        Key(
+            "measurements for each size of a sweep",
+            by="halobench",
+            absent=_EMPTY,
+            keys=measured_keys.Point,
+        ),
     ] = field(default_factory=list)
     phases: Annotated[
         list[dict[str, Any]],
-        Key("phases of a step", by="halobench", absent=_EMPTY, keys=measured_keys.Phase),
+        Key(
+            "phases of a step, with their times",
+            by="halobench",
+            absent=_EMPTY,
+            keys=measured_keys.Phase,
+        ),
     ] = field(default_factory=list)
     parts: Annotated[
         list[dict[str, Any]],
@@ -121,7 +148,7 @@ class Record:
     timeline: Annotated[
         list[dict[str, Any]],
         Key(
-            "all calls of one step of each point",
+            "timeline of all calls in one step of each point",
             by="halobench",
             absent=f"empty unless requested; absent {_NOTHING}",
             keys=measured_keys.Trace,
@@ -132,12 +159,17 @@ class Record:
     ] = field(default_factory=dict)
     work: Annotated[
         dict[str, Any] | None,
-        Key("work of one step", by="halobench", absent=f"null {_NOTHING}", keys=measured_keys.Work),
+        Key(
+            "work of one step: memory traffic, operations, and messages",
+            by="halobench",
+            absent=f"null {_NOTHING}",
+            keys=measured_keys.Work,
+        ),
     ] = None
     memory: Annotated[
         dict[str, Any] | None,
         Key(
-            "memory of all ranks",
+            "memory use of all ranks together",
             by="halobench",
             absent=f"null {_NOTHING}",
             keys=measured_keys.RecordedMemory,
@@ -146,7 +178,7 @@ class Record:
     timer: Annotated[
         dict[str, Any] | None,
         Key(
-            "clock used for the times",
+            "timer that measured the times",
             by="halobench",
             absent=f"null {_NOTHING}, or if simulated",
             keys=measured_keys.Timer,
@@ -155,11 +187,11 @@ class Record:
     device: Annotated[
         str | None,
         Key(
-            "device of the kernel's memory: a GPU with its name and runtime; emulated (in the "
-            "host's memory; times are not representative of a device); simulated (a GPU of the "
-            "cluster file)",
+            "device whose memory contains the data of the kernel: a GPU with its name "
+            "and runtime, emulated (host memory is used and times are not "
+            "representative of a device), or simulated (a GPU of the cluster file)",
             by="halobench",
-            absent="absent for the host's memory",
+            absent="absent if the data is in host memory",
         ),
     ] = None
     gpus: Annotated[
@@ -176,7 +208,7 @@ class Record:
         Key(
             "details of the simulation",
             by="runner",
-            absent="absent if measured or not supported",
+            absent="absent if measured, and for unsupported cases",
             keys=machine_keys.Simulation,
         ),
     ] = None
@@ -185,14 +217,15 @@ class Record:
         Key(
             "this machine's cluster file, from which model times are computed",
             by="runner",
-            absent="null without one; absent if simulated",
+            absent="null without such a file; absent if simulated",
             keys=machine_keys.ModelUsed,
         ),
     ] = None
     allocation: Annotated[
         dict[str, Any] | None,
         Key(
-            "nodes from a batch system; launches with equal job and restarts ran on the same nodes",
+            "nodes allocated by a batch system; launches with the same values of `job` "
+            "and `restarts` ran on the same nodes",
             by="runner",
             absent="absent without a batch system",
             keys=machine_keys.AllocationUsed,
@@ -203,7 +236,7 @@ class Record:
         Key(
             "the user's settings of the MPI library",
             by="runner",
-            absent="absent if simulated or not supported, and in older records",
+            absent="absent if simulated, for unsupported cases, and in older records",
             keys=keys.TuningUsed,
         ),
     ] = None
@@ -212,7 +245,7 @@ class Record:
         Key(
             "external program that ran as the kernel",
             by="runner",
-            absent="absent for kernels of halobench, and if not supported",
+            absent="absent for kernels of halobench, and for unsupported cases",
             keys=keys.ProgramUsed,
         ),
     ] = None
@@ -227,27 +260,38 @@ class Record:
     ] = None
     machine: Annotated[
         dict[str, Any] | None,
-        Key("machine that ran or was simulated", by="runner", keys=machine_keys.Machine),
+        Key(
+            "machine on which the case ran, or which was simulated",
+            by="runner",
+            keys=machine_keys.Machine,
+        ),
     ] = None
     command: Annotated[
-        list[str] | None, Key("complete argument list", by="runner", absent="null if not supported")
+        list[str] | None,
+        Key(
+            "complete command line of the launch, as a list of arguments",
+            by="runner",
+            absent="null for unsupported cases",
+        ),
     ] = None
-    started: Annotated[str | None, Key("start of the launch (UTC, ISO 8601)", by="runner")] = None
-    ended: Annotated[str | None, Key("end of the launch (UTC, ISO 8601)", by="runner")] = None
+    started: Annotated[str | None, Key("start time of the launch (UTC, ISO 8601)", by="runner")] = (
+        None
+    )
+    ended: Annotated[str | None, Key("end time of the launch (UTC, ISO 8601)", by="runner")] = None
     wall_s: Annotated[
         float | None,
         Key(
-            "wall time of the whole launch on this machine; 0 if not supported",
+            "wall time of the whole launch on this machine; 0 for unsupported cases",
             by="runner",
             unit="s",
             most=LONGEST_S,
         ),
     ] = None
-    seed: Annotated[int | None, Key("seed of the order of launches", by="runner")] = None
+    seed: Annotated[int | None, Key("seed of the random order of launches", by="runner")] = None
     study: Annotated[str | None, Key("name of the study", by="runner")] = None
-    run: Annotated[int | None, Key("number of the study's [[runs]] table, from 0", by="runner")] = (
-        None
-    )
+    run: Annotated[
+        int | None, Key("index of the study's [[runs]] table, counted from 0", by="runner")
+    ] = None
     haloscope: Annotated[str | None, Key("version of haloscope", by="runner")] = None
     git: Annotated[
         dict[str, Any] | None,
@@ -263,22 +307,24 @@ class Record:
         Key(
             "last part of the printed output",
             by="runner",
-            absent="absent for ok, and if not supported",
+            absent="absent if the outcome is ok, and for unsupported cases",
         ),
     ] = None
     stopped: Annotated[
         str | None,
         Key(
-            "rule that ended the launches of a case, in its last record, if the study has a "
-            "precision: narrow, count, time; those of all cases, of measured advice: parted",
+            "rule that ended the launches, in the last record of a case: narrow, "
+            "count, or time in a study with a precision; parted if measured advice "
+            "ended the launches of all cases together",
             by="campaign",
-            absent="null otherwise; absent in the output of `once`",
+            absent="null in all other records; absent in the output of `once`",
         ),
     ] = None
     changed: Annotated[
         list[str],
         Key(
-            "changes since the plan was made (library, compiler, sources, machine, cluster file)",
+            "changes since the plan was made (library, compiler, sources, machine, or "
+            "cluster file)",
             by="campaign",
             absent="absent without --accept-change",
         ),

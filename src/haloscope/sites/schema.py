@@ -72,7 +72,7 @@ _Count = Annotated[int, Field(strict=True, ge=1, le=COUNT_LIMIT)]
 
 
 class Partition(_Table):
-    """A partition; its values are the minimum over its nodes."""
+    """A partition. Each value is the minimum over the nodes of the partition."""
 
     name: _Word = Field(description="the name of the partition")
     nodes: _Count = Field(description="number of nodes: an integer from 1 to 1,000,000")
@@ -84,12 +84,13 @@ class Partition(_Table):
         description="memory per node that jobs may use, in MiB: an integer from 1"
     )
     max_minutes: PositiveInt | None = Field(
-        None, description="time limit of a job in minutes: an integer from 1; default: no limit"
+        None,
+        description="time limit of a job in minutes: an integer from 1; unlimited if omitted",
     )
     max_nodes: _Count | None = Field(
         None,
-        description="maximum nodes per job, by the partition or your QOS: an integer from 1 to "
-        "1,000,000; default: no limit",
+        description="maximum number of nodes per job, as set by the partition or your QOS: an "
+        "integer from 1 to 1,000,000; unlimited if omitted",
     )
 
     @property
@@ -99,22 +100,25 @@ class Partition(_Table):
 
 
 class BatchSite(_Table):
-    """A cluster with a batch system. name: that of its file."""
+    """A cluster with a batch system."""
 
-    name: str
+    name: str  # the name of the file, which is not a key of it
     source: str = Field(description="the source of these values, with a date")
     scheduler: Literal["slurm", "pbs", "lsf", "flux"] = Field(
         description="the batch system: slurm, pbs (PBS Pro, OpenPBS), lsf, or flux"
     )
-    partition: _Word = Field(description="the partition, or queue, of jobs: one of [[partitions]]")
+    partition: _Word = Field(
+        description="the partition (queue) that jobs are submitted to: the name of one of the "
+        "[[partitions]]"
+    )
     partitions: tuple[Partition, ...] = Field(
         min_length=1,
-        description="[[partitions]] tables, each with name, nodes, cores, memory_mb, max_minutes, "
-        "max_nodes",
+        description="[[partitions]] tables, each with name, nodes, cores, memory_mb, "
+        "max_minutes, and max_nodes",
     )
     launcher: Literal["srun", "jsrun", "mpirun"] = Field(
-        description="the launcher: srun (Slurm), jsrun (LSF on IBM's systems), or mpirun (of the "
-        "MPI library; also PALS's mpiexec)"
+        description="the launcher: srun (Slurm), jsrun (LSF on IBM systems), or mpirun (the "
+        "launcher of the MPI library, or mpiexec of PALS)"
     )
     mpi: _Plugin | None = Field(
         None,
@@ -124,11 +128,13 @@ class BatchSite(_Table):
     account: _Word | None = Field(
         None, description="the account, project, or bank of jobs (sbatch --account)"
     )
-    qos: _Word | None = Field(None, description="the quality of service (sbatch --qos)")
+    qos: _Word | None = Field(None, description="the quality of service of jobs (sbatch --qos)")
     constraint: _Features | None = Field(
-        None, description="required features of nodes (sbatch --constraint)"
+        None, description="the features that nodes must have (sbatch --constraint)"
     )
-    reservation: _Word | None = Field(None, description="a reservation (sbatch --reservation)")
+    reservation: _Word | None = Field(
+        None, description="the reservation in which jobs run (sbatch --reservation)"
+    )
     gpus: _Count | None = Field(
         None,
         description="GPUs per node that jobs request (sbatch --gpus-per-node): an integer from 1; "
@@ -136,28 +142,38 @@ class BatchSite(_Table):
     )
     memory: _Memory | None = Field(
         None,
-        description="memory per node that jobs request (sbatch --mem): a number in MiB, or with "
-        "K, M, G, or T; 0 requests all memory",
+        description="memory per node that jobs request (sbatch --mem): a number in MiB, or a "
+        "number with the suffix K, M, G, or T; 0 requests all memory",
     )
     tasks_per_node: _Count | None = Field(
         None,
         description="tasks per node that jobs request (sbatch --ntasks-per-node), if the site "
         "requires it: an integer from 1; the layout of ranks does not depend on it",
     )
-    modules: tuple[_Word, ...] = Field((), description="modules to load, in order (module load)")
+    modules: tuple[_Word, ...] = Field(
+        (), description="modules that jobs load, in this order (module load)"
+    )
     toolchain: _Word | None = Field(
-        None, description="the MPI library of studies that name none (haloscope toolchain list)"
+        None,
+        description="the MPI library for studies that do not name one (haloscope toolchain list)",
     )
     cluster: _Word | None = Field(
-        None, description="the cluster file with the node model (haloscope cluster list)"
+        None,
+        description="the name of the cluster file that contains the node model (haloscope "
+        "cluster list)",
     )
-    scratch: str | None = Field(None, description="a folder on the local disk of nodes, for TMPDIR")
-    template: str | None = Field(None, description="the path of a job script template of your own")
+    scratch: str | None = Field(
+        None, description="a folder on the local disk of each node, used as TMPDIR"
+    )
+    template: str | None = Field(None, description="the path of your own template of a job script")
     environment: dict[_Variable, str] = Field(
-        default_factory=dict, description="variables that Slurm's commands need, such as SLURM_CONF"
+        default_factory=dict,
+        description="environment variables that the commands of Slurm need, such as SLURM_CONF",
     )
     shared_cores: PositiveInt | None = Field(
-        None, description="for the test cluster: the cores of the machine that all its nodes share"
+        None,
+        description="only for the test cluster: the number of cores of the machine that all "
+        "its nodes share",
     )
 
     @property

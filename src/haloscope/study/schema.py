@@ -176,60 +176,65 @@ class _Model(BaseModel):
 class LayoutAxes(_Model):
     """Where ranks and threads go, every key a value or a list of values (an axis)."""
 
-    nodes: Positives = Field([1], description=f"nodes: integers from 1 to {COUNT_LIMIT:,}")
+    nodes: Positives = Field(
+        [1], description=f"integers from 1 to {COUNT_LIMIT:,}: number of nodes"
+    )
     ppn: Counts | None = Field(
         None,
-        description=f"processes per node: integers from 1 to {NODE_LIMIT}, 'cores', 'powers' "
-        "(of two), 'every' (1 to cores), or 'divisors' (of cores); 1 if omitted",
+        description=f"integers from 1 to {NODE_LIMIT}, 'cores', 'powers' (powers of two), 'every' "
+        "(1 to cores), or 'divisors' (divisors of cores): processes per node; 1 if omitted",
     )
     threads: Counts | None = Field(
         None,
-        description=f"threads per process: integers from 1 to {NODE_LIMIT}, 'cores', "
-        "'powers', or 'every'; 1 if omitted",
+        description=f"integers from 1 to {NODE_LIMIT}, 'cores', 'powers' (powers of two), or "
+        "'every' (1 to cores): threads per process; 1 if omitted",
     )
     cores: Counts | None = Field(
         None,
-        description="integers from 1, or 'cores' for all cores: cores per node to use, as ppn "
-        "x threads (then omit threads)",
+        description="integers from 1, or 'cores' for all cores: number of cores to use per "
+        "node, which is ppn x threads; omit threads if you set this key",
     )
     places: Places = Field(
         ["cores"],
-        description="'cores', 'threads', or 'sockets': what each thread is bound to (OMP_PLACES)",
+        description="'cores', 'threads', or 'sockets': unit to which each thread is bound "
+        "(OMP_PLACES)",
     )
     bind: Binds = Field(
         ["close"],
-        description="'close' to fill one socket before the next, 'none' to leave processes and "
-        "threads to the operating system, or 'spread' to distribute evenly over sockets: the "
-        "processes of a node",
+        description="'close' to fill one socket before the next, 'spread' to distribute "
+        "processes evenly over sockets, or 'none' to leave processes and threads "
+        "to the operating system: binding of the processes of a node",
     )
     thread_bind: ThreadBinds = Field(
         ["close"],
-        description="'close' to put the threads of a process on neighbouring cores, or 'spread' to "
-        "distribute them over its share of the node, the whole node if it is alone (OMP_PROC_BIND)",
+        description="'close' to put the threads of a process on neighbouring cores, or "
+        "'spread' to distribute them over the share of the node that the process "
+        "has, which is the whole node for one process (OMP_PROC_BIND)",
     )
     placement: Placements | None = Field(
         None,
-        description=f"'all', or {', '.join(PLACEMENTS)}: relative position of two ranks, in place "
-        "of all other layout keys",
+        description=f"'all', or {', '.join(PLACEMENTS)}: relative position of two ranks; replaces "
+        "all other layout keys",
     )
     tasks: Positives | None = Field(
         None,
-        description="integers from 1: processes on all nodes together, in place of ppn, "
-        "distributed as evenly as possible",
+        description="integers from 1: total number of processes on all nodes, distributed as "
+        "evenly as possible; replaces ppn",
     )
     mapping: Mappings = Field(
         ["block"],
-        description="'block' to fill one node after the other, 'round_robin' to put consecutive "
-        "ranks on different nodes, 'random' (see mapping_seed), or the node of each rank, from 0: "
-        "'0,1,1,0'",
+        description="'block' to fill one node after the other, 'round_robin' to put "
+        "consecutive ranks on different nodes, 'random' (see mapping_seed), or a "
+        "list with the node of each rank, counted from 0, such as '0,1,1,0'",
     )
     mapping_seed: Positives = Field([1], description="integers from 1: seeds of random mappings")
     allocation: Allocations = Field(
         ["best_fit"],
-        description="'best_fit' (as a scheduler chooses beside other jobs; the first nodes of an "
-        "empty cluster), 'contiguous' (the first nodes), 'by_switch' (in turn from each "
-        "first-level switch), 'by_pod' (in turn from each part below the top level), or 'random' "
-        "(see allocation_seed): nodes that a job gets on a simulated cluster",
+        description="'best_fit' (as a scheduler chooses nodes beside other jobs; the first "
+        "nodes of an empty cluster), 'contiguous' (the first nodes), 'by_switch' "
+        "(nodes of each first-level switch in turn), 'by_pod' (nodes of each part "
+        "below the top level in turn), or 'random' (see allocation_seed): choice "
+        "of nodes on a simulated cluster",
     )
     allocation_seed: Positives = Field(
         [1], description="integers from 1: seeds of random allocations"
@@ -243,52 +248,55 @@ class Run(_Model):
     name: str | None = Field(None, description="a label for tables and figures")
     params: dict[str, Values] = Field(
         default_factory=dict,
-        description="key = value, or key = [values]: the kernel's parameters (haloscope describe "
-        "KERNEL)",
+        description="key = value, or key = [values]: parameters of the kernel (haloscope "
+        "describe KERNEL)",
     )
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
         description="nodes, ppn, tasks, threads, cores, places, bind, thread_bind, placement, "
-        "mapping, mapping_seed, allocation, allocation_seed: where ranks and threads run",
+        "mapping, mapping_seed, allocation, allocation_seed: placement of ranks "
+        "and threads",
     )
     toolchains: Toolchains | None = Field(
         None, description="'all', or names of MPI libraries (haloscope toolchain list)"
     )
     transports: Transports = Field(
         [DEFAULT],
-        description="'default' (the library's choice), 'all' of each library, or names of "
-        "transports (haloscope toolchain list)",
+        description="'default' (the library's choice), 'all' (every transport of each "
+        "library), or names of transports (haloscope toolchain list)",
     )
     launches: Launches | None = Field(
         None,
         description=f"an integer from 1 to {LAUNCHES_LIMIT:,}: launches of each case of this "
-        "run, in place of the study's",
+        "run; replaces the number of the study",
     )
     skip_too_large: bool | None = Field(
         None,
-        description="true to skip, or false to refuse, cases that are too large or whose layout "
-        "the kernel does not support. If omitted, simulated clusters skip them; this machine skips "
-        "cases on several nodes and refuses the others",
+        description="true to skip cases that are too large or whose layout the kernel does not "
+        "support, or false to refuse them. If omitted, such cases are skipped on "
+        "simulated clusters; on this machine, they are skipped if they need "
+        "several nodes, and refused otherwise",
     )
     execute: bool = Field(
         False,
-        description="true to also compute and verify the whole solution in simulated cases, in "
-        "this machine's memory; real cases always do",
+        description="true to also compute and verify the whole solution in simulated cases, "
+        "which needs memory on this machine; measured cases always do this",
     )
     only_simulated: bool = Field(
         False,
-        description="true to run these cases on simulated clusters only, such as a simulation of "
-        "a published program",
+        description="true to run these cases on simulated clusters only, for example to "
+        "simulate a published program",
     )
     beyond_memory: bool = Field(
         False,
-        description="true to ignore the memory limit of simulated nodes, for published runs that "
-        "exceed it; the plan lists them. This machine's memory must still hold the simulation",
+        description="true to ignore the memory limit of simulated nodes, for published runs "
+        "that exceed it; the plan lists these runs. The simulation must still fit "
+        "in the memory of this machine",
     )
     several_sockets: bool = Field(
         False,
-        description="true to skip the run on machines with one socket, and on simulated clusters, "
-        "whose file describes messages between sockets",
+        description="true to skip the run on machines with one socket, and on simulated "
+        "clusters, because their files already describe messages between sockets",
     )
 
     @model_validator(mode="after")
@@ -307,10 +315,11 @@ class Element(_Model):
     title: str | None = Field(None, description="a title in place of the default one")
     where: dict[str, Values] = Field(
         default_factory=dict,
-        description="settings of the cases to show, each a value or a list: { n = [1024] }",
+        description="settings of the cases to show, each with a value or a list of values: { n "
+        "= [1024] }",
     )
     published: str | None = Field(
-        None, description="the id of a table of the paper to show beside it (haloscope paper)"
+        None, description="the id of a published table to show for comparison (haloscope paper)"
     )
 
 
@@ -344,37 +353,45 @@ class Study(_Model):
         None,
         gt=0,
         lt=1,
-        description="a fraction such as 0.02: launch each case (at least 'launches' and 7 times) "
-        "until the half width of each median's interval is at most this fraction of the median",
+        description="a fraction such as 0.02: launch each case (at least 'launches' times and "
+        "at least 7 times) until the half width of the confidence interval of each "
+        "median is at most this fraction of the median",
     )
     most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"an integer from 7 to {LAUNCHES_LIMIT:,}, at least 'launches': with "
-        "precision, the most launches of each case; 30 if omitted",
+        description=f"an integer from 7 to {LAUNCHES_LIMIT:,}, at least 'launches': "
+        "maximum launches of each case in a study with precision; 30 if omitted",
     )
     most_time_s: Seconds | None = Field(
         None,
-        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: with precision, the most time "
-        "for all launches of a case; no launch starts that would exceed it",
+        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: maximum time for all launches "
+        "of a case in a study with precision; a launch that would exceed it does not start",
     )
     replicates: Annotated[int, Field(ge=2, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description=f"an integer from 2 to {LAUNCHES_LIMIT:,}: launches of each case with node "
-        "speeds drawn at random, on a simulated cluster whose file has a node-to-node variability; "
-        "if omitted, all nodes are alike and one launch is simulated",
+        description=f"an integer from 2 to {LAUNCHES_LIMIT:,}: launches of each case, each "
+        "with node speeds drawn at random, on a simulated cluster whose file has a node-to-node "
+        "variability; if omitted, all nodes are alike and each case is simulated once",
     )
     minutes: Annotated[float, Field(gt=0, le=TIME_LIMIT_S / 60)] | None = Field(
         None,
-        description="about how many minutes the study takes with its own launches; a dry run and "
-        "the start of a measurement print it",
+        description="a number of minutes above 0: approximate duration of the study with the "
+        "number of launches in the file; a dry run and the start of a measurement "
+        "print it",
     )
     timeout_s: Seconds = Field(
         600.0,
         description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: the time limit of each launch",
     )
-    runs: list[Run] = Field(min_length=1, description="[[runs]] tables, at least one")
-    tables: list[TableElement] = Field(default_factory=list, description="[[tables]] tables")
-    figures: list[FigureElement] = Field(default_factory=list, description="[[figures]] tables")
+    runs: list[Run] = Field(
+        min_length=1, description="[[runs]] tables, at least one: kernels and their axes"
+    )
+    tables: list[TableElement] = Field(
+        default_factory=list, description="[[tables]] tables: tables of the report"
+    )
+    figures: list[FigureElement] = Field(
+        default_factory=list, description="[[figures]] tables: figures of the report"
+    )
 
     @model_validator(mode="after")
     def _caps_have_a_rule(self) -> Study:

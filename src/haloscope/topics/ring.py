@@ -63,7 +63,7 @@ def published_latency(cluster: str | None, level: RingLevel, library: Library) -
 
 
 def ring_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Ring: time per cycle by number of processes, and message latency at each level."""
+    """Ring: time per cycle by number of processes, and message latency at each machine level."""
     own = [case for case in cases if case.kernel == "ring"]
     found = []
     for part in facets(own, ("nodes", "ppn")):

@@ -145,7 +145,7 @@ def _computed(record: Record) -> list[float]:
 
 
 def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Tails of repetitions: median, P95, and P99, each with an interval."""
+    """Distribution of repetition times: median, P95, and P99, each with a confidence interval."""
     found = [tail for case in cases for tail in tails(case)]
     if not found:
         return []

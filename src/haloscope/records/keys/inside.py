@@ -23,7 +23,7 @@ TAKE_TIME = (
 )
 """TAKE_TIME has the kernels whose every step computes or sends: simulated ones take time, too."""
 NOT_OURS = "absent for external programs"
-NOT_TOLD = "absent if an external program prints only the mean"
+NOT_TOLD = "absent for external programs that print only the mean"
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
 
@@ -52,13 +52,17 @@ class Key:
 
 
 class SeenRank(TypedDict):
-    """Actual place of one rank."""
+    """Actual placement of one rank."""
 
     rank: Annotated[int, Key("number of the rank")]
     host: Annotated[str, Key("name of the node")]
-    cpus: Annotated[list[int], Key("processors it may run on")]
+    cpus: Annotated[list[int], Key("processors on which the rank may run")]
     thread_cpus: Annotated[
-        list[list[int]], Key("processors of each thread", absent="empty for external programs")
+        list[list[int]],
+        Key(
+            "processors on which each thread of the rank may run",
+            absent="empty for external programs",
+        ),
     ]
 
 
@@ -68,29 +72,34 @@ class LayoutAsked(TypedDict):
     nodes: Annotated[int, Key("number of nodes", least=1, most=MOST_RANKS)]
     ppn: Annotated[int, Key("processes per node", least=1, most=MOST_RANKS)]
     ranks: Annotated[
-        int, Key("number of processes: tasks, or nodes x ppn", least=1, most=MOST_RANKS)
+        int,
+        Key(
+            "total number of processes: tasks if it is set, otherwise nodes x ppn",
+            least=1,
+            most=MOST_RANKS,
+        ),
     ]
     threads: Annotated[int, Key("threads per process", least=1, most=MOST_RANKS)]
-    places: Annotated[str, Key("what each thread is bound to: cores, threads, sockets")]
+    places: Annotated[str, Key("unit to which each thread is bound: cores, threads, or sockets")]
     bind: Annotated[
         str,
         Key(
-            "binding of the processes of a node: close, spread, none",
+            "binding of the processes of a node: close, spread, or none",
             values=("close", "spread", "none"),
         ),
     ]
 
 
 class RecordedLayout(LayoutAsked, total=False):
-    """Requested and actual places of ranks and threads."""
+    """Requested and actual placement of ranks and threads."""
 
     thread_bind: Annotated[
         str,
         Key(
-            "binding of the threads of a process: close, spread",
+            "binding of the threads of a process: close or spread",
             values=("close", "spread"),
-            absent="absent with one thread, with bind none, and in older records, where bind "
-            "applies to threads too",
+            absent="absent for one thread per process, if bind is none, and in older records "
+            "(where bind also applies to threads)",
         ),
     ]
     placement: Annotated[
@@ -98,7 +107,10 @@ class RecordedLayout(LayoutAsked, total=False):
     ]
     mapping: Annotated[
         str,
-        Key("ranks that share a node: block, round_robin, random, or the node of each: 0,1,1,0"),
+        Key(
+            "mapping of ranks to nodes: block, round_robin, random, or a list with the "
+            "node of each rank, such as 0,1,1,0"
+        ),
     ]
     mapping_seed: Annotated[
         int | None, Key("seed of a random mapping", absent="null for other mappings")
@@ -106,8 +118,8 @@ class RecordedLayout(LayoutAsked, total=False):
     allocation: Annotated[
         str,
         Key(
-            "nodes of a simulated cluster: contiguous, by_switch, by_pod, random",
-            absent="absent for the nodes that a scheduler chooses",
+            "choice of nodes on a simulated cluster: contiguous, by_switch, by_pod, or random",
+            absent="absent for best_fit, the choice of a scheduler",
         ),
     ]
     allocation_seed: Annotated[
@@ -116,18 +128,18 @@ class RecordedLayout(LayoutAsked, total=False):
     tasks: Annotated[
         int,
         Key(
-            "number of processes, if the study sets it: ppn is then that of the first nodes, and "
-            "others may have one less",
+            "total number of processes, if the study sets it; the first nodes then "
+            "have ppn processes, and the other nodes may have one process less",
             least=1,
             most=MOST_RANKS,
             absent="absent unless the study sets tasks",
         ),
     ]
-    oversubscribed: Annotated[bool, Key("whether ranks x threads exceed the processors")]
+    oversubscribed: Annotated[bool, Key("whether ranks x threads exceeds the number of processors")]
     seen: Annotated[
         list[SeenRank],
         Key(
-            "actual place of each rank",
+            "actual placement of each rank",
             by="halobench",
             absent="empty if nothing ran, or if simulated",
         ),
@@ -135,14 +147,15 @@ class RecordedLayout(LayoutAsked, total=False):
 
 
 class ToolchainUsed(TypedDict):
-    """MPI library and build of halobench."""
+    """MPI library, and build of halobench."""
 
-    name: Annotated[str, Key("name in studies")]
+    name: Annotated[str, Key("name of the toolchain in studies")]
     mpi: NotRequired[
         Annotated[
             str,
             Key(
-                "version string of the library; if simulated, of SimGrid and the simulated library",
+                "version string of the MPI library; if simulated, of SimGrid and of the "
+                "simulated library",
                 by="halobench",
                 absent="absent if halobench wrote no record",
             ),
@@ -152,8 +165,8 @@ class ToolchainUsed(TypedDict):
         Annotated[
             str,
             Key(
-                "name and version of the library, with its Spack package or conda environment",
-                absent="absent if simulated or not supported, and in older records",
+                "name and version of the MPI library, with its Spack package or conda environment",
+                absent="absent if simulated, for unsupported cases, and in older records",
             ),
         ]
     ]
@@ -178,7 +191,7 @@ class ToolchainUsed(TypedDict):
             str,
             Key(
                 "hash of halobench's sources",
-                absent="absent if not supported, and for external programs",
+                absent="absent for unsupported cases and for external programs",
             ),
         ]
     ]
@@ -186,8 +199,9 @@ class ToolchainUsed(TypedDict):
         Annotated[
             str,
             Key(
-                "what started the ranks: srun with its MPI type, or the library's launcher",
-                absent="absent if simulated or not supported, and in older records",
+                "launcher of the ranks: srun with its MPI plugin, or the launcher of the "
+                "MPI library",
+                absent="absent if simulated, for unsupported cases, and in older records",
             ),
         ]
     ]
@@ -199,48 +213,63 @@ class TuningUsed(TypedDict):
     given: Annotated[
         dict[str, str],
         Key(
-            "values by name, from environment variables (OMPI_MCA_*, I_MPI_*, UCX_*, FI_*, and "
-            "similar, LD_PRELOAD) and, after the file's name, from files of parameters "
-            "(mca-params.conf, ucx.conf, and similar)"
+            "settings by name: environment variables (OMPI_MCA_*, I_MPI_*, UCX_*, "
+            "FI_*, LD_PRELOAD, and similar), and settings in parameter files "
+            "(mca-params.conf, ucx.conf, and similar), whose names begin with the name "
+            "of the file"
         ),
     ]
     overridden: Annotated[
         dict[str, str | None],
         Key(
-            "values that the launch replaced, for a transport for example",
-            absent="null: the library's default",
+            "settings that the launch replaced, for example to select a transport, "
+            "with the values that were used",
+            absent="null for the library's default",
         ),
     ]
 
 
 class Untimed(TypedDict):
-    """A line of a sweep that has no valid time."""
+    """A printed line of a sweep that has no valid time."""
 
-    size_bytes: Annotated[int, Key("size of the message", unit="bytes")]
-    operation: Annotated[str | None, Key("operation of the line", absent="null without headings")]
-    line: Annotated[str, Key("the line, as printed")]
-    why: Annotated[str, Key("what is wrong with its time")]
+    size_bytes: Annotated[int, Key("size for which the line was printed", unit="bytes")]
+    operation: Annotated[
+        str | None,
+        Key(
+            "name of the operation to which the line belongs",
+            absent="null if the output has no headings",
+        ),
+    ]
+    line: Annotated[str, Key("complete line, as printed by the program")]
+    why: Annotated[str, Key("reason why the time in the line is invalid")]
 
 
 class ProgramUsed(TypedDict):
-    """External program that ran."""
+    """External program that ran as the kernel."""
 
-    file: Annotated[str, Key("path of its program.toml")]
-    hash: Annotated[str, Key("hash of that file and its inputs")]
+    file: Annotated[str, Key("path of the program's file program.toml")]
+    hash: Annotated[str, Key("hash of program.toml and of the input files")]
     executable: Annotated[
-        str | None, Key("executable of its command", absent="null if it depends on the case")
+        str | None,
+        Key("executable in the command of the program", absent="null if it depends on the case"),
     ]
-    version: Annotated[str | None, Key("version that it prints", absent="null if it prints none")]
-    launcher: Annotated[str, Key("MPI library whose launcher started it")]
-    verified: Annotated[bool, Key("whether a check of its file verified the answer")]
+    version: Annotated[
+        str | None, Key("version that the program prints", absent="null if the program prints none")
+    ]
+    launcher: Annotated[str, Key("MPI library whose launcher started the program")]
+    verified: Annotated[bool, Key("whether a check in program.toml verified the answer")]
     checked: Annotated[
-        list[str], Key("checks that its output passed", absent="empty without checks")
+        list[str],
+        Key(
+            "checks that the output of the program passed",
+            absent="empty if program.toml has no checks",
+        ),
     ]
     units: NotRequired[
         Annotated[
             dict[str, str],
             Key(
-                "units of parameters and results by name, from its file",
+                "units of parameters and results by name, from program.toml",
                 absent="absent in older records",
             ),
         ]
@@ -249,9 +278,9 @@ class ProgramUsed(TypedDict):
         Annotated[
             str,
             Key(
-                "unit of the sizes of a sweep, such as elements: size_bytes is their number, and "
-                "bytes is 0",
-                absent="absent if they are in bytes",
+                "unit of the sizes of a sweep, such as elements; size_bytes is then a "
+                "number of these units, and bytes is 0",
+                absent="absent if the sizes are in bytes",
             ),
         ]
     ]
@@ -270,12 +299,18 @@ class ImportedFrom(TypedDict):
     """Output of another benchmark from which a record was made; haloscope ran nothing."""
 
     tool: Annotated[
-        str, Key("the tool that wrote the output", values=("osu", "imb", "hpcg", "reframe"))
+        str,
+        Key(
+            "tool that wrote the output: osu, imb, hpcg, or reframe",
+            values=("osu", "imb", "hpcg", "reframe"),
+        ),
     ]
     benchmark: Annotated[str, Key("name of the benchmark, as printed")]
     version: Annotated[str | None, Key("version of the benchmark", absent="null if not printed")]
-    files: Annotated[list[str], Key("names of the files")]
-    lines: Annotated[list[int], Key("line at which each of its tables begins", least=1)]
-    hash: Annotated[str, Key("hash of the files' content")]
+    files: Annotated[list[str], Key("names of the imported files")]
+    lines: Annotated[
+        list[int], Key("numbers of the lines at which the tables of the benchmark begin", least=1)
+    ]
+    hash: Annotated[str, Key("hash of the contents of the imported files")]
     statistic: Annotated[str, Key("statistic of the times over repetitions and ranks")]
-    verified: Annotated[bool, Key("whether the benchmark verified its own answer")]
+    verified: Annotated[bool, Key("whether the benchmark itself verified its answer")]

@@ -31,7 +31,7 @@ from haloscope.topics.contrast.tables import COLUMNS, cells, explain
 
 
 def collectives_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Collective operations: growth with processes, and time by message size."""
+    """Collective operations: growth of time with processes, and time by message size."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     grown = [
         _growth(least, most, part.label, context)

@@ -119,7 +119,7 @@ def _apart_alone(contrast: Contrast) -> bool:
 
 
 def exchange_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Halo exchanges compared: blocking and non-blocking."""
+    """Comparison of blocking and non-blocking halo exchanges."""
     return [*contrasted(cases, context, EXCHANGES), *contrasted(cases, context, FACES)]
 
 
@@ -172,27 +172,27 @@ def _named(
 
 
 def bind_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Bindings of processes and threads compared: close, spread, or none."""
+    """Comparison of bindings of processes and threads: close, spread, and none."""
     return contrasted(cases, context, BINDINGS)
 
 
 def layout_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Orders of processing the lines of a Fourier transform compared."""
+    """Comparison of orders in which the lines of a Fourier transform are processed."""
     return contrasted(cases, context, LINES)
 
 
 def operator_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Assembled and matrix-free finite elements compared."""
+    """Comparison of assembled and matrix-free finite elements."""
     return contrasted(cases, context, OPERATORS)
 
 
 def transpose_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Transposes of an array over processes compared."""
+    """Comparison of ways to transpose an array that is distributed over processes."""
     return contrasted(cases, context, TRANSPOSES)
 
 
 def overlap_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Overlaps of messages with the sparse matrix-vector product compared."""
+    """Comparison of ways to overlap messages with the sparse matrix-vector product."""
     emulated = any(case.emulated for case in cases)  # which is set beside no time of a GPU
     published = context.library.tables(("overlap",))
     notes = () if emulated else tuple(_published_overlap(table) for table in published)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jacobi sweeps by ranks and grid: k, c, models, measured and published values.
+"""Rate of Jacobi sweeps by ranks and grid: models, measured values, and published values.
 
 The form of tables IV to XI of the ORFEO report.
 """
@@ -46,7 +46,7 @@ def _columns(clock: str) -> tuple[Column, ...]:
 
 
 def jacobi_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Jacobi sweeps by ranks and grid: k, c, models, measured and published values."""
+    """Rate of Jacobi sweeps by ranks and grid: models, measured values, and published values."""
     return [_table(one, context) for one in scalings(cases, context.all_cases)]
 
 

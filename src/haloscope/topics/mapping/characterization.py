@@ -98,7 +98,7 @@ def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
 
 
 def tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Where packing tasks on few nodes is faster, and where spreading them, by data and tasks."""
+    """Whether tasks are faster on few or on many nodes, by amount of data and number of tasks."""
     return [_table(one, context, index) for index, one in enumerate(maps(cases, context.seed), 1)]
 
 

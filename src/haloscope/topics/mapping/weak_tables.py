@@ -15,7 +15,7 @@ from haloscope.topics.mapping.analysis import PATTERNS, Spread, WeakScaling, nam
 
 
 def weak_scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Weak scaling by pattern: time relative to the fewest tasks on one node."""
+    """Weak scaling by communication pattern: time relative to the fewest tasks on one node."""
     return [_weak_table(part, scaling, context) for part, scaling in weak_scalings(cases)]
 
 

@@ -38,7 +38,7 @@ from haloscope.topics.messages.analysis import message_races, one_way, seldom_of
 
 
 def pingpong_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Messages by size: half round trip and bandwidth, or bandwidth and message rate of streams."""
+    """Messages by size: half round-trip time, bandwidth, and message rate of message streams."""
     own = [case for case in cases if case.kernel == "pingpong" and case.launches]
     return [_pingpong_table(part, context) for part in facets(own, ())]
 
@@ -210,7 +210,7 @@ SIZES = (8, 1 << 10, 1 << 16, 1 << 20)
 
 
 def libraries_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """MPI libraries, transports, and placements, compared by size with a test."""
+    """MPI libraries, transports, and placements, compared by message size with a test."""
     raced = message_races(cases, context.seed)
     found = [_of_races(part, races, context) for part, races in raced]
     own = [case for case in cases if exchanges(case) and case.launches]

@@ -168,7 +168,7 @@ def _cell(phase: PhaseShare | None, case: MeasuredCase, notebook: Notebook) -> C
 
 
 def sections_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Time by section of LAMMPS, and of the kernel that models it."""
+    """Time by section of LAMMPS, and of the kernel that models LAMMPS."""
     own = [found for case in cases if (found := in_sections(case)) and shares(found)]
     return [one_table(own, "Time by section of LAMMPS", "sections", context)] if own else []
 
@@ -178,7 +178,7 @@ STRAGGLER_MOST = 4
 
 
 def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Ranks that compute longer than others, and the share of a step that the others wait."""
+    """Ranks that compute longer than others, and the share of a step for which the others wait."""
     found = [one for case in cases if (one := waiting(case)) is not None]
     if not found:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clusters by year: table 5.1 of HPCF-2018-10 with this machine or the simulated cluster.
+"""Clusters by year: table 5.1 of HPCF-2018-10, with a row for this or the simulated machine.
 
 Mesh and number of nodes are those of that table. Other meshes than its own take their rows from the
 published wall-time grids.
@@ -94,7 +94,7 @@ class _Published:
 
 
 def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Clusters by year: table 5.1 of HPCF-2018-10 with this machine or the simulated cluster."""
+    """Clusters by year: table 5.1 of HPCF-2018-10, with a row for this or the simulated machine."""
     tables = _tables(context.shelf)
     form = _form(tables)
     if form is None:

@@ -26,7 +26,7 @@ KERNEL = "poisson_cg"
 
 
 def overlay_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """Time of the same program and mesh by processes: here, simulated, and published."""
+    """Time of a program and mesh by number of processes: measured, simulated, and published."""
     own = [
         case
         for case in cases

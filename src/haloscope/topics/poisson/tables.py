@@ -141,7 +141,7 @@ def _observed(
 
 
 def memory_by_ranks_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Memory in use by processes, compared with the memory of the vectors alone."""
+    """Memory use by number of processes, compared with the memory of the vectors alone."""
     solved = [case for case in cases if case.kernel == "poisson_cg" and not case.simulated]
     parts = facets([case for case in solved if case.launches], ("n", "nodes", "ppn", "threads"))
     return [_memory_table(part, context) for part in parts]

@@ -22,7 +22,7 @@ from haloscope.topics.scaling.analysis import Ladder, Law, Scaling, laws, scalin
 
 
 def scaling_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Speedup and efficiency, by p or by nodes and processes per node."""
+    """Speedup and efficiency by number of processes, or by nodes and processes per node."""
     found = scalings(cases)
     kernels = {_kernel(scaling) for scaling in found}
     together: dict[object, list[Scaling]] = {}
@@ -183,7 +183,7 @@ def _note_exceptions(scaling: Scaling, notebook: Notebook) -> None:
 
 
 def scaling_law_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Scaling laws of time by processes or sizes: their terms, and their errors at held-out points.
+    """Scaling laws of time by processes or size: terms of each law, and errors at held-out points.
 
     A table of all meshes over processes, and one of meshes; none where no law could be fitted.
 
