@@ -81,7 +81,7 @@ def _pieces(text: MatrixText, said: Header) -> Iterator[_Piece]:
         entries = _entries(text, lines, lines_before, said, pattern)
         piece = _Piece(text, lines, entries, lines_before, before)
         if before + piece.count > said.entries:
-            what = f"the file has more entries than its header declares ({said.entries})"
+            what = f"is not one of the entries that the header declares ({said.entries})"
             piece.refuse(said.entries - before, what, WHOLE)
         lines_before = text.line
         if piece.count > 0:  # of nothing, SciPy's reader makes a division by 0
