@@ -71,7 +71,7 @@ def document(result: Advice, facts: AdviceFacts) -> Document:
         toolchains=(),
         method=(
             "Pareto-optimal: no other layout is both faster and cheaper in node-hours.",
-            "The default fills nodes in order, as few as possible, with one thread per task.",
+            "The default fills as few nodes as possible, in order, with one thread per task.",
         ),
         provenance=(("command", facts.command),),
     )

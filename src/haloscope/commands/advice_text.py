@@ -89,7 +89,8 @@ def sureness(result: Advice) -> str:
             few = rounds < FEWEST_FOR_INTERVAL
             needed = f" That takes {FEWEST_FOR_INTERVAL} rounds at least." if few else ""
             return f"Round by round, no layout is shown to be {word} than the default.{needed}"
-        return f"{better} than the default; the interval of the ratios per round lies above 1."
+        shown = "the interval of the ratios per round lies above 1"
+        return f"The best is {better} than the default; {shown}."
     cells = f"{percent(COVERAGE)} of published ratios"
     known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"
     if not band.own:
@@ -101,7 +102,7 @@ def sureness(result: Advice) -> str:
     if result.verdict is Sureness.NO_DIFFERENCE:
         return f"Error of the ratio of simulated times: {error}."
     side = "within" if result.verdict is Sureness.POSSIBLE else "beyond"
-    return f"{better} than the default, {side} the simulation error: {error}."
+    return f"The best is {better} than the default, {side} the simulation error: {error}."
 
 
 def _by_paper(tables: Sequence[str]) -> str:

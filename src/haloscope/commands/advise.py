@@ -39,15 +39,16 @@ named in the site file. On this machine and on a site, launches of the best two 
 the default then alternate, on a site in one job, until the difference is significant or the time
 limit is reached.
 
-The default layout is the baseline. It fills nodes in order, as few as possible, with one thread per
+The default layout is the baseline. It fills as few nodes as possible, in order, with one thread per
 task. Numbers of nodes and threads are compared first, then other mappings of ranks for the best
 two.
 
 DIR receives advice.json, a study that measures the advised and the default layout on a real
 machine, and the files that launchers read.
 
-With --profile, mappings of the ranks of any profiled program are compared by the bytes of the
-busiest link: block, round robin, random, and those that METIS and SharedMap make for its traffic.
+With --profile, rank mappings of any profiled program are compared by the number of bytes on the
+busiest link: block, round robin, random, and those that METIS and SharedMap compute from its
+traffic.
 """
 _EPILOG = """\
 examples:

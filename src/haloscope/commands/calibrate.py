@@ -26,8 +26,8 @@ clusters/NAME.toml, with an interval and a source for every number. The expected
 first if this machine ran the study before, else after the first launch of each case. A file
 measured on a disturbed machine is marked as such, and validate refuses it.
 
-With this file, run STUDY --on NAME simulates this machine, and records of real runs include the
-expected time of each phase.
+With this file, 'haloscope run STUDY --on NAME' simulates this machine, and records of real runs
+include the expected time of each phase.
 """
 _EPILOG = """\
 examples:

@@ -25,7 +25,7 @@ _DESCRIPTION = """\
 Print a script that completes haloscope's command lines in a shell: commands, options, kernels,
 their parameters and values, studies, clusters, papers, toolchains, and result folders.
 
-The script contains the names that are known when it is written; it looks up folders and files
+The script contains the names that are known when it is written, but looks up folders and files
 itself. Completing a word does not start Python. Write the script again after updating haloscope.
 """
 _EPILOG = """\

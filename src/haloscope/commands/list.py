@@ -24,11 +24,11 @@ from haloscope.study.expansion import expand
 from haloscope.toolchains import library
 
 _DESCRIPTION = """\
-List built-in studies with the number of their cases on this machine (haloscope run STUDY), kernels
-and external programs (haloscope describe KERNEL, haloscope once KERNEL), papers with published
-tables (haloscope paper), clusters (haloscope cluster), and MPI libraries (haloscope toolchain).
-Nothing is downloaded or built. The limits on memory and ranks of kernels that are not built yet are
-not applied, so their studies may have fewer cases than listed.
+List built-in studies with the number of cases each has on this machine (haloscope run STUDY),
+kernels and external programs (haloscope describe KERNEL, haloscope once KERNEL), papers with
+published tables (haloscope paper), clusters (haloscope cluster), and MPI libraries (haloscope
+toolchain). Nothing is downloaded or built. The limits on memory and ranks of kernels that are not
+built yet are not applied, so their studies may have fewer cases than listed.
 """
 
 

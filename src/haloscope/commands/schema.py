@@ -25,7 +25,7 @@ from haloscope.study.schema import Study
 
 _DESCRIPTION = """\
 Print the JSON Schema (2020-12) of a kind of file, for editors, check-jsonschema, and other
-programs. Rules that a schema cannot express, such as keys that exclude each other, are checked when
+programs. Rules that a schema cannot express, such as mutually exclusive keys, are checked when
 haloscope reads the file.
 """
 _EPILOG = """\

@@ -64,10 +64,10 @@ Beside each error is that of a naive guess: the published time on one node divid
 nodes, the rate of one rank multiplied by the number of ranks, or, for GPU messages, the paper's
 latency + size / bandwidth. skill = 1 - error / naive error.
 
-The placement of processes on a node is not published for wall times: they are assumed to be spread
-over its sockets, or unbound where the cluster file has the costs (tara, several nodes). Filling
-one socket first (bind = "close") would predict up to 2.2 times the published time for partly filled
-nodes (table 4.1 of hpcf-2018-10, one node).
+Papers with wall times do not state how processes were placed on a node: they are assumed to be
+spread over its sockets, or unbound where the cluster file has the costs (tara, several nodes).
+Filling one socket first (bind = "close") would predict up to 2.2 times the published time for
+partly filled nodes (table 4.1 of hpcf-2018-10, one node).
 
 One assumption was made after seeing results for several nodes: sums over all ranks use a tree
 (collectives in the cluster files), because no source names the algorithm. Predictions of table 4.1
@@ -339,7 +339,7 @@ def _not_a_paper(name: str) -> Iterator[Problem]:
 def _unusable_bands(arguments: argparse.Namespace) -> Iterator[Problem]:
     what = "bands require all tables of a paper, with one simulation per cell"
     if arguments.paper == "local":
-        yield Problem("--write-bands", what, "give the id of a paper: haloscope paper list")
+        yield Problem("--write-bands", what, "give the id of a paper (haloscope paper list)")
     for option in ("table", "replicates"):
         if getattr(arguments, option):
             yield Problem("--write-bands", what, f"remove --{option}")

@@ -65,7 +65,7 @@ def check_quota(patient: Patient) -> CheckResult:
     quota = machine.cpu_quota(patient.root)
     if quota is None:
         return CheckResult("processor quota", "ok", "none")
-    remedy = "assign whole processors to the container instead (docker run --cpuset-cpus=0-3)"
+    remedy = "assign whole CPUs to the container instead (docker run --cpuset-cpus=0-3)"
     what = f"a cgroup limits this process to {quota:g} processors by pausing all its threads"
     return CheckResult("processor quota", "warn", what, remedy)
 

@@ -69,7 +69,7 @@ def check_host_name(patient: Patient) -> CheckResult:
     """Check whether the host name resolves to an address, which some MPI libraries need."""
     name = socket.gethostname()
     if any(len(part) > _LONGEST_LABEL for part in name.split(".")):
-        what = f"'{name}' has a label of more than {_LONGEST_LABEL} characters, so that it cannot "
+        what = f"'{name}' has a label longer than {_LONGEST_LABEL} characters, so it cannot "
         remedy = f"set a shorter name: sudo hostnamectl hostname {name[:12]}"
         return CheckResult("host name", "warn", f"{what}be resolved", remedy)
     try:

@@ -221,7 +221,7 @@ class Notebook:
         return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
 
     def _simulated_note(self) -> str:
-        alike = "simulated time: deterministic, so without an interval."
+        alike = "simulated time: deterministic, so no interval is given."
         drawn = [case for case in self._cases if case.replicated]
         if not drawn:
             return alike
