@@ -112,7 +112,8 @@ Kernel ring() {
       {"messages_received", integer, "messages received by all ranks per cycle"},
       {"values",
        integers,
-       "values received by rank 0 at the end, from the message to the left and from the message to the right",
+       "values received by rank 0 at the end, from the message to the left and from the message to "
+       "the right",
        "",
        "",
        {}}};
