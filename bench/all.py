@@ -72,20 +72,36 @@ class Line:
     page: str
 
     @property
+    def processor(self) -> str:
+        """The machine without the date."""
+        return self.machine.rpartition(", ")[0]
+
+    @property
+    def date(self) -> str:
+        """When it was measured: YYYY-MM-DD."""
+        return self.machine.rpartition(", ")[2]
+
+    @property
     def comparison(self) -> tuple[str, ...]:
         """What a later run on the same machine replaces."""
-        return self.kernel, self.case, self.against, self.machine.rpartition(", ")[0]
+        return self.kernel, self.case, self.against, self.processor
 
     @property
     def row(self) -> str:
-        """The line of its kernel's table in Markdown; what is slower than its peer stands out."""
-        shown = f"**{self.ratio:.3g}** (slower)" if self.is_slower else f"{self.ratio:.3g}"
+        """The line of its kernel's table in Markdown; a ratio to a peer below 1 stands out."""
+        shown = f"**{self.ratio:.3g}**" if self.is_below else f"{self.ratio:.3g}"
+        shown += " (slower)" * self.is_slower
         return f"| {' | '.join((self.case, self.against, shown, self.spread))} |"
 
     @property
-    def is_slower(self) -> bool:
-        """Whether ours takes longer than the peer."""
+    def is_below(self) -> bool:
+        """Whether the ratio to a peer is below 1."""
         return self.ratio < 1 and not self.is_bound
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether ours takes longer than the peer in the whole range of the ratio."""
+        return self.is_below and (not self.spread or _number(self.spread.split(" to ")[1]) < 1)
 
     @property
     def source(self) -> str:
@@ -168,8 +184,8 @@ def _number(text: str) -> float:
     return float(text.split()[0])
 
 
-def lines(pages: Mapping[str, str]) -> list[Line]:
-    """Those of the pages, and those that earlier pages had of other machines."""
+def every_line(pages: Mapping[str, str]) -> list[Line]:
+    """The comparisons of the pages, and those that earlier pages had of other machines."""
     new = [line for name, text in pages.items() for line in lines_of(name, text)]
     again = {line.comparison for line in new}
     with KEPT.open(encoding="utf-8", newline="") as file:
@@ -197,10 +213,9 @@ def read_pages() -> dict[str, str]:
     }
 
 
-def table() -> list[str]:
-    """docs/performance.md, of the pages as they are, and of docs/bench/ratios.csv."""
-    pages = read_pages()
-    found = lines(pages)
+def table(pages: Mapping[str, str], found: Sequence[Line]) -> list[str]:
+    """docs/performance.md, from the pages' tables of limits and from all comparisons."""
+    below = sum(line.is_below for line in found)
     slower = sum(line.is_slower for line in found)
     peers = sum(not line.is_bound for line in found)
     return [
@@ -209,14 +224,11 @@ def table() -> list[str]:
         "Kernels compared with other programs, and with the memory bandwidth of the same machine "
         "(triad). A ratio is the peer's time over that of haloscope, or the achieved share of the "
         "bound. "
-        f"{slower} of {peers} comparisons with a peer are slower; they are marked. "
+        f"Of {peers} comparisons with a peer, {below} have a ratio below 1 (bold); in {slower} of "
+        "these, the whole range over rounds is below 1 (slower). "
         "A ratio holds for its machine. `bench/all.py` runs the scripts, and writes this page from "
         "their results.",
-        "",
-        "| kernel | machine | compared with | comparisons | slower | lowest ratio | median "
-        "| highest |",
-        "|---" * 8 + "|",
-        *_summary(found),
+        *_by_machine(found),
         *_by_kernel(found),
         "",
         "## Limits",
@@ -229,23 +241,34 @@ def table() -> list[str]:
     ]
 
 
-def _summary(found: Sequence[Line]) -> Iterator[str]:
-    """A row of each kernel, machine, and peer or bound."""
-    for (kernel, machine, against), lines in _groups(
-        found, lambda one: (one.kernel, one.machine, one.against)
-    ):
-        ratios = [one.ratio for one in lines]
-        marked = sum(one.is_slower for one in lines)
-        slower = "" if lines[0].is_bound else f"**{marked}**" if marked else "0"
-        shown = (f"{one:.3g}" for one in (min(ratios), median(ratios), max(ratios)))
-        yield f"| {' | '.join((kernel, machine, against, str(len(lines)), slower, *shown))} |"
+def _by_machine(found: Sequence[Line]) -> Iterator[str]:
+    """A table for each machine, the latest first: a row for each kernel and peer or bound."""
+    machines = _groups(found, lambda one: one.processor)
+    for processor, own in sorted(machines, key=lambda pair: max(one.date for one in pair[1]))[::-1]:
+        yield from (
+            "",
+            f"## On {processor}",
+            "",
+            "| kernel | date | compared with | comparisons | below 1 | slower | lowest ratio "
+            "| median | highest |",
+            "|---" * 9 + "|",
+        )
+        for (kernel, against), rows in _groups(own, lambda one: (one.kernel, one.against)):
+            ratios = [one.ratio for one in rows]
+            below = sum(one.is_below for one in rows)
+            marked = [f"**{below}**" if below else "0", str(sum(one.is_slower for one in rows))]
+            yield (
+                f"| {kernel} | {max(one.date for one in rows)} | {against} | {len(rows)} | "
+                + " | ".join(["", ""] if rows[0].is_bound else marked)
+                + f" | {min(ratios):.3g} | {median(ratios):.3g} | {max(ratios):.3g} |"
+            )
 
 
 def _by_kernel(found: Sequence[Line]) -> Iterator[str]:
     """A section of each kernel, with a table of each run of its script."""
-    for kernel, lines in _groups(found, lambda one: one.kernel):
+    for kernel, own in _groups(found, lambda one: one.kernel):
         yield from ("", f"## {kernel}")
-        for source, rows in _groups(lines, lambda one: one.source):
+        for source, rows in _groups(own, lambda one: one.source):
             yield from (
                 "",
                 source,
@@ -297,8 +320,10 @@ def main() -> None:
         script = str(Path(__file__).with_name(f"{name}.py").relative_to(ROOT))
         print(f"{script} {words}", flush=True)
         subprocess.run([sys.executable, script, *words.split()], check=True, cwd=ROOT)
-    keep(lines(read_pages()))
-    PAGE.write_text("\n".join(table()) + "\n", encoding="utf-8")
+    pages = read_pages()
+    found = every_line(pages)
+    keep(found)
+    PAGE.write_text("\n".join(table(pages, found)) + "\n", encoding="utf-8")
     print(PAGE)
 
 

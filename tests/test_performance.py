@@ -65,6 +65,39 @@ def test_a_page_has_its_peers_and_bounds_with_machine_and_command(every: ModuleT
     assert {one.command for one in found} == {"bench/spmv.py --rounds 3"}
     assert [one.spread for one in found] == ["0.9 to 1.2", "0.6 to 0.9", "", "0.5 to 2"]
     assert ["**" in one.row for one in found] == [True, False, False, True]
+    assert [one.is_below for one in found] == [True, False, False, True]
+    assert not any(one.is_slower for one in found)
+
+
+@pytest.mark.parametrize(
+    ("spread", "slower"), [("0.8 to 0.98", True), ("0.8 to 1.02", False), ("", True)]
+)
+def test_a_peer_is_faster_where_the_whole_range_is_below_one(
+    every: ModuleType, spread: str, slower: bool
+) -> None:
+    line = every.Line("spmv", "3d7", "PETSc", 0.9, spread, False, "EPYC, 2026-11-21", "", "spmv")
+
+    assert (line.is_below, line.is_slower) == (True, slower)
+
+
+def test_a_machine_keeps_its_comparisons_when_another_is_measured(
+    every: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(every, "KEPT", tmp_path / "ratios.csv")
+    old = every.Line(
+        "spmv", "3d27", "PETSc", 1.5, "1 to 2", False, "Xeon, 2026-11-01", "cmd", "spmv"
+    )
+    replaced = every.Line(
+        "spmv", "3d27, 8 bytes", "PETSc", 9.0, "", False, "AMD EPYC, 2026-11-01", "cmd", "spmv"
+    )
+    every.keep([old, replaced])
+
+    found = every.every_line({"spmv": PAGE})
+
+    assert old in found
+    assert replaced not in found
+    tables = [line for line in every.table({"spmv": PAGE}, found) if line.startswith("## On ")]
+    assert tables == ["## On Intel", "## On AMD EPYC", "## On Xeon"]
 
 
 def test_notes_written_by_hand_stay_below_what_is_measured(
@@ -83,7 +116,11 @@ def test_notes_written_by_hand_stay_below_what_is_measured(
 
 def test_the_page_is_of_the_pages_of_the_scripts(every: ModuleType) -> None:
     """Run bench/all.py --page."""
-    assert every.PAGE.read_text(encoding="utf-8").splitlines() == every.table()
+    pages = every.read_pages()
+
+    table = every.table(pages, every.every_line(pages))
+
+    assert every.PAGE.read_text(encoding="utf-8").splitlines() == table
 
 
 def test_every_comparison_has_its_script_and_a_line(every: ModuleType) -> None:
