@@ -245,20 +245,23 @@ def _by_machine(found: Sequence[Line]) -> Iterator[str]:
     """A table for each machine, the latest first: a row for each kernel and peer or bound."""
     machines = _groups(found, lambda one: one.processor)
     for processor, own in sorted(machines, key=lambda pair: max(one.date for one in pair[1]))[::-1]:
+        first, last = min(one.date for one in own), max(one.date for one in own)
         yield from (
             "",
             f"## On {processor}",
             "",
-            "| kernel | date | compared with | comparisons | below 1 | slower | lowest ratio "
-            "| median | highest |",
-            "|---" * 9 + "|",
+            f"Measured on {first}." if first == last else f"Measured from {first} to {last}.",
+            "",
+            "| kernel | compared with | comparisons | below 1 | slower | lowest ratio | median "
+            "| highest |",
+            "|---" * 8 + "|",
         )
         for (kernel, against), rows in _groups(own, lambda one: (one.kernel, one.against)):
             ratios = [one.ratio for one in rows]
             below = sum(one.is_below for one in rows)
             marked = [f"**{below}**" if below else "0", str(sum(one.is_slower for one in rows))]
             yield (
-                f"| {kernel} | {max(one.date for one in rows)} | {against} | {len(rows)} | "
+                f"| {kernel} | {against} | {len(rows)} | "
                 + " | ".join(["", ""] if rows[0].is_bound else marked)
                 + f" | {min(ratios):.3g} | {median(ratios):.3g} | {max(ratios):.3g} |"
             )
