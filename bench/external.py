@@ -134,8 +134,8 @@ def measured(one: Subject, rounds: int) -> tuple[list[str], str]:
             if number > 0:  # files are in memory from then on
                 found[way].append(spent)
     rows = [
-        f"| {one.name} | {way} | {told([one.wall_s for one in spent])} "
-        f"| {min(one.wall_s for one in spent):.3f} | {told([one.processor_s for one in spent])} |"
+        f"| {one.name} | {way} | {spread_of([one.wall_s for one in spent])} "
+        f"| {min(one.wall_s for one in spent):.3f} | {spread_of([one.processor_s for one in spent])} |"
         for way, spent in found.items()
     ]
     pairs = [*zip(found["haloscope"], found["mpirun"], strict=True)]
@@ -150,7 +150,7 @@ def measured(one: Subject, rounds: int) -> tuple[list[str], str]:
         if low > MOST_S
         else "undecided: the interval contains the target"
     )
-    figures = f"{told(wall)} | {quickest[0] - quickest[1]:.3f} | {told(processor)}"
+    figures = f"{spread_of(wall)} | {quickest[0] - quickest[1]:.3f} | {spread_of(processor)}"
     return rows, f"| {one.name} | {figures} | at most {MOST_S} s of wall time: {met} |"
 
 
@@ -173,10 +173,10 @@ def supervisor(rounds: int) -> str:
     used = [ours.processor_s - bare.processor_s for ours, bare in pairs]
     quickest = [min(pair[way].wall_s for pair in pairs) for way in (0, 1)]
     name = "part of this: supervisor that ends all processes of a launch"
-    return f"| {name} | {told(wall)} | {quickest[0] - quickest[1]:.3f} | {told(used)} | |"
+    return f"| {name} | {spread_of(wall)} | {quickest[0] - quickest[1]:.3f} | {spread_of(used)} | |"
 
 
-def told(seconds: Sequence[float]) -> str:
+def spread_of(seconds: Sequence[float]) -> str:
     """The median with its interval."""
     return "{:.3f} ({:.3f} to {:.3f})".format(*interval(seconds))
 

@@ -72,7 +72,7 @@ def main() -> None:
             out = folders["alone"] / "out"
             what = ["--resume", str(out)] if out.exists() else ["study.toml", "--out", str(out)]
             command = [str(ROOT / "haloscope"), "run", *what, "--launches", str(launches)]
-            on_lab.told(*command, "--no-report", folder=folders["alone"])
+            on_lab.output_of(*command, "--no-report", folder=folders["alone"])
             print(f"round {launches}/{rounds}", flush=True)
         found = {way: [*on_lab.records(folder / "out")] for way, folder in folders.items()}
     if [len(one) for one in found.values()] != [rounds * len(NODES)] * 2 + [rounds]:
@@ -82,14 +82,14 @@ def main() -> None:
     body += ["|---|" + "---|" * len(NODES)]
     body += [row("srun (PMIx) in a job", found["srun"]), row("mpirun in a job", found["mpirun"])]
     body += [row("mpirun without a job", found["alone"]), ""]
-    told = [
+    parts = [
         f"Within a job, {way} takes {median(walls(found[way], 1)) / alone:.2f}x as long on one "
         "node "
         "as mpirun without a job, and on four nodes "
         f"{median(walls(found[way], 4)) / median(walls(found[way], 1)):.2f}x as long as on one."
         for way in WAYS
     ]
-    body.append(" ".join(told))
+    body.append(" ".join(parts))
     write_page("launchers", "Cost of a launcher", body, f"{HOW} Measured {taken()}")
 
 

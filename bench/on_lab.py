@@ -21,7 +21,7 @@ LIMIT_S = 3600.0
 """LIMIT_S is how long the jobs of one study may take: none does, unless something never ends."""
 
 
-def told(*words: str, folder: Path | None = None) -> str:
+def output_of(*words: str, folder: Path | None = None) -> str:
     """What a command printed; the end of this script where it fails."""
     env = {**os.environ, **SLURM}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=env, cwd=folder)
@@ -34,11 +34,11 @@ def told(*words: str, folder: Path | None = None) -> str:
 def lab(*options: str) -> Iterator[None]:
     """A lab with these options of `haloscope lab up`, as long as it is needed."""
     haloscope = str(ROOT / "haloscope")
-    told(haloscope, "lab", "up", *options)
+    output_of(haloscope, "lab", "up", *options)
     try:
         yield
     finally:
-        told(haloscope, "lab", "down")
+        output_of(haloscope, "lab", "down")
 
 
 def launched_by(launcher: str, folder: Path) -> None:
@@ -59,21 +59,21 @@ def measured(study: Path, out: Path, launches: int) -> None:
     what = (
         ["--resume", str(out)] if out.exists() else [str(study), "--on", "lab", "--out", str(out)]
     )
-    told(haloscope, "run", *what, *more, *usual, folder=study.parent)
+    output_of(haloscope, "run", *what, *more, *usual, folder=study.parent)
     _wait(out)
     for _ in range(2):
         if all(one["outcome"] == "ok" for one in latest(out)):
             return
-        told(haloscope, "run", "--resume", str(out), *usual, folder=study.parent)
+        output_of(haloscope, "run", "--resume", str(out), *usual, folder=study.parent)
         _wait(out)
 
 
 def _wait(out: Path) -> None:
     """Wait until no job is left."""
     deadline = time.monotonic() + LIMIT_S
-    while told("squeue", "--me", "--noheader"):
+    while output_of("squeue", "--me", "--noheader"):
         if time.monotonic() > deadline:
-            sys.exit(f"jobs of {out} take more than {LIMIT_S:g} s:\n{told('squeue', '--me')}")
+            sys.exit(f"jobs of {out} take more than {LIMIT_S:g} s:\n{output_of('squeue', '--me')}")
         time.sleep(0.5)
 
 

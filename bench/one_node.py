@@ -183,10 +183,10 @@ def memory(
 
     Cells of one node choose the rate; where there are others, the misfit is theirs.
     """
-    told = list(zip(cells, parts(model, cluster, cells, law), strict=True))
+    pairs = list(zip(cells, parts(model, cluster, cells, law), strict=True))
     several = any(cell.nodes > 1 for cell in cells)
     for cores in sorted({cell.cores for cell in cells}):
-        weighed = [(*both, one) for one, both in told if one.cores == cores]
+        weighed = [(*both, one) for one, both in pairs if one.cores == cores]
         alone = [each for each in weighed if each[2].nodes == 1]
         above = sum(moved * (one.time_s - cached) / one.off_s**2 for cached, moved, one in alone)
         below = sum(moved**2 / one.off_s**2 for _, moved, one in alone)

@@ -99,19 +99,19 @@ def page(found: Found) -> list[str]:
         "delayed. Timers that fire late, for example on a busy machine, reduce the rate.",
     ]
     slow, fast = next(iter(RATES)), [*RATES][-1]
-    told, alone = [], []
+    ratios, alone = [], []
     for n in SIZES:
         middles = [median(walls(found, rate, n, 1)) for rate in RATES]
         alone.append(max(middles) / min(middles))
         for nodes in NODES[1:]:
             ratio = median(walls(found, slow, n, nodes)) / median(walls(found, fast, n, nodes))
-            told.append(f"{ratio:.2f} (N = {n}, {nodes} nodes)")
+            ratios.append(f"{ratio:.2f} (N = {n}, {nodes} nodes)")
     large = median(messages(found, slow, MESSAGES[-1])) / median(
         messages(found, fast, MESSAGES[-1])
     )
     body += [
         "",
-        f"The time of a solve at {slow} relative to {fast} is {', '.join(told)}. A message of "
+        f"The time of a solve at {slow} relative to {fast} is {', '.join(ratios)}. A message of "
         f"{MESSAGES[-1]:,} B takes {large:.1f}x as long. The paper finds no difference between 10 "
         "Gbit/s Ethernet, InfiniBand, and Omni-Path with 100 Gbit/s (Tables 6.1 to 6.3).",
         "",

@@ -58,8 +58,8 @@ def local(folder: Path, before: Sequence[str]) -> list[str]:
         "",
     ]
     far = [one for one in done.predictions if abs(one.error) > 2 * MEDIAN]
-    told = [f"- {one.kernel}, {one.what}: {one.error:+.0%}" for one in far]
-    lines += [f"The errors of these cases exceed {2 * MEDIAN:.0%}:", "", *told, ""] if far else []
+    errors = [f"- {one.kernel}, {one.what}: {one.error:+.0%}" for one in far]
+    lines += [f"The errors of these cases exceed {2 * MEDIAN:.0%}:", "", *errors, ""] if far else []
     for name, times in parts.items():
         for one in residual_tables(of_times(times), name):
             if one.rows and len(one.rows) < len(times):  # not a list of all of them

@@ -45,7 +45,7 @@ def others(folders: Sequence[Path]) -> list[str]:
         f"{taken()} The figures with others are medians over {REPLICATES} launches.",
     ]
     lines += [
-        *other_jobs.told(there.cluster),
+        *other_jobs.notes(there.cluster),
         "",
         f"| tasks | nodes | over | published | {' | '.join(found)} |",
     ]

@@ -80,8 +80,8 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for one in done:
-        for side, told in counts(one.found).items():
-            figures = " | ".join(str(number) for number in told.values())
+        for side, scores in counts(one.found).items():
+            figures = " | ".join(str(number) for number in scores.values())
             lines.append(f"| {side} | {one.launches} | {figures} |")
     lines += ["", *(line for note in last.notes for line in (note, ""))]
     if wrong := [one for one in last.found if one.score == WRONG and one.simulated is not None]:
@@ -150,15 +150,15 @@ def summary(several: int) -> list[str]:
     names = list(scores[0][1])
     lines += ["", f"| statements | {' | '.join(names)} | right / (right + wrong) |"]
     lines.append(f"|---|{'---|' * (len(names) + 1)}")
-    for paper, told in scores:
-        figures = " | ".join(str(told[name]) for name in names)
-        lines.append(f"| {paper} | {figures} | {right_share(told):.0%} |")
+    for paper, found in scores:
+        figures = " | ".join(str(found[name]) for name in names)
+        lines.append(f"| {paper} | {figures} | {right_share(found):.0%} |")
     return [*lines, ""]
 
 
-def right_share(told: dict[Score, int]) -> float:
+def right_share(scores: dict[Score, int]) -> float:
     """Right ones of those that are right or wrong."""
-    return told[RIGHT] / (told[RIGHT] + told[WRONG])
+    return scores[RIGHT] / (scores[RIGHT] + scores[WRONG])
 
 
 def recorded(paper: str, folder: Path) -> list[KnownCell]:

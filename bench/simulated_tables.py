@@ -39,9 +39,9 @@ def table(name: str) -> list[str]:
     start = time.perf_counter()
     cells = validate(published, Teller(Console(stderr=True)))
     wall = time.perf_counter() - start
-    told = [cell for cell in cells if cell.error is not None]
-    fitted = Errors.of([cell for cell in told if cell.fitted])
-    others = [cell for cell in told if not cell.fitted]
+    known = [cell for cell in cells if cell.error is not None]
+    fitted = Errors.of([cell for cell in known if cell.fitted])
+    others = [cell for cell in known if not cell.fitted]
     predicted = Errors.of(others)
     beyond = [f"- {described(cell)}" for cell in others if abs(cell.error or 0) > most]
     return [

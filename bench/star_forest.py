@@ -75,8 +75,8 @@ def printed(ranks: int, *command: object) -> Any:
     from haloscope.toolchains.launch import launch_command
     from haloscope.toolchains.library import find
 
-    wanted = Job(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))
-    argv, env = launch_command(find("system"), wanted, [str(word) for word in command])
+    job = Job(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))
+    argv, env = launch_command(find("system"), job, [str(word) for word in command])
     done = subprocess.run(
         argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
     )

@@ -55,11 +55,11 @@ def main() -> None:
     }
     in_turn(competitors, 1)  # compiled files and the disk's cache are there from now on
     figures = in_turn(competitors, rounds)
-    launch, once, told, version = figures.values()
+    launch, once, help_s, version = figures.values()
     beyond = [whole - alone for whole, alone in zip(once, launch, strict=True)]
     targets = (
         Target("once empty, beyond mpirun", beyond, 0.25, at_most=True, unit="s"),
-        Target("--help", told, 0.15, at_most=True, unit="s"),
+        Target("--help", help_s, 0.15, at_most=True, unit="s"),
         Target("--version", version, 0.15, at_most=True, unit="s"),
     )
     body = [

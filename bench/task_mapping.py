@@ -31,11 +31,11 @@ from haloscope.topics import tables
 from haloscope.topics.mapping import findings as mapping
 
 
-def table(title: str, told: str, cells: list[PredictedCell]) -> list[str]:
+def table(title: str, source: str, cells: list[PredictedCell]) -> list[str]:
     """A section: ratios to the time on other nodes of the same job."""
     if failed := [cell.problem for cell in cells if cell.predicted is None]:
         sys.exit(f"not simulated: {failed[0]}")
-    lines = [f"## {title}", "", f"{taken()} {told}", ""]
+    lines = [f"## {title}", "", f"{taken()} {source}", ""]
     lines += ["| nodes | relative to | published | simulated | error |", "|---|---|---|---|---|"]
     for cell in cells:
         nodes, over = cell.keys["nodes"], cell.keys["over"]
@@ -110,9 +110,9 @@ def statements(tell: Teller, launches: int) -> list[str]:
     ]
     lines += [*chain(*((note, "") for note in done[-1].notes))]
     for one in done:
-        told = counts(one.found)[BY_TABLE]
-        total = ", ".join(f"{number} {name}" for name, number in told.items())
-        share = f"{right_share(told):.0%} of those decided are right"
+        found = counts(one.found)[BY_TABLE]
+        total = ", ".join(f"{number} {name}" for name, number in found.items())
+        share = f"{right_share(found):.0%} of those decided are right"
         lines.append(f"- {count(one.launches, 'launch', 'launches')}: {total}; {share}.")
     names = " | ".join(count(one.launches, "launch", "launches") for one in done)
     lines += [
@@ -154,8 +154,8 @@ def main() -> None:
         cells = paper_validation.validate(published, tell)
     for name in asked:
         own = [cell for cell in cells if str(cell.keys["ranks"]) == name]
-        *_, told = paper_validation.said(published)
-        lines = table(f"{name} tasks, predicted", told, own)
+        *_, source = paper_validation.said(published)
+        lines = table(f"{name} tasks, predicted", source, own)
         sections[lines[0]] = lines
     page = [*chain(*sections.values())]
     write_page("task-mapping", "Task-mapping paper, simulated", page, HOW)

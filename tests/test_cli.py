@@ -211,9 +211,9 @@ def test_an_example_that_is_wrapped_can_be_copied(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COLUMNS", "60")
     command = "haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192"
     text = cli.Help("haloscope").filled(f"examples:\n  {command}    simulated\n")
-    *lines, told = text.splitlines()
+    *lines, last = text.splitlines()
     assert lines[0] == "examples:"
-    assert told.strip() == "simulated"
+    assert last.strip() == "simulated"
     assert " ".join("\n".join(lines[1:]).replace("\\\n", " ").split()) == command
     assert not any(line.rstrip(" \\").endswith(("--on", "--nodes", "--ranks")) for line in lines)
 

@@ -311,7 +311,7 @@ def test_a_pip_whose_wheel_is_elsewhere_comes_from_ensurepip(checkout: Checkout)
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "expected"),
     [
         ("global.index-url='https://one/simple'", {"UV_DEFAULT_INDEX": "https://one/simple"}),
         (
@@ -338,12 +338,12 @@ def test_a_pip_whose_wheel_is_elsewhere_comes_from_ensurepip(checkout: Checkout)
     ],
 )
 def test_uv_fetches_from_where_pip_would(
-    checkout: Checkout, settings: str, told: dict[str, str]
+    checkout: Checkout, settings: str, expected: dict[str, str]
 ) -> None:
     (checkout.scripts / "pip-settings").write_text(settings + "\n")
     checkout.run()
     there = checkout.uv_environment()
-    assert {name: there.get(name) for name in told} == told
+    assert {name: there.get(name) for name in expected} == expected
 
 
 def test_uv_is_told_to_use_no_index_where_pip_is(checkout: Checkout) -> None:

@@ -70,10 +70,10 @@ def test_modules_are_imported_by_name_where_a_list_has_them_alone() -> None:
 
 
 def test_beside_the_rooms_lies_what_anyone_may_import_and_the_command_line() -> None:
-    lying = {path.stem for path in SOURCE.glob("*.py")} - {"__init__"}
+    top_level = {path.stem for path in SOURCE.glob("*.py")} - {"__init__"}
     rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
 
-    assert lying == ANYONE | {"cli", "__main__"}
+    assert top_level == ANYONE | {"cli", "__main__"}
     assert rooms == set().union(*FLOORS) - ANYONE
 
 

@@ -117,10 +117,10 @@ def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: 
     record = simulate(command, execute)
     assert record["clock"] == "simulated"
     assert record["outcome"] == "ok"
-    found, wanted = times(record), golden()[command]
-    assert found["times_s"] == pytest.approx(wanted["times_s"], rel=1e-9)
-    assert len(found["points_s"]) == len(wanted["points_s"])
-    for found_point, wanted_point in zip(found["points_s"], wanted["points_s"], strict=True):
+    found, expected = times(record), golden()[command]
+    assert found["times_s"] == pytest.approx(expected["times_s"], rel=1e-9)
+    assert len(found["points_s"]) == len(expected["points_s"])
+    for found_point, wanted_point in zip(found["points_s"], expected["points_s"], strict=True):
         assert found_point == pytest.approx(wanted_point, rel=1e-9)
 
 

@@ -94,9 +94,9 @@ def test_a_rule_of_pydantic_s_reads_as_one_of_ours(kind: Any, value: object, rul
 def test_what_is_wrong_is_told_all_at_once_and_what_is_not_is_read(tmp_path: Path) -> None:
     path = tmp_path / "any.toml"
     path.write_text('a = "\\u0000"\nb = "\\u0000"\n')
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as caught:
         toml.read(path, "give another")
-    assert len(told.value.problems) == 2
+    assert len(caught.value.problems) == 2
 
     path.write_text("a = [[1, 2.5, nan], true]\r\n")
     source, data = toml.read(path, "give another")

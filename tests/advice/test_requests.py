@@ -67,7 +67,7 @@ def test_the_machine_file_names_each_node_once_with_its_ranks(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("tasks", "threads", "bind", "mapping", "sockets", "told"),
+    ("tasks", "threads", "bind", "mapping", "sockets", "expected"),
     [
         (64, 2, "close", "block", 2, "--map-by ppr:16:node:PE=2 --bind-to core"),
         (64, 2, "spread", "block", 2, "--map-by ppr:8:socket:PE=2 --bind-to core"),
@@ -80,10 +80,10 @@ def test_the_machine_file_names_each_node_once_with_its_ranks(tmp_path: Path) ->
     ],
 )
 def test_open_mpi_spreads_ranks_over_sockets_where_they_were_simulated_so(
-    tasks: int, threads: int, bind: str, mapping: str, sockets: int | None, told: str
+    tasks: int, threads: int, bind: str, mapping: str, sockets: int | None, expected: str
 ) -> None:
     one = Candidate(tasks, 4, threads, bind, mapping)
-    assert requests.launchers(one, sockets)["Open MPI"] == f"mpirun -n {tasks} {told}"
+    assert requests.launchers(one, sockets)["Open MPI"] == f"mpirun -n {tasks} {expected}"
     assert requests.as_data(one, sockets)["environment"] == f"export OMP_NUM_THREADS={threads}"
 
 

@@ -14,8 +14,8 @@ from haloscope.quantities import within
 
 
 def simulated(variant: str, cluster: str = "stampede2", **more: str) -> Raw:
-    told = {**SIMULATED["simulation"], "cluster": cluster, **more}
-    return poisson(1024, variant=variant, clock="simulated", simulation=told)
+    simulation = {**SIMULATED["simulation"], "cluster": cluster, **more}
+    return poisson(1024, variant=variant, clock="simulated", simulation=simulation)
 
 
 def test_measured_cases_have_no_grade() -> None:
@@ -59,9 +59,9 @@ def test_a_badge_has_the_band_and_what_it_is_from() -> None:
     assert found
 
     own, other = found.grades
-    told = badge(found)
-    assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values" in told
-    assert f"{other.name} likely within {within(other.band.factor)}" in told
+    text = badge(found)
+    assert f"{within(own.band.factor)} (95 % of {own.band.cells} published values" in text
+    assert f"{other.name} likely within {within(other.band.factor)}" in text
     alone = trust(cases([simulated("fused")]))
     assert alone and f"(the error of {other.band.of}, another variant)" in badge(alone)
 
@@ -76,7 +76,7 @@ def test_a_badge_has_an_error_of_several_kernels_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "ppn", "beyond", "told"),
+    ("nodes", "ppn", "beyond", "expected"),
     [
         (9, 1, ("nodes", "ppn"), ", on 3 nodes with 3 processes per node)"),
         (9, 3, ("nodes",), ", on 3 nodes)"),
@@ -85,7 +85,7 @@ def test_a_badge_has_an_error_of_several_kernels_once() -> None:
     ],
 )
 def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
-    nodes: int, ppn: int, beyond: tuple[str, ...], told: str
+    nodes: int, ppn: int, beyond: tuple[str, ...], expected: str
 ) -> None:
     """Cells of nine nodes set numbers of summit; those of three alone validate sf_grid."""
     simulation = {**SIMULATED["simulation"], "cluster": "summit"}
@@ -96,11 +96,11 @@ def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
     found = trust(cases([{**raw, "clock": "simulated", "simulation": simulation}]))
 
     assert found and found.grades[0].beyond == beyond
-    assert told in badge(found)
+    assert expected in badge(found)
 
 
 @pytest.mark.parametrize(
-    ("n", "bind", "told"),
+    ("n", "bind", "expected"),
     [
         (4096, "spread", "published values)"),
         (512, "spread", "published values, with N = 2,048 to 65,536)"),
@@ -108,13 +108,13 @@ def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
     ],
 )
 def test_a_badge_names_the_mesh_and_the_placement_that_cases_do_not_have(
-    n: int, bind: str, told: str
+    n: int, bind: str, expected: str
 ) -> None:
     simulation = {**SIMULATED["simulation"], "cluster": "stampede2"}
     raw = poisson(n, ranks=4, nodes=2, variant="textbook", clock="simulated", simulation=simulation)
     raw["layout"]["bind"] = bind
 
-    assert told in badge(trust(cases([raw])) or pytest.fail("no trust"))
+    assert expected in badge(trust(cases([raw])) or pytest.fail("no trust"))
 
 
 def test_a_badge_names_the_file_that_a_cluster_file_is_a_copy_of() -> None:

@@ -205,10 +205,10 @@ def test_the_fixture_looks_like_the_quick_study() -> None:
 
 
 def test_simulated_replicates_have_the_spread_of_launches() -> None:
-    told = {"cluster": "x", "spread": {"nodes": 0.02, "phases": 0.0, "seed": 1}}
+    simulation = {"cluster": "x", "spread": {"nodes": 0.02, "phases": 0.0, "seed": 1}}
     times = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     raws = [
-        poisson(64, launch=k, time_s=time, clock="simulated", simulation=told)
+        poisson(64, launch=k, time_s=time, clock="simulated", simulation=simulation)
         for k, time in enumerate(times)
     ]
     (case,) = cases(raws)

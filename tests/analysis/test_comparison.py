@@ -131,18 +131,18 @@ def test_every_point_of_every_sweep_is_compared() -> None:
 
     found = compared(first, first)
 
-    told = [(one.first.case.kernel, one.first.group, one.first.what) for one in found.contrasts]
-    assert [what for kernel, _, what in told if kernel == "collectives"] == [
+    points = [(one.first.case.kernel, one.first.group, one.first.what) for one in found.contrasts]
+    assert [what for kernel, _, what in points if kernel == "collectives"] == [
         *("allreduce 8 B", "allreduce 64 B", "bcast 8 B", "bcast 64 B")
     ]
-    assert [what for kernel, _, what in told if kernel == "loggp"] == [
+    assert [what for kernel, _, what in points if kernel == "loggp"] == [
         "latency L",
         "overhead of sending oₛ",
         "overhead of receiving oᵣ",
         "gap between messages g",
         "gap between bytes G",
     ]
-    assert sum(kernel == "pingpong" for kernel, *_ in told) == 24 + 2
+    assert sum(kernel == "pingpong" for kernel, *_ in points) == 24 + 2
     assert {one.verdict for one in found.contrasts} == {"no difference shown"}
     assert {one.family for one in found.contrasts} == {26 + 4 + 5}
 
@@ -267,10 +267,10 @@ def test_simulated_times_are_compared_as_they_are() -> None:
 
 
 def test_simulated_replicates_are_tested_like_launches() -> None:
-    told = {"cluster": "x", "spread": {"nodes": 0.02, "phases": 0, "seed": 1}}
+    simulation = {"cluster": "x", "spread": {"nodes": 0.02, "phases": 0, "seed": 1}}
     (one,) = compared(
-        launches(SLOW, clock="simulated", simulation=told),
-        launches(FAST, clock="simulated", simulation=told),
+        launches(SLOW, clock="simulated", simulation=simulation),
+        launches(FAST, clock="simulated", simulation=simulation),
     ).contrasts
 
     assert one.comparison is not None

@@ -17,7 +17,7 @@ from haloscope.topics.common.notebook import Notebook
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"toolchain": {"mpi": "MPICH 5"}}, "MPI library: Open MPI v4"),
         ({"toolchain": {"compiler": "g++ 13"}}, "compiler: g++ 12.2.0 and g++ 13"),
@@ -31,7 +31,9 @@ from haloscope.topics.common.notebook import Notebook
         ({"machine": {"host": "owl", "cores": 2}}, "host: lark and owl"),
     ],
 )
-def test_what_differs_is_told_in_tables_and_at_the_top(change: dict[str, Any], told: str) -> None:
+def test_what_differs_is_told_in_tables_and_at_the_top(
+    change: dict[str, Any], expected: str
+) -> None:
     known: dict[str, Any] = {
         "tuning": {"given": {}, "overridden": {}},
         "toolchain": {"launcher": "srun --mpi=pmix"},
@@ -41,7 +43,7 @@ def test_what_differs_is_told_in_tables_and_at_the_top(change: dict[str, Any], t
 
     said = mixed(launches)
 
-    assert said is not None and told in said
+    assert said is not None and expected in said
     assert said in Notebook(launches, launches).notes()
     assert Caveat.MIXED in {one.caveats[0] for one in findings(launches, Context()) if one.caveats}
 

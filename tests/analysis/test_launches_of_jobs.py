@@ -80,12 +80,12 @@ def test_what_scatters_is_told_with_what_would_help() -> None:
     noisy = {1: [1.0, 1.3, 1.1], 2: [1.2, 1.0, 1.15], 3: [1.3, 1.05, 1.0]}
     (alike,) = build("summary", of_jobs(noisy))
 
-    (told,) = [note for note in apart.notes if note.startswith("Standard deviation")]
-    assert shows(told, "between allocations 14 %,", " of one allocation 0.98 %")
-    assert told.endswith("add allocations rather than launches.")
-    (told,) = [note for note in alike.notes if note.startswith("Standard deviation")]
-    assert "allocations 0 %" in told
-    assert told.endswith("add launches.")
+    (text,) = [note for note in apart.notes if note.startswith("Standard deviation")]
+    assert shows(text, "between allocations 14 %,", " of one allocation 0.98 %")
+    assert text.endswith("add allocations rather than launches.")
+    (text,) = [note for note in alike.notes if note.startswith("Standard deviation")]
+    assert "allocations 0 %" in text
+    assert text.endswith("add launches.")
 
 
 def test_launches_without_a_batch_system_are_as_ever() -> None:
@@ -147,12 +147,12 @@ def test_the_test_that_is_named_is_the_one_that_was_made() -> None:
     nested = [raw for way, one in ways.items() for raw in of_jobs(one, exchange=way, ranks=2)]
     alone = [{**raw, "allocation": None} for raw in nested]
 
-    def told(raws: list[Raw]) -> str:
+    def text_of(raws: list[Raw]) -> str:
         (table,) = build("exchange", raws)
         return next(note for note in table.notes if note.startswith("speedup"))
 
-    assert "p: Student's over allocations, Holm's" in told(nested)
-    assert "p: two-sided Mann-Whitney over launches, Holm's" in told(alone)
+    assert "p: Student's over allocations, Holm's" in text_of(nested)
+    assert "p: two-sided Mann-Whitney over launches, Holm's" in text_of(alone)
 
     def how(raws: list[Raw]) -> str:
         made = cases(raws)

@@ -20,10 +20,10 @@ def run(
 ) -> dict[str, Any]:
     where = {"tasks": tasks, "bind": "spread", "mapping": "block", **layout}
     raw = poisson(1024, time_s=time_s, ranks=tasks, nodes=nodes, layout=where, launch=launch)
-    told = {"cluster": "eagle", "verified": False, "cached": False, "others": OTHERS}
-    told |= {"iterations": None, "of_iterations": None, "iterations_from": None}
+    simulation = {"cluster": "eagle", "verified": False, "cached": False, "others": OTHERS}
+    simulation |= {"iterations": None, "of_iterations": None, "iterations_from": None}
     own = {"case": f"{raw['case']}-{kernel}-{where}", "kernel": kernel, "clock": "simulated"}
-    return {**raw, **own, "simulation": told}
+    return {**raw, **own, "simulation": simulation}
 
 
 def test_cases_have_the_mappings_that_the_paper_s_tables_give_their_nodes() -> None:

@@ -24,8 +24,10 @@ def test_short_times_have_no_error() -> None:
 
 def test_short_times_are_printed_alike_or_not() -> None:
     """In whole seconds."""
-    told = [replace(cell(4, time, telling=False), step=1.0).as_printed for time in (3.4, 3.6, 4.5)]
-    assert told == [False, True, True]
+    printed = [
+        replace(cell(4, time, telling=False), step=1.0).as_printed for time in (3.4, 3.6, 4.5)
+    ]
+    assert printed == [False, True, True]
     assert cell(4, None).as_printed is None
 
 

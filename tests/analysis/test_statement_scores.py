@@ -39,9 +39,9 @@ def test_a_simulation_as_published_is_right_by_the_paper_s_own_cells() -> None:
     )
     memory = found["no-memory-bottleneck"]
     assert (memory.by_sentence, memory.by_table) == ("wrong", "right")
-    told = counts([*found.values()])["by the paper's own cells"]
-    assert told["wrong"] == 0 and told["circular"] == 0
-    assert told["not decided"] == sum(one.simulated is None for one in found.values())
+    scores = counts([*found.values()])["by the paper's own cells"]
+    assert scores["wrong"] == 0 and scores["circular"] == 0
+    assert scores["not decided"] == sum(one.simulated is None for one in found.values())
 
 
 def test_a_simulation_without_the_loss_is_wrong_where_the_paper_has_it() -> None:
@@ -103,7 +103,7 @@ def test_a_table_has_what_is_wrong_and_what_differs_and_the_score() -> None:
         one.by_sentence == "wrong" or one.by_table is not None for one in found
     )
     assert [row[1].value for row in score.rows] == [
-        told["right"] for told in counts(found).values()
+        scores["right"] for scores in counts(found).values()
     ]
 
 

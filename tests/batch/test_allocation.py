@@ -23,7 +23,7 @@ SwitchName=trunk Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=switch[1-2]
 """
 
 
-class Told(Slurm):
+class SlurmWithSwitches(Slurm):
     """A Slurm that knows its switches."""
 
     def output(self, *words: str, **_: object) -> str:
@@ -46,7 +46,7 @@ def test_a_job_has_nodes_switches_and_restarts() -> None:
         "SLURM_RESTART_COUNT": "2",
     }
 
-    found = Told({}).allocation(SITE, variables)
+    found = SlurmWithSwitches({}).allocation(SITE, variables)
 
     assert found is not None
     assert found.as_record() == {
@@ -61,7 +61,7 @@ def test_a_job_has_nodes_switches_and_restarts() -> None:
 
 
 def test_outside_of_a_job_there_is_none() -> None:
-    assert Told({}).allocation(SITE, {}) is None
+    assert SlurmWithSwitches({}).allocation(SITE, {}) is None
 
 
 @pytest.mark.parametrize(

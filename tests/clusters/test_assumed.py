@@ -69,10 +69,10 @@ def test_what_is_taken_to_be_so_is_assumed() -> None:
     """Other words for it would leave a number out of the list."""
     for name in cluster_file.ready():
         text = cluster_file.ready()[name].read_text(encoding="utf-8")
-        told = [
+        assumed = [
             line for line in text.splitlines() if re.search(r"source = .*\b(taken|guess)", line)
         ]
-        assert [line for line in told if "assumed" not in line] == [], name
+        assert [line for line in assumed if "assumed" not in line] == [], name
 
 
 def test_the_command_shows_each_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:

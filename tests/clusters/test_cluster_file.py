@@ -53,7 +53,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         (
             "nodes = 1736",
@@ -154,12 +154,12 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_key_may_be_is_told(
-    tmp_path: Path, old: str, new: str, told: dict[str, tuple[str, str]]
+    tmp_path: Path, old: str, new: str, expected: dict[str, tuple[str, str]]
 ) -> None:
     path, error = refused(tmp_path, (old, new))
     found = {one.where.removeprefix(f"{path}: "): (one.what, one.remedy) for one in error.problems}
-    assert found.keys() == told.keys()
-    for key, (what, remedy) in told.items():
+    assert found.keys() == expected.keys()
+    for key, (what, remedy) in expected.items():
         assert found[key][0] == what
         assert found[key][1].startswith(remedy)
 
@@ -171,8 +171,10 @@ def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -
         ("value = 0.7e-6", "value = 700.0"),  # ns?
         ("value = 17.1e9", "value = 17.1"),  # GB/s?
     )
-    told = {one.where.removeprefix(f"{path}: "): (one.what, one.remedy) for one in error.problems}
-    assert told == {
+    problems = {
+        one.where.removeprefix(f"{path}: "): (one.what, one.remedy) for one in error.problems
+    }
+    assert problems == {
         "node.clock_ghz": ("2100 GHz is out of range", "give GHz: a number from 0.1 to 10"),
         "messages#1.latency_s": (
             "700 seconds is out of range",

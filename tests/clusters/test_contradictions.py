@@ -103,9 +103,9 @@ from haloscope.errors import UserError
                 f"share = {{ value = {share}, source = 'x' }}\n"
                 f"slower = {{ value = {slower}, source = 'x' }}\n[node.spread]",
                 f"node.unbound#1.{key}",
-                f"{told} is out of range",
+                f"{value} is out of range",
             )
-            for key, share, slower, told in (("share", 1.5, 2, "1.5"), ("slower", 1, 0.5, "0.5"))
+            for key, share, slower, value in (("share", 1.5, 2, "1.5"), ("slower", 1, 0.5, "0.5"))
         ),
         (
             "cores = 1\n",

@@ -94,9 +94,9 @@ def test_few_numbers_with_sources_of_their_own_leave_it_a_copy() -> None:
 def test_many_numbers_with_sources_of_their_own_are_another_file() -> None:
     data = find("tara").model_dump(exclude_none=True) | {"name": "mine"}
     for one in data["node"]["unbound"]:
-        for told in one.values():
-            if isinstance(told, dict):
-                told["source"] = "measured"
+        for entry in one.values():
+            if isinstance(entry, dict):
+                entry["source"] = "measured"
     for one in data["messages"]:
         one["latency_s"]["source"] = "measured"
 

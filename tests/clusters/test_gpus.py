@@ -64,8 +64,8 @@ def test_messages_from_gpus_have_protocols_of_their_own() -> None:
     assert "\ngpus 6 2 64000000000.0 1\n" in aware["platform"]
     assert "\nreceives 1.6e-05 1.6e-05 1.6e-05 8.5e-07\n" in aware["platform"]
     assert "\ngpu_seats 0 0 2\n" in aware["platform"]
-    told = {line.split()[0] for line in aware["platform"].splitlines()}
-    assert told >= {"same_gpu", "same_socket", "other_socket", "gpu_between"}
+    names = {line.split()[0] for line in aware["platform"].splitlines()}
+    assert names >= {"same_gpu", "same_socket", "other_socket", "gpu_between"}
     assert aware["platform"].startswith(host["platform"])  # messages of the host's memory
     assert "gpu" not in host["platform"]
 

@@ -12,7 +12,7 @@ from cluster_files import described, emptied, quantity, untapered
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.network import Others
-from haloscope.clusters.other_jobs.occupied import Occupied, OtherJob, allocated, left, told
+from haloscope.clusters.other_jobs.occupied import Occupied, OtherJob, allocated, left, notes
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.study.case import Case, Layout
@@ -151,8 +151,8 @@ def test_more_traffic_leaves_less() -> None:
 
 
 def test_what_is_assumed_of_others_is_told_with_its_source() -> None:
-    assert told(emptied(eagle())) == ()
-    (words,) = told(eagle(0.85, 0.2))
+    assert notes(emptied(eagle())) == ()
+    (words,) = notes(eagle(0.85, 0.2))
     assert "85% of the nodes (a test)" in words
     assert "On average, nodes of other jobs send 20% of their maximum rate" in words
 

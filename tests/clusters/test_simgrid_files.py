@@ -90,9 +90,9 @@ def test_messages_of_their_own_placements_are_those_within_sockets_and_across() 
         for placement, slow in (("same-cache", 2e-7), ("other-socket", 9e-7))
     )
     found = divided().model_copy(update={"messages": (node, far, near)})
-    told = [line.split() for line in simgrid_files.platform(found, (0, 0), (0, 1)).splitlines()]
+    lines = [line.split() for line in simgrid_files.platform(found, (0, 0), (0, 1)).splitlines()]
     (within, *_), (across, *_) = (
-        [words for words in told if words[0] == key] for key in ("within", "across")
+        [words for words in lines if words[0] == key] for key in ("within", "across")
     )
     assert within == ["within", "0", "2e-07", "8000000000.0"]
     assert across == ["across", "0", "9e-07", "6000000000.0"]
@@ -275,9 +275,9 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
     assert "--cfg=smpi/async-small-thresh:12288" in options
     assert "--cfg=smpi/allreduce:rdb" in options
     assert "--cfg=maxmin/precision:1e-3" in options
-    told = {one.split("=")[1].split(":")[0] for one in options}
+    names = {one.split("=")[1].split(":")[0] for one in options}
     ours = {"smpi/bw-factor", "smpi/lat-factor", "smpi/os", "smpi/ois", "smpi/or"}
-    assert not told & ours, "SimGrid refuses them beside a platform that says them"
+    assert not names & ours, "SimGrid refuses them beside a platform that says them"
     selected = described(
         mpi={
             "library": "Example MPI",
@@ -295,9 +295,9 @@ def test_more_bytes_than_mpi_sends_are_as_good_as_any() -> None:
     cluster = described()
     assert cluster.mpi is not None
     endless = cluster.mpi.model_copy(update={"rendezvous_bytes": Quantity(value=1e12, source="x")})
-    told = simgrid_files.settings(cluster.model_copy(update={"mpi": endless}))
-    assert f"--cfg=smpi/send-is-detached-thresh:{2**31 - 1}" in told
-    assert f"--cfg=smpi/async-small-thresh:{2**31 - 1}" in told
+    settings = simgrid_files.settings(cluster.model_copy(update={"mpi": endless}))
+    assert f"--cfg=smpi/send-is-detached-thresh:{2**31 - 1}" in settings
+    assert f"--cfg=smpi/async-small-thresh:{2**31 - 1}" in settings
 
 
 def test_protocols_are_what_messages_of_their_sizes_take() -> None:
@@ -411,8 +411,8 @@ def test_what_is_said_not_to_block_does_not(name: str) -> None:
     found = cluster_file.find(name)
     assert found.network is not None
     assert re.search("non-blocking|blocking 1:1", found.network.source)
-    told = {words for _, words in drawing(found.network, found.nodes) if "blocking" in words}
-    assert told == {"blocking 1:1 (nodes : links up)"}
+    links = {words for _, words in drawing(found.network, found.nodes) if "blocking" in words}
+    assert links == {"blocking 1:1 (nodes : links up)"}
 
 
 def test_a_flat_network_is_one_switch_and_a_torus_is_a_ring_along_each_dimension() -> None:
@@ -533,9 +533,9 @@ def test_others_traffic_leaves_a_part_of_a_level() -> None:
     busy = top.model_copy(update={"left": Quantity(value=0.4, source="a test")})
     network = eagle.network.model_copy(update={"levels": (*lower, busy)})
     text = simgrid_files.platform(eagle.model_copy(update={"network": network}), [0, 1, 200])
-    told = [line for line in text.splitlines() if line.startswith(("fat_tree", "left"))]
-    assert told[:3] == ["fat_tree 28 1 1", "fat_tree 6 7 1", "fat_tree 6 1 1"]
-    assert told[3:] == ["left 2 0 0.4", "left 2 1 0.4"]
+    lines = [line for line in text.splitlines() if line.startswith(("fat_tree", "left"))]
+    assert lines[:3] == ["fat_tree 28 1 1", "fat_tree 6 7 1", "fat_tree 6 1 1"]
+    assert lines[3:] == ["left 2 0 0.4", "left 2 1 0.4"]
 
 
 @pytest.mark.parametrize(("version", "good"), [("3.31", False), ("3.32", True), ("4.1", True)])
@@ -554,9 +554,9 @@ def test_a_simgrid_that_platforms_can_not_be_built_with_is_refused(
         smpi()
 
 
-@pytest.mark.parametrize(("version", "told"), [("4.1", 1), ("3.32", 1), ("4.9", 2)])
+@pytest.mark.parametrize(("version", "expected"), [("4.1", 1), ("3.32", 1), ("4.9", 2)])
 def test_a_platform_that_does_not_build_names_another_simgrid(
-    monkeypatch: pytest.MonkeyPatch, version: str, told: int
+    monkeypatch: pytest.MonkeyPatch, version: str, expected: int
 ) -> None:
     """What the compiler said, and the version beside it where nobody has tried that."""
 
@@ -568,8 +568,8 @@ def test_a_platform_that_does_not_build_names_another_simgrid(
     toolchain = Toolchain("simgrid", None, wrapper, wrapper, "simgrid", f"SimGrid {version}")
     with pytest.raises(UserError) as raised:
         make(Build(toolchain, Path("builds"), "hash"), [], say=print)
-    assert len(raised.value.problems) == told
-    if told == 2:
+    assert len(raised.value.problems) == expected
+    if expected == 2:
         other = raised.value.problems[1]
         assert other.where == "/opt/smpicxx"
         assert all(each in other.what for each in ("4.9", "3.32", "4.1"))
@@ -582,8 +582,8 @@ def test_what_storing_costs_is_told_where_the_file_says_it() -> None:
     cost = Quantity(value=0.25, source="a test")
     memory = tuple(each.model_copy(update={"store_cost": cost}) for each in one.node.memory)
     other = one.model_copy(update={"node": one.node.model_copy(update={"memory": memory})})
-    told = simgrid_files.machine_file(other, case("stream")).splitlines()
-    assert [line for line in told if line.startswith("stores")] == [
+    machine = simgrid_files.machine_file(other, case("stream")).splitlines()
+    assert [line for line in machine if line.startswith("stores")] == [
         "stores 1 0.25",
         "stores 4 0.25",
     ]

@@ -68,9 +68,9 @@ def test_no_graph_mapping_is_compared_where_the_traffic_is_not_counted(
     )
     asked = ("advise", "fake", "n=96", "--tasks", "96", "--on", "stampede2", "--json")
     assert haloscope(*asked, "--out", tmp_path / "out") == 0
-    told = capsys.readouterr()
-    assert "no graph mappings" in told.err
-    found = json.loads(told.out)
+    printed = capsys.readouterr()
+    assert "no graph mappings" in printed.err
+    found = json.loads(printed.out)
     assert {one["mapping"] for one in found["options"]} == {"block", "round robin", "random"}
     assert {one["traffic"] for one in found["options"]} == {None}
 

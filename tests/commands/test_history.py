@@ -162,9 +162,9 @@ def test_machines_and_cases_are_apart(tmp_path: Path, capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert every[0].case in out and every[1].case not in out
     assert "day-00" in out and "day-02" not in out
-    for words, told in ((["--on", "robin"], "wren"), (["--of", "stream"], "poisson_cg")):
+    for words, known in ((["--on", "robin"], "wren"), (["--of", "stream"], "poisson_cg")):
         assert main(["history", "--in", root, *words]) == 2
-        assert told in capsys.readouterr().err
+        assert known in capsys.readouterr().err
     assert main(["history", "--in", str(tmp_path / "none")]) == 2
     (tmp_path / "empty").mkdir()
     assert main(["history", "--in", str(tmp_path / "empty")]) == 2

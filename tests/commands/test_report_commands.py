@@ -262,7 +262,9 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     fast = write_folder(tmp_path / "b", [*launches(SLOW), lost, *both(2), *both(6, 256)])
     xml, summary, out = (tmp_path / name for name in ("c.xml", "c.md", "report"))
 
-    found, told = compare(capsys, slow, fast, "--junit", xml, "--markdown", summary, "--out", out)
+    found, printed = compare(
+        capsys, slow, fast, "--junit", xml, "--markdown", summary, "--out", out
+    )
 
     assert found == 1
     (suite,) = ElementTree.parse(xml).getroot()
@@ -273,7 +275,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     assert "b is slower: 0.500x as fast, 100 % longer" in str(failed[0].get("message"))
     text = summary.read_text(encoding="utf-8")
     assert "in 1 of 4 settings" in text and "| slower |" in text
-    assert f"report: {out / 'report.html'}" in told
+    assert f"report: {out / 'report.html'}" in printed
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Speedup of b" in page and "<svg" in page
     assert "undecided in 1 of 4 settings" in page
@@ -287,9 +289,9 @@ def test_a_report_apart_does_not_go_where_something_else_is(
 ) -> None:
     own = write_folder(tmp_path / "own", launches(FAST))
 
-    code, told = compare(capsys, own, own, "--out", own)
+    code, printed = compare(capsys, own, own, "--out", own)
 
-    assert code == 2 and "contains files that are not a report" in told
+    assert code == 2 and "contains files that are not a report" in printed
     assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
     assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
 
@@ -316,10 +318,10 @@ def test_compare_of_one_allocation_each_is_undecided_by_its_exit_code(
     ]
     file, xml = tmp_path / "compared.csv", tmp_path / "compared.xml"
 
-    code, told = compare(capsys, *folders, "--csv", file, "--junit", xml)
+    code, printed = compare(capsys, *folders, "--csv", file, "--junit", xml)
 
     assert code == 3
-    assert EXPLAINED[Caveat.DRIFT].text not in " ".join(told.split())
+    assert EXPLAINED[Caveat.DRIFT].text not in " ".join(printed.split())
     header, row = csv.reader(file.read_text(encoding="utf-8").splitlines())
     shown = dict(zip(header, row, strict=True))
     assert shown["verdict"] == UNDECIDED

@@ -119,12 +119,12 @@ def test_a_busy_machine_is_told_where_launches_are_left_alone(
     busy = CheckResult("load", "warn", "others keep all cores busy", "wait")
     monkeypatch.setattr(campaign, "check_load", lambda _: busy)
 
-    told = []
+    warnings = []
     for _ in range(2):
         assert haloscope("run", "--resume", cut) == 0
-        told.append("others keep all cores busy" in capsys.readouterr().err)
+        warnings.append("others keep all cores busy" in capsys.readouterr().err)
 
-    assert told == [True, False]
+    assert warnings == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -309,5 +309,5 @@ def test_resuming_refuses_another_state_of_a_cluster_file(
     with pytest.raises(UserError) as caught:
         haloscope("run", "--resume", folder)
 
-    told = [re.sub("[0-9a-f]{12}", "HASH", problem.what) for problem in caught.value.problems]
-    assert len(told) == 1 and told[0].endswith(" HASH -> HASH")
+    problems = [re.sub("[0-9a-f]{12}", "HASH", problem.what) for problem in caught.value.problems]
+    assert len(problems) == 1 and problems[0].endswith(" HASH -> HASH")

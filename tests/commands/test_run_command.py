@@ -90,20 +90,20 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"), [((), True), (("--on", "tara"), False), (("--launches", "2"), False)]
+    ("options", "expected"), [((), True), (("--on", "tara"), False), (("--launches", "2"), False)]
 )
 def test_a_study_s_minutes_are_told_where_it_is_measured_as_it_says(
     haloscope: Run,
     study_file: Write,
     capsys: pytest.CaptureFixture[str],
     options: tuple[str, ...],
-    told: bool,
+    expected: bool,
 ) -> None:
     path = study_file("minutes = 3\n" + STUDY)
 
     assert haloscope("run", path, "--dry-run", *options) == 0
 
-    assert ("about 3 minutes" in capsys.readouterr().out) is told
+    assert ("about 3 minutes" in capsys.readouterr().out) is expected
 
 
 def test_a_dry_run_on_a_cluster_works_without_simgrid_and_names_it(

@@ -159,7 +159,7 @@ def test_replicates_have_their_interval_beside_the_published_time(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["hpcf-2018-10", "--replicates", "1"], "--replicates 1: "),
         (["hpcf-2018-10", "--spread", "0.02"], "--spread: "),
@@ -174,10 +174,10 @@ def test_replicates_have_their_interval_beside_the_published_time(
     ],
 )
 def test_replicates_that_can_not_be_are_refused(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["validate", *words]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert expected in " ".join(capsys.readouterr().err.split())
 
 
 def test_assumed_numbers_are_told_with_what_they_move(

@@ -254,8 +254,8 @@ class Disturbed:
         self.look()
         self._complete()
         self.ground.wait_until_gone()
-        lying = {path.name for path in self.folder.iterdir()}
-        must(lying == OWN | REPORT, f"in the result folder: {sorted(lying)}")
+        files = {path.name for path in self.folder.iterdir()}
+        must(files == OWN | REPORT, f"in the result folder: {sorted(files)}")
         must(not (left := self.ground.left_behind()), f"left in the scratch folder: {left}")
 
     def _complete(self) -> None:

@@ -15,7 +15,7 @@ class Slice:
     """One run of one part of the fault campaigns.
 
     part: kills, disks and so on. tries: how many there were. wrong: what failed, in words.
-    told: figures of the part's own.
+    figures: figures of the part's own.
     """
 
     part: str
@@ -23,7 +23,7 @@ class Slice:
     tries: int
     wrong: tuple[str, ...]
     took_s: float
-    told: Mapping[str, Any]
+    figures: Mapping[str, Any]
 
 
 def keep(path: Path | None, found: Slice) -> None:

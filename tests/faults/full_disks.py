@@ -231,8 +231,8 @@ def attempt(name: str, place: Ground) -> None:
         place.wait_until_gone()
         if not (disk.harmless and ended.code == 0):
             must(ended.code in (1, 2), f"ended with {ended.code}: {ended.output}")
-            told = any(reason in ended.output for reason in disk.reasons)
-            must(told, f"does not say {' or '.join(disk.reasons)}: {ended.output}")
+            has_reason = any(reason in ended.output for reason in disk.reasons)
+            must(has_reason, f"does not say {' or '.join(disk.reasons)}: {ended.output}")
         if disk.during is None:
             one.look()
         disk.remedy()
@@ -269,9 +269,9 @@ def main(words: Sequence[str] | None = None) -> int:
         finally:
             shutil.rmtree(place.path, ignore_errors=True)
         print(f"{name}: {wrong.get(name, 'ok')}", flush=True)
-    told = tuple(f"{name}: {what}" for name, what in wrong.items())
+    errors = tuple(f"{name}: {what}" for name, what in wrong.items())
     took_s = time.monotonic() - begin
-    keep(asked.keep, Slice("disks", 0, len(asked.disks), told, took_s, {"disks": asked.disks}))
+    keep(asked.keep, Slice("disks", 0, len(asked.disks), errors, took_s, {"disks": asked.disks}))
     return 1 if wrong else 0
 
 

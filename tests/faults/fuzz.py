@@ -406,10 +406,10 @@ def _quiet(folder: Path) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _told(error: BaseException) -> list[str]:
+def _messages_of(error: BaseException) -> list[str]:
     """Each of the failures that were found, with the line that it came from."""
     if isinstance(error, BaseExceptionGroup):
-        return [told for one in error.exceptions for told in _told(one)]
+        return [text for one in error.exceptions for text in _messages_of(one)]
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "/haloscope/" in frame.filename] or frames
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
@@ -431,13 +431,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             tried[name] = fuzz(name, asked.tries, asked.seed)
         except BaseException as error:
-            wrong[name] = "; ".join(_told(error))[:4000]
+            wrong[name] = "; ".join(_messages_of(error))[:4000]
             if isinstance(error, KeyboardInterrupt):
                 raise
         print(f"{name}: {wrong.get(name, f'{tried.get(name)} ok')}", flush=True)
-    told = tuple(f"{name}: {what}" for name, what in wrong.items())
+    errors = tuple(f"{name}: {what}" for name, what in wrong.items())
     tries, took_s = sum(tried.values()) + len(wrong), time.monotonic() - begin
-    keep(asked.keep, Slice("fuzz", asked.seed, tries, told, took_s, tried))
+    keep(asked.keep, Slice("fuzz", asked.seed, tries, errors, took_s, tried))
     return 1 if wrong else 0
 
 

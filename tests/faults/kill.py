@@ -186,25 +186,25 @@ def slice_of(tries: int, seed: int, kinds: Sequence[str], place: Ground) -> Slic
     for kind in kinds:  # builds what it needs, which is no part of a typical campaign's time
         lasts(place, KINDS[kind])
     typical = {kind: lasts(place, KINDS[kind]) for kind in kinds}
-    told: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     wrong: list[str] = []
     number = 0
-    while told.total() < tries:
+    while counted.total() < tries:
         number += 1
         one = Disturbed(place, KINDS[kinds[number % len(kinds)]], number)
-        left = tries - told.total()
+        left = tries - counted.total()
         try:
-            told += campaign(one, left, typical[one.kind.name], chance)
+            counted += campaign(one, left, typical[one.kind.name], chance)
         except AssertionError as error:
             wrong.append(f"{one.kind.name}, seed {seed}, campaign {number}: {error}")
             print(wrong[-1], file=sys.stderr, flush=True)
-            told["that failed"] += 1
+            counted["that failed"] += 1
             _tidy(place)
         one.remove()
-        print(f"{told.total()} of {tries}, {len(wrong)} wrong", flush=True)
+        print(f"{counted.total()} of {tries}, {len(wrong)} wrong", flush=True)
     seen = {"campaigns": number, "shared memory seen": OURS in os.environ}
     took_s = time.monotonic() - begin
-    return Slice("kills", seed, told.total(), tuple(wrong), took_s, {**told, **seen})
+    return Slice("kills", seed, counted.total(), tuple(wrong), took_s, {**counted, **seen})
 
 
 def _tidy(place: Ground) -> None:

@@ -38,7 +38,7 @@ def builds() -> Path:
     return cache_path() / "builds"
 
 
-def told(script: str, *words: str | Path) -> dict[str, object]:
+def figures_of(script: str, *words: str | Path) -> dict[str, object]:
     """What a script of this folder keeps of one run."""
     figures = Path(words[-1])
     command = [sys.executable, str(HERE / script), *map(str, words[:-1]), "--keep", str(figures)]
@@ -56,7 +56,7 @@ def test_a_campaign_that_is_killed_loses_doubles_and_leaves_nothing(
         pytest.skip(f"{missing} is not there (Debian, Ubuntu: apt install simgrid libsimgrid-dev)")
     words = ["--tries", str(TRIES), "--kinds", kind, "--builds", str(builds)]
 
-    found = told("kill.py", *words, tmp_path / "figures")
+    found = figures_of("kill.py", *words, tmp_path / "figures")
 
     assert (found["tries"], found["wrong"]) == (TRIES, [])
 
@@ -68,7 +68,7 @@ def test_a_campaign_on_a_disk_that_fails_says_so_and_goes_on_once_it_is_mended(
     if reason := no_mounts():
         pytest.skip(reason)
 
-    found = told("full_disks.py", "--disks", disk, "--builds", builds, tmp_path / "figures")
+    found = figures_of("full_disks.py", "--disks", disk, "--builds", builds, tmp_path / "figures")
 
     assert (found["tries"], found["wrong"]) == (1, [])
 

@@ -61,11 +61,13 @@ def tests(part: str, where: str) -> Callable[[int, int], None]:
         begin = time.monotonic()
         command = [sys.executable, "-m", "pytest", "--override-ini", "addopts=", where]
         ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        told = ended.stdout
-        counted = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed)", told)}
+        output = ended.stdout
+        counted = {
+            word: int(number) for number, word in re.findall(r"(\d+) (passed|failed)", output)
+        }
         if not counted:
-            sys.exit(f"{where} could not be run:\n{told}{ended.stderr}")
-        wrong = tuple(re.findall(r"^FAILED (.*)$", told, re.MULTILINE))
+            sys.exit(f"{where} could not be run:\n{output}{ended.stderr}")
+        wrong = tuple(re.findall(r"^FAILED (.*)$", output, re.MULTILINE))
         keep(FIGURES, Slice(part, seed, sum(counted.values()), wrong, time.monotonic() - begin, {}))
 
     return run
@@ -92,11 +94,11 @@ def matrices(done: int, seed: int) -> None:
         f"-seed={seed}",
         str(corpus),
     ]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    count = re.search(r"number_of_executed_units: (\d+)", told.stderr)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    count = re.search(r"number_of_executed_units: (\d+)", ended.stderr)
     tries, wrong = (
         int(count[1]) if count else 0,
-        () if told.returncode == 0 else (told.stderr[-2000:],),
+        () if ended.returncode == 0 else (ended.stderr[-2000:],),
     )
     keep(FIGURES, Slice("matrices", seed, tries, wrong, time.monotonic() - begin, {}))
 
@@ -165,7 +167,7 @@ def moments(slices: Sequence[Slice]) -> list[str]:
     """How many of each signal were sent at each moment, as rows of a table."""
     counts: dict[tuple[str, str], int] = {}
     for one in (one for one in slices if one.part == "kills"):
-        for name, number in one.told.items():
+        for name, number in one.figures.items():
             signal, _, moment = name.partition(", ")
             if moment:
                 counts[signal, moment] = counts.get((signal, moment), 0) + number

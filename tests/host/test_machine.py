@@ -284,8 +284,8 @@ def test_cores_of_several_kinds_are_told_apart_and_the_fastest_used_first(
 
     assert machine.core_kinds(root) == kinds
     assert machine.physical_cores(root, range(16 if build is hybrid_laptop else 8))[:5] == first
-    told = machine.topology(root).get("kind")
-    assert told == ([cpu_list(one) for one in kinds.values()] if len(kinds) > 1 else None)
+    found = machine.topology(root).get("kind")
+    assert found == ([cpu_list(one) for one in kinds.values()] if len(kinds) > 1 else None)
 
 
 def test_two_ranks_are_placed_on_cores_of_one_kind(tmp_path: Path) -> None:

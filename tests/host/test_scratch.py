@@ -155,9 +155,9 @@ def test_no_file_is_written_to_see_where_temporary_files_go(tmp_path: Path) -> N
         "scratch.settle(); tempfile._get_default_tempdir = None\n"
         "print(tempfile.gettempdir())\n"
     )
-    for told, expected in ((str(tmp_path), str(tmp_path)), ("/nowhere", "/tmp")):
+    for variable, expected in ((str(tmp_path), str(tmp_path)), ("/nowhere", "/tmp")):
         done = subprocess.run(
             [sys.executable, "-c", script],
-            env={**os.environ, "TMPDIR": told}, capture_output=True, text=True, check=True,
+            env={**os.environ, "TMPDIR": variable}, capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert done.stdout.strip() == expected

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from recorded import poisson, write_folder
-from watch import Told, obey
+from watch import Outcome, obey
 
 from haloscope.errors import UserError
 from haloscope.papers.file import read_paper, read_rows
@@ -102,11 +102,11 @@ def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "cache"))
 
 
-def refused(told: Told, name: str) -> None:
+def refused(output: Outcome, name: str) -> None:
     """Ended with the code of bad input, and words that name the file; nothing was started."""
-    assert told.code == 2, told.out
-    assert name in told.out
-    assert told.seen.started == []
+    assert output.code == 2, output.out
+    assert name in output.out
+    assert output.seen.started == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -169,11 +169,11 @@ def test_in_a_result_folder(
     path.unlink(missing_ok=True)
     KINDS[kind](path)
 
-    told = obey(["report", str(folder)], capsys)
+    output = obey(["report", str(folder)], capsys)
 
     harmless = kind in ("huge", "deep") and part in ("report.html", ".lock")
     if harmless:
-        assert told.code == 0, told.out
+        assert output.code == 0, output.out
     else:
-        refused(told, part)
-    assert told.seen.started == []
+        refused(output, part)
+    assert output.seen.started == []

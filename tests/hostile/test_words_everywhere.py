@@ -19,7 +19,7 @@ import tomli_w
 from cluster_files import described
 from hostile_words import CANARY, TOKEN, WORDS, token
 from recorded import bad, poisson, write_folder
-from watch import Told, obey, obeyed_by_a_terminal, state
+from watch import Outcome, obey, obeyed_by_a_terminal, state
 
 from haloscope.records.folder import SavedPlan
 
@@ -93,7 +93,7 @@ class Reported:
     """A folder with the words of one carrier, after what was done with it."""
 
     folder: Path
-    told: list[Told]
+    outputs: list[Outcome]
     before: dict[str, str]
     after: dict[str, str]
 
@@ -111,8 +111,8 @@ def reported(outside: Path, carrier: str, capsys: pytest.CaptureFixture[str]) ->
         folder = CARRIERS[carrier](outside / f"received-{carrier}")
         before = _beside(outside)
         commands = (["report", folder], ["show", folder], ["compare", folder, folder, "--details"])
-        told = [obey([str(word) for word in command], capsys) for command in commands]
-        _REPORTED[carrier] = Reported(folder, told, before, _beside(outside))
+        outputs = [obey([str(word) for word in command], capsys) for command in commands]
+        _REPORTED[carrier] = Reported(folder, outputs, before, _beside(outside))
     return _REPORTED[carrier]
 
 
@@ -122,22 +122,22 @@ def _beside(outside: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_a_received_folder_runs_reads_and_writes_nothing_else(reported: Reported) -> None:
-    for one in reported.told:
+    for one in reported.outputs:
         _harmless(one, reported.folder)
     assert reported.after == reported.before
     for path in (path for path in reported.folder.rglob("*") if path.is_file()):
         assert CANARY.encode() not in path.read_bytes(), path
 
 
-def _harmless(told: Told, folder: Path) -> None:
+def _harmless(output: Outcome, folder: Path) -> None:
     """Runs nothing, writes nowhere else, asks nobody, says nothing that a terminal obeys."""
-    assert told.code in (0, 1, 2, 3)
-    assert told.seen.started == []
-    assert told.seen.reached == []
-    strange = [path for path in told.seen.written if not _ours(path, folder)]
+    assert output.code in (0, 1, 2, 3)
+    assert output.seen.started == []
+    assert output.seen.reached == []
+    strange = [path for path in output.seen.written if not _ours(path, folder)]
     assert strange == []
-    assert obeyed_by_a_terminal(told.out) == []
-    assert CANARY not in told.out
+    assert obeyed_by_a_terminal(output.out) == []
+    assert CANARY not in output.out
 
 
 def _ours(path: str, folder: Path) -> bool:
@@ -200,10 +200,10 @@ def test_a_folder_with_a_hostile_name(
     folder = write_folder(outside / f"received {name}"[:80], [poisson(64), poisson(64, launch=1)])
     before = _beside(outside)
 
-    told = obey(["show", str(folder)], capsys)
+    output = obey(["show", str(folder)], capsys)
 
-    assert told.code == 0
-    _harmless(told, folder)
+    assert output.code == 0
+    _harmless(output, folder)
     assert _beside(outside) == before
 
 
@@ -214,11 +214,11 @@ def test_a_folder_with_a_name_of_bytes_and_escapes_is_reported(
     name = "received \udcff\x1b[2J"
     folder = write_folder(outside / name, [poisson(64), poisson(64, launch=1)])
 
-    told = obey(["report", str(folder)], capsys)
+    output = obey(["report", str(folder)], capsys)
 
-    assert told.code == 0, told.out
-    assert told.out.endswith("received \\udcff\\x1b[2J/report.html\n")
-    _harmless(told, folder)
+    assert output.code == 0, output.out
+    assert output.out.endswith("received \\udcff\\x1b[2J/report.html\n")
+    _harmless(output, folder)
     assert "received \\udcff" in (folder / "report.html").read_text(encoding="utf-8")
 
 
@@ -234,8 +234,8 @@ def test_a_cluster_file_with_hostile_words(
     (outside / "work" / "tiny.toml").write_text(tomli_w.dumps(found), encoding="utf-8")
     before = state(outside)
 
-    told = obey(["cluster", "show", "tiny.toml"], capsys)
+    output = obey(["cluster", "show", "tiny.toml"], capsys)
 
-    _harmless(told, outside / "nowhere")
-    assert TOKEN in told.out
+    _harmless(output, outside / "nowhere")
+    assert TOKEN in output.out
     assert state(outside) == before

@@ -92,7 +92,7 @@ def _state(path: Path) -> str:
 
 
 @dataclass
-class Told:
+class Outcome:
     """What a command printed, and how it ended."""
 
     code: int
@@ -100,7 +100,7 @@ class Told:
     seen: Seen
 
 
-def obey(words: list[str], capture: pytest.CaptureFixture[str]) -> Told:
+def obey(words: list[str], capture: pytest.CaptureFixture[str]) -> Outcome:
     """Run a command line in this process. It fails by an exception, and by taking too long."""
     capture.readouterr()
 
@@ -116,7 +116,7 @@ def obey(words: list[str], capture: pytest.CaptureFixture[str]) -> Told:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     printed = capture.readouterr()
-    return Told(code, printed.out + printed.err, seen)
+    return Outcome(code, printed.out + printed.err, seen)
 
 
 def obeyed_by_a_terminal(text: str) -> list[str]:

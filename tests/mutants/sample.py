@@ -193,8 +193,8 @@ def main() -> int:
     for name, why in failing.items():
         print(f"{FAILS:12}  {name}: {why}")
     alive, unfit = (sum(one.word == word for one in verdicts) for word in (SURVIVED, UNFIT))
-    told = f"{alive} alive, {unfit} not tried; at most {asked.alive} may be"
-    print(f"{len(mutants)} mutants, seed {asked.seed}: {told}")
+    summary = f"{alive} alive, {unfit} not tried; at most {asked.alive} may be"
+    print(f"{len(mutants)} mutants, seed {asked.seed}: {summary}")
     return 0 if mutants and not failing and alive + unfit <= asked.alive else 1
 
 

@@ -65,8 +65,10 @@ class Copy:
         """`folder`: what is there is brought up to date; files that are the same are left alone."""
         self.folder = folder
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        told = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        names = {name for name in told.split("\0") if name and (ROOT / name).is_file()}
+        listing = subprocess.run(
+            listed, cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        names = {name for name in listing.split("\0") if name and (ROOT / name).is_file()}
         for name in names:
             self._bring(name)
         for path in [path for path in folder.rglob("*") if path.is_file()]:

@@ -34,10 +34,10 @@ from haloscope.report.document import Document
 Reader = Callable[[Output], Sequence[PrintedRun]]
 
 
-def raws(reader: Reader, *texts: str, **told: Any) -> list[dict[str, Any]]:
+def raws(reader: Reader, *texts: str, **options: Any) -> list[dict[str, Any]]:
     outputs = [Output(f"file-{number}", text) for number, text in enumerate(texts, start=1)]
     found = [(one, 1795000000.0, reader(one)) for one in outputs]
-    return as_records.records(found, as_records.Told(**told))
+    return as_records.records(found, as_records.Options(**options))
 
 
 def imported(
@@ -88,8 +88,8 @@ def test_percentiles_of_a_bandwidth_are_one_blank_apart() -> None:
     (raw,) = raws(osu.read, printed.OSU_BW_TAILS)
 
     (point,) = raw["points"]
-    told = [point["result"][f"bandwidth_p{percent}_bytes_per_s"] for percent in (50, 99)]
-    assert told == [pytest.approx(4.1e6), pytest.approx(3e6)]
+    percentiles = [point["result"][f"bandwidth_p{percent}_bytes_per_s"] for percent in (50, 99)]
+    assert percentiles == [pytest.approx(4.1e6), pytest.approx(3e6)]
 
 
 def test_every_column_of_a_full_non_blocking_table_is_read() -> None:
@@ -227,9 +227,9 @@ def test_a_time_of_0_of_imb_leaves_the_other_sizes() -> None:
     after = imb.read(output)[0]
 
     assert [one for one in before.rows if one != row] == [*after.rows]
-    told = [one.split(": ")[0] for one in output.left_out]
+    places = [one.split(": ")[0] for one in output.left_out]
     overflow = next(k for k, one in enumerate(lines, 1) if "int-overflow" in one)
-    assert told == [f"imb.txt:{number}", f"imb.txt:{overflow}"]
+    assert places == [f"imb.txt:{number}", f"imb.txt:{overflow}"]
 
 
 def test_bandwidths_are_the_time_of_as_many_messages_as_pingpong_sends() -> None:
@@ -274,8 +274,8 @@ def test_reductions_of_two_datatypes_are_two_cases() -> None:
     barrier = "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n             1.25\n"
     made = raws(osu.read, barrier, allreduce("MPI_INT"), allreduce("MPI_FLOAT"), ranks=4)
 
-    told = [(one["params"].get("datatype"), one["params"]["operation"]) for one in made]
-    assert told == [("MPI_INT", "all"), ("MPI_FLOAT", "allreduce")]
+    settings = [(one["params"].get("datatype"), one["params"]["operation"]) for one in made]
+    assert settings == [("MPI_INT", "all"), ("MPI_FLOAT", "allreduce")]
     assert len({one["case"] for one in made}) == 2
 
 
@@ -569,7 +569,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["allreduce.txt"], "--ranks N"),
         (["allreduce.txt", "--ranks", "0"], "--ranks 0"),
@@ -581,7 +581,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_what_was_expected(
 )
 def test_what_cannot_be_imported_leaves_no_folder(
     words: list[str],
-    told: str,
+    expected: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -591,7 +591,7 @@ def test_what_cannot_be_imported_leaves_no_folder(
     Path("latency.txt").write_text(printed.OSU_LATENCY_5)
 
     assert main(["import", "osu", *words, "-o", "out"]) == 2
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert not Path("out").exists()
 
 
@@ -661,9 +661,9 @@ def test_compare_tells_nobody_to_launch_what_is_imported_again(
 
     assert main(["compare", *(str(tmp_path / name / "imported") for name in "ab")]) == 3
 
-    told = capsys.readouterr().out
-    assert EXPLAINED[Caveat.TOO_FEW].text in " ".join(told.split())
-    assert "--launches" not in told and "--resume" not in told
+    output = capsys.readouterr().out
+    assert EXPLAINED[Caveat.TOO_FEW].text in " ".join(output.split())
+    assert "--launches" not in output and "--resume" not in output
 
 
 def test_nothing_imported_is_to_be_launched_again(tmp_path: Path) -> None:
@@ -677,8 +677,8 @@ def test_nothing_imported_is_to_be_launched_again(tmp_path: Path) -> None:
     )
 
     def remedies(report: Document) -> set[str]:
-        told = [*report.legend, *map(report.said, report.warnings)]
-        return {words for words in ("--launches", "--resume") if words in " ".join(told)}
+        texts = [*report.legend, *map(report.said, report.warnings)]
+        return {words for words in ("--launches", "--resume") if words in " ".join(texts)}
 
     assert remedies(ours) == {"--launches", "--resume"}
     assert remedies(replace(ours, imported=True)) == remedies(theirs) == set()

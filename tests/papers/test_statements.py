@@ -173,7 +173,7 @@ def verdict(paper: str, name: str) -> tuple[str, int, int]:
 
 
 @pytest.mark.parametrize(
-    ("paper", "name", "told"),
+    ("paper", "name", "expected"),
     [
         ("hpcf-2010-6", "nonblocking-any", ("mixed", 113, 22)),
         ("hpcf-2010-6", "no-memory-bottleneck", ("no", 0, 4)),
@@ -190,6 +190,6 @@ def verdict(paper: str, name: str) -> tuple[str, int, int]:
     ],
 )
 def test_what_papers_say_against_their_own_tables(
-    paper: str, name: str, told: tuple[str, int, int]
+    paper: str, name: str, expected: tuple[str, int, int]
 ) -> None:
-    assert verdict(paper, name) == told
+    assert verdict(paper, name) == expected

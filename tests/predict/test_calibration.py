@@ -233,8 +233,8 @@ def test_of_two_sockets_each_has_a_memory_and_a_link_to_the_other(tmp_path: Path
 def test_sockets_that_were_not_measured_by_themselves_share_one_memory(left_out: str) -> None:
     found = on_two_sockets(left_out)
     assert found.node.sockets == 2 and found.node.socket is None
-    told = [line for line in summary(found) if line.startswith("sockets: ")]
-    assert len(told) == 1 and shows(told, "sockets: 2, none of which ", "share one memory")
+    lines = [line for line in summary(found) if line.startswith("sockets: ")]
+    assert len(lines) == 1 and shows(lines, "sockets: 2, none of which ", "share one memory")
 
 
 def test_a_machine_of_one_socket_measures_nothing_between_sockets() -> None:

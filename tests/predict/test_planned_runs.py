@@ -47,8 +47,8 @@ def one_run(
 
 
 def record(time_s: float, *phases: tuple[float, float | None]) -> dict[str, Any]:
-    told = [{"time_s": {"mean": seconds}, "model_s": model} for seconds, model in phases]
-    return {"outcome": "ok", "times_s": [time_s], "phases": told}
+    own = [{"time_s": {"mean": seconds}, "model_s": model} for seconds, model in phases]
+    return {"outcome": "ok", "times_s": [time_s], "phases": own}
 
 
 def test_runs_that_statements_compare_are_simulated_and_large_ones_where_none_else_decides() -> (

@@ -158,9 +158,9 @@ def test_every_message_is_counted_once_with_its_bytes(
     assert (out / "traffic.png").stat().st_size > 1000
     assert not (out / "files.csv").exists()
     assert not (out / "uncounted.csv").exists()
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     if every.name == "system":
-        assert all(words in told for words in ("16 messages", "1,011 bytes", "4 pairs"))
+        assert all(words in printed for words in ("16 messages", "1,011 bytes", "4 pairs"))
     assert [*out.glob("ranks-*")] == []
 
 
@@ -481,9 +481,9 @@ def test_a_script_that_runs_another_librarys_program_ends_with_an_error(
 
     assert profiled("--toolchain", "system", "--out", out, "--", "sh", "-c", script) != 0
 
-    told = capfd.readouterr().err
-    assert "libmpich.so.12" in told
-    assert "libmpi.so.40" in told
+    printed = capfd.readouterr().err
+    assert "libmpich.so.12" in printed
+    assert "libmpi.so.40" in printed
     assert not out.exists()
 
 
@@ -590,7 +590,7 @@ def openmpi() -> Toolchain:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["mpirun", "-n", "2", "x"], ["mpirun", *NAMED, "-n", "2", "x"]),
         (["mpirun", "a", ":", "b"], ["mpirun", *NAMED, "a", ":", *NAMED, "b"]),
@@ -608,8 +608,8 @@ def openmpi() -> Toolchain:
         (["./own", "mpirun", "x"], ["./own", "mpirun", "x"]),
     ],
 )
-def test_open_mpi_is_told_to_pass_the_counter_on(words: list[str], told: list[str]) -> None:
-    assert launcher.passed_on(words, openmpi(), OURS) == (told, OURS)
+def test_open_mpi_is_told_to_pass_the_counter_on(words: list[str], expected: list[str]) -> None:
+    assert launcher.passed_on(words, openmpi(), OURS) == (expected, OURS)
 
 
 def test_a_users_list_of_variables_is_made_longer() -> None:

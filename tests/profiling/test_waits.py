@@ -60,21 +60,21 @@ def found(
     return waits.of_world(world)
 
 
-def seconds(told: Waits) -> dict[tuple[str, str, int], float]:
-    return {(one.kind, one.function, one.rank): value for one, value in told.seconds.items()}
+def seconds(waits: Waits) -> dict[tuple[str, str, int], float]:
+    return {(one.kind, one.function, one.rank): value for one, value in waits.seconds.items()}
 
 
 def test_a_receive_waits_until_its_message_is_sent() -> None:
-    told = found([[send(1, 3, 3.1), send(1, 4, 4.1)], [receive(0, 1, 3.5), receive(0, 4.5, 5)]])
+    waits = found([[send(1, 3, 3.1), send(1, 4, 4.1)], [receive(0, 1, 3.5), receive(0, 4.5, 5)]])
 
-    assert seconds(told) == {(LATE_SENDER, "Recv", 1): 2}
-    assert (told.messages, told.of_messages) == (2, 2)
+    assert seconds(waits) == {(LATE_SENDER, "Recv", 1): 2}
+    assert (waits.messages, waits.of_messages) == (2, 2)
 
 
 def test_a_send_that_blocks_waits_until_it_is_received() -> None:
-    told = found([[send(1, 1, 3.5)], [receive(0, 3, 4)]])
+    waits = found([[send(1, 1, 3.5)], [receive(0, 3, 4)]])
 
-    assert seconds(told) == {(LATE_RECEIVER, "Send", 0): 2}
+    assert seconds(waits) == {(LATE_RECEIVER, "Send", 0): 2}
 
 
 def test_a_send_that_ended_before_it_was_received_did_not_wait() -> None:
@@ -86,12 +86,12 @@ def test_messages_match_by_tag_in_the_order_in_which_they_were_begun() -> None:
     early = receive(0, 2, 6, function="Waitall", tag=7, posted=1)
     other = receive(0, 1, 9, tag=8)
 
-    told = found([[send(1, 3, 3, tag=7), send(1, 5, 5, tag=7), send(1, 8, 8, tag=8)],
+    waits = found([[send(1, 3, 3, tag=7), send(1, 5, 5, tag=7), send(1, 8, 8, tag=8)],
                   [late, early, other]])  # fmt: skip
 
     # the call waits until the last of its messages is sent, once
-    assert seconds(told) == {(LATE_SENDER, "Waitall", 1): 3, (LATE_SENDER, "Recv", 1): 7}
-    assert {one.function: told.calls[one] for one in told.calls} == {"Waitall": 1, "Recv": 1}
+    assert seconds(waits) == {(LATE_SENDER, "Waitall", 1): 3, (LATE_SENDER, "Recv", 1): 7}
+    assert {one.function: waits.calls[one] for one in waits.calls} == {"Waitall": 1, "Recv": 1}
 
 
 def test_a_call_that_sends_and_receives_waits_at_one_time_for_one_of_them() -> None:
@@ -100,14 +100,14 @@ def test_a_call_that_sends_and_receives_waits_at_one_time_for_one_of_them() -> N
         receive(1, 0, 6, function="Waitall", posted=0),
     ]
 
-    told = found([both, [receive(0, 5, 6), send(0, 2, 2)]])
+    waits = found([both, [receive(0, 5, 6), send(0, 2, 2)]])
 
-    assert seconds(told)[LATE_SENDER, "Waitall", 0] == 2
-    assert seconds(told)[LATE_RECEIVER, "Waitall", 0] == 3
+    assert seconds(waits)[LATE_SENDER, "Waitall", 0] == 2
+    assert seconds(waits)[LATE_RECEIVER, "Waitall", 0] == 3
 
 
 def test_ranks_wait_in_an_operation_for_those_whose_data_they_need() -> None:
-    told = found(
+    waits = found(
         [
             [together("Barrier", 1, 4), together("Bcast", 8, 9, 0), together("Reduce", 10, 13, 0)],
             [together("Barrier", 3, 4), together("Bcast", 6, 9, 0), together("Reduce", 12, 13, 0)],
@@ -115,21 +115,21 @@ def test_ranks_wait_in_an_operation_for_those_whose_data_they_need() -> None:
         comm=Communicator("MPI_COMM_WORLD", (0, 1)),
     )
 
-    assert seconds(told) == {
+    assert seconds(waits) == {
         (AT_COLLECTIVE, "Barrier", 0): 2,
         (AT_COLLECTIVE, "Bcast", 1): 2,
         (AT_COLLECTIVE, "Reduce", 0): 2,
     }
-    assert (told.collectives, told.of_collectives) == (6, 6)
+    assert (waits.collectives, waits.of_collectives) == (6, 6)
 
 
 def test_an_operation_that_ended_before_others_began_did_not_wait_for_them() -> None:
-    told = found(
+    waits = found(
         [[together("Barrier", 1, 2)], [together("Barrier", 3, 4)]],
         comm=Communicator("MPI_COMM_WORLD", (0, 1)),
     )
 
-    assert seconds(told) == {}
+    assert seconds(waits) == {}
 
 
 RECEIVED_LATE = ([send(1, 3, 3.1)], [receive(0, 1, 3.5)])
@@ -147,18 +147,18 @@ RECEIVED_LATE = ([send(1, 3, 3.1)], [receive(0, 1, 3.5)])
 def test_waits_that_can_not_be_told_are_absent(
     events: Sequence[Sequence[Event]], more: dict[str, Any], why: str
 ) -> None:
-    told = found(events, **more)
+    waits = found(events, **more)
 
-    assert (seconds(told), told.messages) == ({}, 0)
-    assert told.of_messages == len(events[0])
-    assert any(why in reason for reason in told.reasons)
+    assert (seconds(waits), waits.messages) == ({}, 0)
+    assert waits.of_messages == len(events[0])
+    assert any(why in reason for reason in waits.reasons)
 
 
 def test_what_came_before_the_last_event_that_was_kept_is_told() -> None:
-    told = found([[send(1, 3, 3.1)], [receive(0, 1, 3.5), receive(0, 4, 5)]],
+    waits = found([[send(1, 3, 3.1)], [receive(0, 1, 3.5), receive(0, 4, 5)]],
                  said={0: {"events_until": 0}})  # fmt: skip
 
-    assert seconds(told) == {(LATE_SENDER, "Recv", 1): 2}
+    assert seconds(waits) == {(LATE_SENDER, "Recv", 1): 2}
 
 
 def test_one_rank_is_singular() -> None:

@@ -131,8 +131,8 @@ def test_a_bandwidth_alone_is_the_time_of_its_bytes() -> None:
 def test_imb_names_what_it_times_above_the_lines() -> None:
     found = points(PINGPONG, IMB_PINGPONG)
 
-    told = [(one["operation"], one["size_bytes"], one["result"]) for one in found]
-    assert told == [
+    values = [(one["operation"], one["size_bytes"], one["result"]) for one in found]
+    assert values == [
         ("PingPong", 0, {"repetitions": 1000.0}),
         ("PingPong", 1, {"repetitions": 1000.0}),
         ("PingPong", 4194304, {"repetitions": 10.0}),
@@ -327,8 +327,8 @@ def test_once_names_the_sizes_that_its_totals_are_without(
     console.print(record_view(Record.of(raws[0])))
     show([Record.of(one) for one in raws], console)
 
-    told = capsys.readouterr().out
-    assert shows(told, " of every size but 2 KiB", "(without 2 KiB)")
+    printed = capsys.readouterr().out
+    assert shows(printed, " of every size but 2 KiB", "(without 2 KiB)")
 
 
 ELEMENTS = """[points]
@@ -390,10 +390,10 @@ def test_sizes_in_elements_are_shown_as_such_and_have_no_bandwidth(
     assert {int(row["point_size"]) for row in rows} == {2**k for k in range(12)}
     main(["report", str(folder), "--format", "csv"])
     text = (folder / "tables" / "summary.csv").read_text(encoding="utf-8")
-    told = [
+    columns = [
         (one["point_size"], one["point_size_bytes"]) for one in csv.DictReader(text.splitlines())
     ]
-    assert told[-1] == ("2048", "")
+    assert columns[-1] == ("2048", "")
     console = Console(width=120)
     console.print(record_view(Record.of(raws[0])))
     assert "2,048 elements" in capsys.readouterr().out
@@ -452,12 +452,12 @@ def test_a_kernel_that_no_table_names_has_its_results_in_their_units(
 
 
 def test_a_size_is_in_bytes_only_where_its_unit_says_so() -> None:
-    (told,) = cases([printed(size=4096, points=4096)])
+    (case,) = cases([printed(size=4096, points=4096)])
     (other,) = cases([{**printed(size=4096), "program": {**USED, "units": {}}}])
 
-    assert describe(told.settings, ["size", "points"]) == "size = 4 KiB, points = 4096"
+    assert describe(case.settings, ["size", "points"]) == "size = 4 KiB, points = 4096"
     assert describe(other.settings, ["size"]) == "size = 4096"
-    assert told.settings["size"] == other.settings["size"] == 4096
+    assert case.settings["size"] == other.settings["size"] == 4096
 
 
 def test_a_case_that_was_not_run_has_its_size_as_the_others() -> None:

@@ -82,9 +82,9 @@ def test_jobs_are_told_of_the_named_ones_alone(own: Path, tmp_path: Path) -> Non
     put(own, "mine")
     there = trusted([put(tmp_path)])
 
-    told = named_again([there["mine"], there["theirs"]])
+    options = named_again([there["mine"], there["theirs"]])
 
-    assert told == ["--program", str(tmp_path / "theirs" / "program.toml")]
+    assert options == ["--program", str(tmp_path / "theirs" / "program.toml")]
 
 
 def test_a_user_without_a_variable_has_a_folder_of_the_system(

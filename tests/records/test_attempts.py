@@ -81,11 +81,11 @@ def test_attempts_take_a_small_part_of_the_memory_of_records(file: Path) -> None
 def test_of_a_folder_beside_lines_of_other_cases_are_not_even_parsed(
     file: Path, parsed: list[bytes]
 ) -> None:
-    wanted, other = poisson(256), poisson(512)
-    for raw in (wanted, other, changed(other, launch=1)):
+    selected, other = poisson(256), poisson(512)
+    for raw in (selected, other, changed(other, launch=1)):
         append(file, raw)
 
-    assert attempts_of(file, {wanted["case"]}) == [Attempt.of(wanted)]
+    assert attempts_of(file, {selected["case"]}) == [Attempt.of(selected)]
     assert len(parsed) == 1
 
 

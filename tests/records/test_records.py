@@ -205,8 +205,8 @@ def test_what_is_no_record_is_left_out_by_file_and_line(
 
     assert [one.launch for one in read(file)] == [0, 1]
 
-    (told,) = caplog.messages
-    assert told.startswith(f"{file}:2: ") and what in told
+    (message,) = caplog.messages
+    assert message.startswith(f"{file}:2: ") and what in message
 
 
 def test_an_answer_within_its_bound_and_one_without_are_read(file: Path) -> None:

@@ -190,7 +190,7 @@ def test_values_of_several_types_become_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["none", "--to", "csv"], "no records.jsonl"),
         (["results", "--to", "parquet"], "-o FILE"),
@@ -199,7 +199,7 @@ def test_values_of_several_types_become_text(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_exported_is_refused(
     words: list[str],
-    told: str,
+    expected: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -208,7 +208,7 @@ def test_what_cannot_be_exported_is_refused(
     monkeypatch.chdir(tmp_path)
 
     assert main(["export", *words]) == 2
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
 
 
 def test_only_a_data_frame_needs_polars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

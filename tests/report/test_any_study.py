@@ -152,8 +152,8 @@ def _factors(key: str) -> tuple[float, ...]:
     return (LONGER,) if key.endswith("_s") else (1.0, LONGER, 1 / LONGER)
 
 
-def _near(new: float, wanted: float) -> bool:
-    return isclose(new, wanted, rel_tol=TIMES_ENOUGH, abs_tol=1e-15)
+def _near(new: float, expected: float) -> bool:
+    return isclose(new, expected, rel_tol=TIMES_ENOUGH, abs_tol=1e-15)
 
 
 QUANTITY = re.compile(r"(?<![\w.])(\d[\d,.]*\d|\d) (s|ms|µs|ns)\b")
@@ -428,7 +428,7 @@ def _of_bounds(good: Sequence[Raw], by_case: Mapping[str, Sequence[Raw]]) -> Ite
                 moved = point["result"].get("traffic_bytes", point["bytes"])
                 a_byte = _steady(point["times_s"]) / moved
                 triads.setdefault((raw["case"], point["size_bytes"]), []).append((raw, a_byte))
-    speeds = [1 / _typical(*map(list, zip(*told, strict=True))) for told in triads.values()]
+    speeds = [1 / _typical(*map(list, zip(*times, strict=True))) for times in triads.values()]
     for own in by_case.values():
         if own[0]["kernel"] != "poisson_cg":
             continue
@@ -440,16 +440,18 @@ def _of_bounds(good: Sequence[Raw], by_case: Mapping[str, Sequence[Raw]]) -> Ite
 def _shares(own: Sequence[Raw]) -> Iterator[float]:
     """Of each phase, and of what lies outside of all, in the time of all steps; of a bound."""
     names = {phase["name"] for raw in own for phase in raw["phases"]}
-    told: dict[str, list[float]] = {name: [] for name in (*names, "")}
+    shares: dict[str, list[float]] = {name: [] for name in (*names, "")}
     for raw in own:
         if not raw["times_s"]:
             continue
         step = sum(raw["times_s"]) / len(raw["times_s"])
         for phase in raw["phases"]:
-            told[phase["name"]].append(phase["time_s"]["mean"] / step)
-        told[""].append(1 - sum(phase["time_s"]["mean"] for phase in raw["phases"]) / step)
+            shares[phase["name"]].append(phase["time_s"]["mean"] / step)
+        shares[""].append(1 - sum(phase["time_s"]["mean"] for phase in raw["phases"]) / step)
     timed = [raw for raw in own if raw["times_s"]]
-    every = {name: [max(0.0, value) for value in values] for name, values in told.items() if values}
+    every = {
+        name: [max(0.0, value) for value in values] for name, values in shares.items() if values
+    }
     typical = {name: _typical(timed, values) for name, values in every.items()}
     yield from typical.values()
     yield sum(share for name, share in typical.items() if name.startswith("transpose"))
@@ -479,7 +481,7 @@ def _study(asked_tables: list[str], asked_figures: list[str]) -> str:
 def _numbers(document: Document) -> list[float]:
     """All numbers of its tables, and of its figures with lines."""
     cells = [cell for table in document.tables for row in table.rows for cell in row]
-    told = [value for cell in cells for value in (cell.value, cell.low, cell.high)]
+    numbers = [value for cell in cells for value in (cell.value, cell.low, cell.high)]
     panels = [panel for figure in document.figures for panel in figure.panels]
     marks = [
         mark
@@ -489,4 +491,4 @@ def _numbers(document: Document) -> list[float]:
         for mark in curve.marks
     ]
     drawn = [value for mark in marks for value in (mark.x, mark.y, mark.low, mark.high)]
-    return [float(value) for value in (*told, *drawn) if isinstance(value, int | float)]
+    return [float(value) for value in (*numbers, *drawn) if isinstance(value, int | float)]

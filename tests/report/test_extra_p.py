@@ -89,5 +89,5 @@ def test_extra_p_reads_each_point_with_the_median_of_its_launches(
         assert done.returncode == 0, done.stderr
         read = json.loads(done.stdout)
         assert (read["names"], read["metric"]) == ([name], "time")
-        wanted = [(x, median(raw["times_s"][0] for raw in raws)) for x, raws in ladder.items()]
-        assert [tuple(point) for point in read["points"]] == pytest.approx(wanted)
+        expected = [(x, median(raw["times_s"][0] for raw in raws)) for x, raws in ladder.items()]
+        assert [tuple(point) for point in read["points"]] == pytest.approx(expected)

@@ -60,10 +60,10 @@ def test_predictions_and_residuals_stand_beside_every_size() -> None:
 
     assert found.folded and not parameters.folded
     assert len(found.rows) == 24
-    measured, told = column(found, "measured_s"), column(found, "hockney_relative_s")
+    measured, predicted = column(found, "measured_s"), column(found, "hockney_relative_s")
     left = column(found, "hockney_relative_residual")
     assert measured[4].value == pytest.approx(0.45e-6, rel=0.05)  # 8 B
-    for one, other, rest in zip(measured, told, left, strict=True):
+    for one, other, rest in zip(measured, predicted, left, strict=True):
         assert rest.value == pytest.approx((one.value - other.value) / one.value)
 
 

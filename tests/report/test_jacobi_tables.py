@@ -88,7 +88,7 @@ def test_simulated_sweeps_are_not_called_measured_nor_their_model_independent() 
     raws = on("orfeo-thin", study())
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     (figure,) = figures.build("jacobi", cases(raws), context(raws))
-    assert all("Largest: 1" in figure.told(panel) for panel in figure.panels[1:])
+    assert all("Largest: 1" in figure.alt_text(panel) for panel in figure.panels[1:])
 
     groups = list(dict.fromkeys(column.group for column in table.columns if column.group))
     assert groups == ["textbook model", "detailed model", "simulated", "published (MLUP/s)"]
@@ -138,8 +138,8 @@ def test_a_triad_that_caches_hold_is_not_said_to_be_unmeasured() -> None:
             if raw["kernel"] == "stream"
         ]
         (table,) = tables.build("jacobi", cases([*kept, *streams]), context(raws))
-        told = [note for note in table.notes if "No detailed model" in note]
-        assert bool(told) == bool(words) and all(words in note for note in told)
+        notes = [note for note in table.notes if "No detailed model" in note]
+        assert bool(notes) == bool(words) and all(words in note for note in notes)
 
 
 def why_no_roofline(raws: list[Raw]) -> str:
@@ -170,8 +170,8 @@ def panels(raws: list[Raw], kind: str = "jacobi") -> list[dict[str, figure_model
 
 def on(cluster: str, raws: list[Raw]) -> list[Raw]:
     """The same records as if simulated."""
-    told = {"cluster": cluster, "verified": False}
-    return [{**raw, "clock": "simulated", "simulation": told} for raw in raws]
+    simulation = {"cluster": cluster, "verified": False}
+    return [{**raw, "clock": "simulated", "simulation": simulation} for raw in raws]
 
 
 def test_the_figure_has_the_bound_and_the_model() -> None:

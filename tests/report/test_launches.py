@@ -35,9 +35,9 @@ def on_gpu(cluster: str = "summit", **params: int) -> Raw:
 def test_the_paper_s_example_stands_beside_its_device_kernels_on_its_cluster_alone() -> None:
     def published(raw: Raw) -> list[float | None]:
         (table,) = build("launches", [raw], "anl-petsc-summit-part2")
-        told = [note for note in table.notes if "They assume 10 µs" in note]
+        notes = [note for note in table.notes if "They assume 10 µs" in note]
         found = [cell.published_value for cell in table.rows[0][4:]]
-        assert bool(told) == any(found)
+        assert bool(notes) == any(found)
         return found
 
     assert published(on_gpu()) == [70e-6, 95e-6, None]

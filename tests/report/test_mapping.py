@@ -125,8 +125,8 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     ]
     assert shown["2048", "256, 8 each"] == [*["–"] * 4, "bigfft", "3219 s", "2.28 ×"]
     assert shown["2048", "167, 12 or 13 each"][-2:] == ["1982 s", "1.41 ×"]
-    told = [*["–"] * 4, "bigfft", "–", "more than about 2.40 ×"]
-    assert shown["more than 256", "the most"] == told
+    published = [*["–"] * 4, "bigfft", "–", "more than about 2.40 ×"]
+    assert shown["more than 256", "the most"] == published
     assert any("relative to the shorter time" in note for note in table.notes)
     assert any("of the published runs" in note for note in table.notes)
     assert not any("of the published runs" in note for note in halos.notes)

@@ -36,18 +36,18 @@ def test_what_ended_the_launches_of_a_rule_is_told_of_all_but_absent_cases() -> 
 
 
 def test_whether_the_intervals_of_compared_cases_parted_is_told() -> None:
-    def told(why: str | None) -> str:
+    def text_of(why: str | None) -> str:
         asked = {"parting": 6, "cases": [{"stopped": why, "absent": None}] * 2}
         return next(line for line in method([], [], asked) if "launched in turn" in line)
 
-    assert "cap" not in told("parted")
-    assert "cap" in told(None)
+    assert "cap" not in text_of("parted")
+    assert "cap" in text_of(None)
 
 
 def test_how_processes_start_together_is_said_in_words() -> None:
-    def told(way: str) -> str:
+    def text_of(way: str) -> str:
         records = cases([pingpong(synchronisation=way)])[0].launches
         return next(line for line in method(records, [], {}) if line.startswith("Clock"))
 
-    assert told("barrier").endswith("Processes start after a barrier.")
-    assert told("round_time").endswith(" by round time.")
+    assert text_of("barrier").endswith("Processes start after a barrier.")
+    assert text_of("round_time").endswith(" by round time.")

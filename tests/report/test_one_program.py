@@ -15,13 +15,13 @@ def products(ranks: int, ways: tuple[str, ...] = ("none", "split")) -> list[Raw]
     return [spmv(ranks=ranks, overlap=way) for way in ways]
 
 
-def told(raws: list[Raw], kind: str) -> list[str]:
+def notes_of(raws: list[Raw], kind: str) -> list[str]:
     return [note for table in build(kind, raws) for note in table.notes if "identical code" in note]
 
 
 @pytest.mark.parametrize("kind", ["spmv", "summary"])
 def test_ways_of_one_process_are_said_to_be_one_program(kind: str) -> None:
-    (note,) = told(products(1) + products(2), kind)
+    (note,) = notes_of(products(1) + products(2), kind)
 
     assert shows(note, "overlap = none and split", "2 measurements", "noise")
 
@@ -29,7 +29,7 @@ def test_ways_of_one_process_are_said_to_be_one_program(kind: str) -> None:
 def test_of_simulated_ones_nothing_is_chance() -> None:
     raws = [{**raw, "clock": "simulated"} for raw in products(1) + products(2)]
 
-    (note,) = told(raws, "summary")
+    (note,) = notes_of(raws, "summary")
 
     assert shows(note, "overlap = none and split", "2 simulations") and "noise" not in note
 
@@ -37,20 +37,20 @@ def test_of_simulated_ones_nothing_is_chance() -> None:
 def test_the_solver_s_exchanges_too() -> None:
     raws = [poisson(64, ranks=1, exchange=way) for way in ("blocking", "nonblocking")]
 
-    assert told(raws, "walltime_grid") == []  # each in a grid of its own
-    assert "exchange = blocking and nonblocking run" in told(raws, "summary")[0]
+    assert notes_of(raws, "walltime_grid") == []  # each in a grid of its own
+    assert "exchange = blocking and nonblocking run" in notes_of(raws, "summary")[0]
 
 
 def test_what_one_process_does_otherwise_is_another_program() -> None:
     """It adds a temporary; and groups of planes are transformed one after the other."""
-    (note,) = told(products(1, ("none", "split", "split_temporary")), "spmv")
+    (note,) = notes_of(products(1, ("none", "split", "split_temporary")), "spmv")
     transforms = [fft(ranks=1, transpose=way) for way in ("alltoallv", "pairwise", "pipelined")]
 
     assert "overlap = none and split run" in note and "split_temporary" not in note
-    assert "transpose = alltoallv and pairwise run" in told(transforms, "fft")[0]
+    assert "transpose = alltoallv and pairwise run" in notes_of(transforms, "fft")[0]
 
 
 def test_of_several_processes_and_of_one_way_there_is_nothing_to_say() -> None:
-    assert told(products(2), "spmv") == []
-    assert told(products(1, ("split",)), "spmv") == []
+    assert notes_of(products(2), "spmv") == []
+    assert notes_of(products(1, ("split",)), "spmv") == []
     assert alike([]) == []

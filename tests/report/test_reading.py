@@ -138,10 +138,10 @@ def test_published_values_of_one_column_have_columns_of_their_own() -> None:
 def test_published_values_of_several_columns_or_few_rows_have_rows_of_their_own(few: bool) -> None:
     plain = Cell(1, "1")
     rows = [(BESIDE, plain), (plain, plain), (plain, plain)] if few else [(BESIDE, BESIDE)]
-    told = "" if few else "4 s"
+    beside = "" if few else "4 s"
     assert shown(*rows)[1:4] == [
         ["0", "2 s", "1" if few else "2 s"],
-        ["0, published", "4 s", told],
+        ["0, published", "4 s", beside],
         ["0, ratio", "0.5 ×", "" if few else "0.5 ×"],
     ]
 

@@ -85,8 +85,8 @@ def test_a_simulated_time_has_its_error() -> None:
 
 def test_what_failed_has_no_answer_that_was_verified() -> None:
     raw = poisson(64, time_s=1.0)
-    told = {"cluster": "c", "verified": True, "cached": False, "of_iterations": None}
-    raw |= {"simulation": told, "outcome": "failed", "reason": "so"}
+    simulation = {"cluster": "c", "verified": True, "cached": False, "of_iterations": None}
+    raw |= {"simulation": simulation, "outcome": "failed", "reason": "so"}
     out = StringIO()
 
     Console(file=out, width=100).print(record_view(Record.of(raw)))

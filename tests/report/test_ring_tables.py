@@ -56,7 +56,7 @@ TWO_SOCKETS = {
 }
 
 
-def lying(cpus: list[int], hosts: str = "", **layout: Any) -> MeasuredCase:
+def case_on(cpus: list[int], hosts: str = "", **layout: Any) -> MeasuredCase:
     """A ring whose ranks run on these processors, of these hosts (one letter a rank)."""
     seen = [
         {"rank": rank, "host": host, "cpus": [cpu], "thread_cpus": [[cpu]]}
@@ -84,12 +84,12 @@ def lying(cpus: list[int], hosts: str = "", **layout: Any) -> MeasuredCase:
 def test_a_rings_level_is_where_its_ranks_really_lay(
     cpus: list[int], hosts: str, far: str | None
 ) -> None:
-    assert widest(lying(cpus, hosts)) == far
+    assert widest(case_on(cpus, hosts)) == far
 
 
 def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> None:
-    assert widest(lying([0, 2], oversubscribed=True)) == "oversubscribed"
-    assert widest(lying([0, 2], seen=[])) is None
+    assert widest(case_on([0, 2], oversubscribed=True)) == "oversubscribed"
+    assert widest(case_on([0, 2], seen=[])) is None
     unknown = changed(of_ring(2, 0), machine={"cores": 2})
     assert widest(cases([unknown])[0]) == "same-node"
 
@@ -166,13 +166,13 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
 
 def test_latencies_of_replicates_have_their_interval_though_one_process_has_none() -> None:
     """Replicates differ; one process that was simulated once is like any launch of it."""
-    told = {"cluster": "orfeo-thin", "verified": False}
-    alone = changed(simulated(1, cores=8), simulation=told, times_s=[0.0])
+    simulation = {"cluster": "orfeo-thin", "verified": False}
+    alone = changed(simulated(1, cores=8), simulation=simulation, times_s=[0.0])
     drawn = [
         changed(
             simulated(ranks, cores=8),
             launch=k,
-            simulation={**told, "spread": {"node": 0.01}, "replicate": k},
+            simulation={**simulation, "spread": {"node": 0.01}, "replicate": k},
             times_s=[2 * ranks * 0.2e-6 * (1 + 0.01 * k)],
         )
         for ranks in (2, 3, 4)
@@ -187,13 +187,13 @@ def test_latencies_of_replicates_have_their_interval_though_one_process_has_none
 
 
 def test_levels_of_a_ring_follow_one_another() -> None:
-    found = ring_levels([lying([0, 2, 4, 6, 1, 3, 5, 7][:ranks]) for ranks in (1, 2, 3, 4, 5, 8)])
+    found = ring_levels([case_on([0, 2, 4, 6, 1, 3, 5, 7][:ranks]) for ranks in (1, 2, 3, 4, 5, 8)])
     assert [(level.name, level.first_ranks, level.last_ranks) for level in found] == [
         ("same-cache", 2, 2),
         ("same-cache, cores shared", 3, 4),
         ("other-socket, cores shared", 5, 8),
     ]
-    assert ring_levels([lying([0])]) == []
+    assert ring_levels([case_on([0])]) == []
 
 
 def test_one_number_of_ranks_gives_no_latency() -> None:

@@ -22,13 +22,13 @@ def test_phases_of_md_pppm_add_up_to_sections() -> None:
     found = in_sections(case)
     assert found is not None
 
-    told = {one.name: one for one in shares(found)}
-    assert [*told] == [*NAMES, REST]
+    sections = {one.name: one for one in shares(found)}
+    assert [*sections] == [*NAMES, REST]
     for name in NAMES:
         number = len(PHASES["md_pppm"][name])
-        assert told[name].share.value == approx(0.1 * number / 2.0)
-        assert told[name].seconds == approx(0.1 * number)
-    assert told[REST].seconds == approx(2.0 - 0.1 * len(OWN))
+        assert sections[name].share.value == approx(0.1 * number / 2.0)
+        assert sections[name].seconds == approx(0.1 * number)
+    assert sections[REST].seconds == approx(2.0 - 0.1 * len(OWN))
 
 
 def test_lammps_and_md_pppm_stand_in_the_same_table_and_bars() -> None:

@@ -33,9 +33,9 @@ from haloscope.topics.common.table import Cell
 from haloscope.topics.quality import validity
 
 
-def simulated(n: int, ranks: int = 1, **told: Any) -> Raw:
+def simulated(n: int, ranks: int = 1, **more: Any) -> Raw:
     passed_over: Raw = {"iterations": None, "of_iterations": None, "iterations_from": None}
-    said = {"cluster": "stampede2", "verified": False, "cached": False, **passed_over, **told}
+    said = {"cluster": "stampede2", "verified": False, "cached": False, **passed_over, **more}
     simulation: Raw = {"clock": "simulated", "simulation": said, "wall_s": 0.5}
     return poisson(n, ranks=ranks, variant="textbook", **simulation)
 
@@ -44,16 +44,16 @@ def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
     short: Raw = {"iterations": 20, "of_iterations": 1581, "iterations_from": "a paper, table 1"}
     one = simulated(1024, **short)
     one["work"] = {**(one["work"] or {}), "messages": 1581 * 6}
-    told = method_of([one, simulated(32, verified=True)])
-    first, *_, last = told
+    text = method_of([one, simulated(32, verified=True)])
+    first, *_, last = text
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
-    assert shows(told, "1 solve: 20 iterations were simulated.", ": 1581 (a paper, table 1).")
+    assert shows(text, "1 solve: 20 iterations were simulated.", ": 1581 (a paper, table 1).")
     assert shows(last, ": 120 in 500 ms of simulation, ")
     assert "240 per second" in last
-    assert any(line.startswith("Results computed and verified: 1 of 2.") for line in told)
+    assert any(line.startswith("Results computed and verified: 1 of 2.") for line in text)
     for word in ("Mann-Whitney", "may use, which", "bootstrap", "Every timed configuration"):
-        assert word not in " ".join(told)
+        assert word not in " ".join(text)
     assert "Mann-Whitney" in " ".join(method_of([poisson(64)]))
 
 
@@ -184,8 +184,8 @@ def test_models_of_simulated_messages_say_that_nothing_was_measured() -> None:
 def test_times_that_may_have_set_numbers_of_the_cluster_file_are_marked() -> None:
     """Those of one node beside a published one, as `haloscope validate` has it."""
     one = simulated(2048)
-    told = {"clock": "simulated", "simulation": one["simulation"]}
-    two = poisson(2048, variant="textbook", nodes=2, ranks=2, **told)
+    more = {"clock": "simulated", "simulation": one["simulation"]}
+    two = poisson(2048, variant="textbook", nodes=2, ranks=2, **more)
     (table,) = build("walltime_grid", [one, two], "hpcf-2018-10")
     first, second = table.rows[0][1:3]
     assert (first.marks, second.marks) == ("‡¶", "‡")
@@ -201,11 +201,11 @@ def test_times_that_may_have_set_numbers_of_the_cluster_file_are_marked() -> Non
 
 
 def test_published_figures_stand_beside_the_same_variant_alone() -> None:
-    told: dict[str, Any] = {
+    more: dict[str, Any] = {
         "clock": "simulated",
         "simulation": {"cluster": "stampede2", "verified": False},
     }
-    raws = [poisson(2048, variant=name, **told) for name in ("textbook", "fused")]
+    raws = [poisson(2048, variant=name, **more) for name in ("textbook", "fused")]
 
     fused, textbook = build("walltime_grid", raws, "hpcf-2018-10")
 
@@ -214,7 +214,7 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     assert noted(textbook, "ratio: simulated")
     assert not [note for note in textbook.notes if note.startswith("a–b")]
     (short,) = build(
-        "walltime_grid", [poisson(1024, variant="textbook", time_s=7.0, **told)], "hpcf-2018-10"
+        "walltime_grid", [poisson(1024, variant="textbook", time_s=7.0, **more)], "hpcf-2018-10"
     )
     assert short.rows[0][1].ratio == "0.93–1.1 ×"
     assert noted(short, "a–b: ")
@@ -259,9 +259,9 @@ def test_intervals_of_replicates_are_called_simulated() -> None:
     assert of_launches(cases(alike), "a note") == ()
     assert of_launches(cases([*drawn, *alike]), "a note")[0] == "a note"
     assert "replicates" in of_launches(cases(drawn), "a note")[1]
-    told = " ".join(method_of(drawn))
-    assert "Launches are simulated replicates" in told
-    assert "One launch per case" not in told
+    text = " ".join(method_of(drawn))
+    assert "Launches are simulated replicates" in text
+    assert "One launch per case" not in text
     for raws, replicated in ((drawn, True), (alike, False)):
         first = findings(cases(raws), Context())[0]
         assert (Caveat.REPLICATES in first.caveats) == replicated
@@ -277,8 +277,8 @@ def test_intervals_of_replicates_are_called_simulated() -> None:
 
 
 def test_speedups_of_replicates_have_intervals_of_these() -> None:
-    def speedup(**told: Any) -> Cell:
-        said = {"clock": "simulated", "simulation": simulated(64, **told)["simulation"]}
+    def speedup(**more: Any) -> Cell:
+        said = {"clock": "simulated", "simulation": simulated(64, **more)["simulation"]}
         raws = [
             {**poisson(64, ranks=ranks, launch=k, **said), "times_s": [(1 + k / 100) / ranks]}
             for ranks in (1, 2)

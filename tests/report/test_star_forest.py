@@ -362,8 +362,8 @@ def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:
         *("rank 0", "rank 0, stream 0", "rank 0, stream 2"),
         *("rank 1", "rank 1, stream 0", "rank 1, stream 2"),
     )
-    told = [(bar.row, bar.name, bar.outer) for bar in panel.bars]
-    assert told[3:6] == [(1, "pack", False), (1, "pack", False), (2, "unpack", False)]
+    bars = [(bar.row, bar.name, bar.outer) for bar in panel.bars]
+    assert bars[3:6] == [(1, "pack", False), (1, "pack", False), (2, "unpack", False)]
     assert any("that launched the work" in note for note in figure.notes)
     (plain,) = figures.build("timeline", cases([raw]), Context())
     assert not any("stream" in note for note in plain.notes)

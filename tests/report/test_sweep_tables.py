@@ -93,8 +93,8 @@ def test_caches_count_where_ranks_are(ranks: int, nodes: int, bind: str, held: l
     one = stream(ranks=ranks)
     one["layout"] |= {"nodes": nodes, "ppn": ranks // nodes, "bind": bind}
     sizes = [cache["size_bytes"] for cache in MACHINE["caches"]]
-    wanted = [(f"L{k + 1}", float(n * sizes[k])) for k, n in enumerate(held)]
-    assert capacities(cases([one])[0], {**MACHINE, "cores": 8}) == wanted
+    expected = [(f"L{k + 1}", float(n * sizes[k])) for k, n in enumerate(held)]
+    assert capacities(cases([one])[0], {**MACHINE, "cores": 8}) == expected
 
 
 def test_a_working_set_as_large_as_the_cache_fits() -> None:
@@ -231,8 +231,8 @@ def test_the_summary_s_csv_file_has_the_time_of_each_size() -> None:
         own = [row for row in rows if row["case_id"] == case.id]
         found = [(row["point_operation"], row["point_size_bytes"], row["time_s"]) for row in own]
         points = [(one.operation or "", one.size_bytes, one.time.value) for one in sweep(case)]
-        told = [(what, str(bytes_), repr(time)) for what, bytes_, time in points]
-        assert found == (told or [("", "", repr(case.time_s))])
+        expected = [(what, str(bytes_), repr(time)) for what, bytes_, time in points]
+        assert found == (expected or [("", "", repr(case.time_s))])
     assert len(table.rows) == len(settings) < len(rows)
     (plain,) = build("summary", [record("empty", {}, [1e-6], ranks=1)])
     assert (plain.every, [c.key for c in plain.columns if "point" in c.key]) == ((), [])

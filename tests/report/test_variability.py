@@ -78,7 +78,7 @@ def test_what_was_published_of_the_same_program_is_told() -> None:
 
     (table,) = tables.build("variability", cases(raws), Context(paper=paper))
 
-    told = "Published for lammps, release 2016-11: ±11.8 % with 216 tasks"
-    assert any(told in note for note in table.notes)
+    expected = "Published for lammps, release 2016-11: ±11.8 % with 216 tasks"
+    assert any(expected in note for note in table.notes)
     (other,) = tables.build("variability", cases(launched(TIMES)), Context(paper=paper))
     assert not any("Published" in note for note in other.notes)

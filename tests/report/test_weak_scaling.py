@@ -144,9 +144,9 @@ def test_without_a_paper_runs_on_one_node_stand_alone() -> None:
 
 def test_a_paper_without_such_runs_is_named() -> None:
     stream = cases([{**raw, "kernel": "stream"} for raw in RAWS])
-    told = tables.why_none("one_node", stream, Context(paper=PAPER))
-    assert PAPER.id in told
-    assert "minife" in told
+    reason = tables.why_none("one_node", stream, Context(paper=PAPER))
+    assert PAPER.id in reason
+    assert "minife" in reason
 
 
 def test_patterns_that_no_tasks_were_tried_in_have_no_columns() -> None:

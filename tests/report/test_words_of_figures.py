@@ -172,10 +172,10 @@ def test_numbers_in_the_words_of_a_figure_are_among_its_data(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["pingpong", "scaling", "phases", "stream", "timeline", "spmv"])
 def test_a_number_that_is_a_tenth_off_is_found(kind: str) -> None:
     (figure, *_), measured = drawn(kind)
-    told = [found for found in NUMBER.finditer(without_names(figure)) if "." in found[1]]
-    if not told:
-        told = list(NUMBER.finditer(without_names(figure)))
-    (*_, last) = told
+    numbers = [found for found in NUMBER.finditer(without_names(figure)) if "." in found[1]]
+    if not numbers:
+        numbers = list(NUMBER.finditer(without_names(figure)))
+    (*_, last) = numbers
     value = float(last[1].replace(",", ""))
     wrong = figure.alt.replace(last[1], f"{1.13 * value + 1:.4g}")
 
@@ -284,7 +284,7 @@ def test_the_same_words_stand_in_markdown(tmp_path: Path) -> None:
     assert document.figures
     for figure in document.figures:
         for panel in figure.panels:
-            assert f"![{figure.told(panel)}](" in text
+            assert f"![{figure.alt_text(panel)}](" in text
 
 
 def test_units_of_axes_are_read() -> None:
@@ -301,5 +301,5 @@ def test_words_of_models_and_collectives_say_more_than_that_they_are_drawn() -> 
 
     assert "Best fit: piecewise Hockney" in fits[0].alt
     for panel, longest in zip(operations.panels, ("3.0", "7.0"), strict=True):
-        told = f"{panel.title}. Time by message size. Longest: {longest}"
-        assert operations.told(panel).startswith(told)  # not the longest of all operations
+        expected = f"{panel.title}. Time by message size. Longest: {longest}"
+        assert operations.alt_text(panel).startswith(expected)  # not the longest of all operations

@@ -24,7 +24,7 @@ from haloscope.run import campaign, places, probing, workbench
 from haloscope.run.doctor.result import CheckResult
 from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
-from haloscope.run.workbench import Programs, Wanted, Workbench
+from haloscope.run.workbench import Programs, Requested, Workbench
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.build import Build
@@ -88,10 +88,10 @@ class FarAway:
     def named(cls, name: str, keep: Path | None) -> Self:
         return cls()
 
-    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         return Workbench({"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}, ("fake",), ())
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
         return Workbench({"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}, ("fake",), ()), ()
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:

@@ -13,7 +13,7 @@ from haloscope.run.runners import answer
 
 
 @pytest.mark.parametrize(
-    ("total", "free", "told"),
+    ("total", "free", "expected"),
     [
         (1 << 20, 1 << 20, True),
         (1 << 30, 1 << 20, True),
@@ -22,11 +22,11 @@ from haloscope.run.runners import answer
     ],
 )
 def test_little_shared_memory_is_told_with_a_launch_that_did_not_answer(
-    monkeypatch: pytest.MonkeyPatch, total: int, free: int, told: bool
+    monkeypatch: pytest.MonkeyPatch, total: int, free: int, expected: bool
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Namespace(total=total, free=free))
 
-    assert ("/dev/shm has" in answer.with_cause("no answer within 60 s")) is told
+    assert ("/dev/shm has" in answer.with_cause("no answer within 60 s")) is expected
 
 
 def test_no_shared_memory_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(folder: Path, *words: str, ends: int = 0) -> str:
+def output_of(folder: Path, *words: str, ends: int = 0) -> str:
     """What haloscope printed, by a process of its own."""
     command = [sys.executable, "-P", "-m", "haloscope", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -48,7 +48,7 @@ def told(folder: Path, *words: str, ends: int = 0) -> str:
 def until_measured(folder: Path) -> str:
     """What `status` says as soon as no launch is left."""
     deadline = time.monotonic() + PATIENCE_S
-    while "0 launches left" not in (said := told(folder, "status", "out")):
+    while "0 launches left" not in (said := output_of(folder, "status", "out")):
         assert time.monotonic() < deadline, said
         time.sleep(1)
     return said
@@ -59,7 +59,7 @@ def test_a_dry_run_says_how_many_jobs_what_they_cost_and_when_they_could_begin(
 ) -> None:
     run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "30")
 
-    said = told(folder, *run, "--dry-run")
+    said = output_of(folder, *run, "--dry-run")
 
     assert "4 launches to run" in said
     assert "2 jobs, at most 1.5 node-hours" in said
@@ -76,12 +76,12 @@ def test_a_study_is_submitted_left_alone_and_collected(
     """By processes that end: nothing of ours is left where it was submitted."""
     run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "40")
 
-    said = told(folder, *run, "--out", "out", "--detach")
+    said = output_of(folder, *run, "--out", "out", "--detach")
     assert re.search(r"job \d+: 1 node, \D*40 minutes job \d+: 2 nodes, \D*40", said), said
     assert not (folder / "out" / "report.html").exists()
     until_measured(folder)
 
-    assert "report: out/report.html" in told(folder, "collect", "out")
+    assert "report: out/report.html" in output_of(folder, "collect", "out")
     assert (folder / "out" / "report.html").stat().st_size > 10_000
     records = read(folder / "out" / "records.jsonl")
     assert [one.outcome for one in records] == ["ok"] * 4
@@ -93,14 +93,14 @@ def test_scripts_that_are_submitted_by_hand_do_as_well(
 ) -> None:
     run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "40")
 
-    said = told(folder, *run, "--out", "out", "--script-only")
-    assert "4 launches left" in told(folder, "status", "out")
-    assert "it has no records yet" in told(folder, "collect", "out", ends=2)
+    said = output_of(folder, *run, "--out", "out", "--script-only")
+    assert "4 launches left" in output_of(folder, "status", "out")
+    assert "it has no records yet" in output_of(folder, "collect", "out", ends=2)
     scripts = re.findall(r"written: (\S+)", said)
     for script in scripts:
         slurm("sbatch", script)
     until_measured(folder)
 
     assert len(scripts) == 3  # the one that asks the nodes comes first
-    assert "report: out/report.html" in told(folder, "collect", "out")
+    assert "report: out/report.html" in output_of(folder, "collect", "out")
     assert [one.outcome for one in read(folder / "out" / "records.jsonl")] == ["ok"] * 4

@@ -101,8 +101,8 @@ def test_records_have_the_local_runners_keys(
 
     of_jobs, of_here = (read(tmp_path / name / "records.jsonl") for name in ("out", "here"))
 
-    told = Counter((one.kernel, one.layout["nodes"]) for one in of_jobs if one.outcome == "ok")
-    assert told == {
+    counted = Counter((one.kernel, one.layout["nodes"]) for one in of_jobs if one.outcome == "ok")
+    assert counted == {
         **{("stream", nodes): 1 for nodes in (1, 2, 4)},
         **{("poisson_cg", nodes): 2 for nodes in (1, 2, 4)},
         **{("ring", nodes): 1 for nodes in (1, 2, 4)},

@@ -181,9 +181,9 @@ def test_a_campaign_asks_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> No
     answers(monkeypatch, "no GPU", None)
     monkeypatch.setattr(probing, "probe", lambda *_: Probe("vader", None))
 
-    (told, other), seen = probing.probed([STAGED, HOST], BENCH)
+    (first, other), seen = probing.probed([STAGED, HOST], BENCH)
 
-    assert (told.absent, told.launches, other.absent) == ("no GPU", 1, None)
+    assert (first.absent, first.launches, other.absent) == ("no GPU", 1, None)
     assert seen == {("fake+cuda", None, False): "vader"}
 
 

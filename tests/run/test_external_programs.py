@@ -82,11 +82,11 @@ def test_a_launch_becomes_a_record(haloscope: Run, study_file: Write, tmp_path: 
     assert (seen["cpus"], seen["thread_cpus"]) == ([CPU], [])
     assert seen["host"] == os.uname().nodename
     assert record.toolchain["name"] == "fake"
-    told = record.program or {}
-    assert told["file"] == str(tmp_path / "named" / "theirs" / "program.toml")
-    assert told["executable"] == str(tmp_path / "named" / "theirs" / "prints")
-    assert (told["launcher"], told["verified"]) == ("Fake MPI 1.0", True)
-    assert any(one.startswith("error ") for one in told["checked"])
+    program = record.program or {}
+    assert program["file"] == str(tmp_path / "named" / "theirs" / "program.toml")
+    assert program["executable"] == str(tmp_path / "named" / "theirs" / "prints")
+    assert (program["launcher"], program["verified"]) == ("Fake MPI 1.0", True)
+    assert any(one.startswith("error ") for one in program["checked"])
 
 
 def test_variables_and_an_equals_sign_in_a_path_reach_the_program(
@@ -373,10 +373,10 @@ def test_a_program_can_be_described(
 ) -> None:
     assert haloscope("describe", "theirs", "--program", put(tmp_path / "named")) == 0
 
-    told = capsys.readouterr().out
-    assert "prints a time" in told
-    assert "integer from 1 to 100" in told
-    assert "external program" in told
+    printed = capsys.readouterr().out
+    assert "prints a time" in printed
+    assert "integer from 1 to 100" in printed
+    assert "external program" in printed
 
 
 def test_once_runs_a_program(

@@ -259,8 +259,8 @@ def test_a_folder_whose_site_is_gone_has_a_status_and_can_be_collected(
     record(jobs, 0, 4.0)
 
     assert main(["status", "out"]) == 0
-    told = capsys.readouterr().out
-    assert "1 of 10 launches done" in told and "--on taki" in told and "job 7" in told
+    printed = capsys.readouterr().out
+    assert "1 of 10 launches done" in printed and "--on taki" in printed and "job 7" in printed
     assert main(["collect", "out"]) == 1
     assert (tmp_path / "out" / "report.html").exists()
 
@@ -287,8 +287,8 @@ def test_a_job_that_was_cancelled_is_said_to_be_when_nobody_knows_it_any_more(
     assert [one.cancelled for one in forgotten.noted()] == [True, False]
     assert main(["status", "out"]) == 0  # its site file is gone
     lines = capsys.readouterr().out.splitlines()
-    told = {line.split(":")[0]: line for line in lines if line.startswith("job ")}
-    assert ["cancelled" in told["job 7"], "cancelled" in told["job 8"]] == [True, False]
+    line_of = {line.split(":")[0]: line for line in lines if line.startswith("job ")}
+    assert ["cancelled" in line_of["job 7"], "cancelled" in line_of["job 8"]] == [True, False]
 
 
 def test_a_folder_that_no_site_measures_has_no_jobs(

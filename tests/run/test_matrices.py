@@ -334,7 +334,7 @@ def test_a_matrix_is_found_in_an_archive(tmp_path: Path, cache: Path, name: str,
 
 
 @pytest.mark.parametrize(
-    ("members", "told"),
+    ("members", "expected"),
     [
         ({"x/readme.txt": ""}, "no .mtx file"),
         ({"x/a.mtx": SMALL, "x/b.mtx": SMALL}, "several matrices: x/a.mtx, x/b.mtx"),
@@ -344,10 +344,10 @@ def test_a_matrix_is_found_in_an_archive(tmp_path: Path, cache: Path, name: str,
     ],
 )
 def test_an_archive_without_one_matrix_is_refused(
-    tmp_path: Path, members: dict[str, str], told: str
+    tmp_path: Path, members: dict[str, str], expected: str
 ) -> None:
     path = archive(tmp_path / "x.tar.gz", **members)
-    with pytest.raises(UserError, match=told) as error:
+    with pytest.raises(UserError, match=expected) as error:
         matrices.prepared({"matrix": str(path)}, "matrix", 1)
     assert error.value.problems[0].where == str(path)
 

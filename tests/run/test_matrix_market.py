@@ -120,12 +120,12 @@ def test_what_the_format_does_not_allow_is_refused(tmp_path: Path, text: str, re
     ],
 )
 def test_every_kind_of_file_is_what_it_means(tmp_path: Path, text: str, dense: str) -> None:
-    wanted = np.array([row.split() for row in dense.split(";")], dtype=float)
+    expected = np.array([row.split() for row in dense.split(";")], dtype=float)
     matrix = matrix_market.read(written(tmp_path, text))
-    assert matrix.toarray().tolist() == wanted.tolist()
+    assert matrix.toarray().tolist() == expected.tolist()
     assert matrix.has_canonical_format
     packed = written(tmp_path, gzip.compress(text.encode()), "small.mtx.gz")
-    assert matrix_market.read(packed).toarray().tolist() == wanted.tolist()
+    assert matrix_market.read(packed).toarray().tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("symmetry", ["general", "symmetric"])

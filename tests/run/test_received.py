@@ -43,7 +43,7 @@ def received(haloscope: Run, study_file: Callable[[str], Path], tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (of_a_case(kernel="../../evil"), "'../../evil'"),
         (of_a_case(kernel="--out"), "'--out'"),
@@ -59,7 +59,7 @@ def received(haloscope: Run, study_file: Callable[[str], Path], tmp_path: Path) 
     ],
 )
 def test_what_no_study_could_name_is_refused(
-    haloscope: Run, laboratory: Laboratory, received: Path, change: Change, told: str
+    haloscope: Run, laboratory: Laboratory, received: Path, change: Change, expected: str
 ) -> None:
     plan = json.loads((received / "plan.json").read_text())
     change(plan)
@@ -67,7 +67,7 @@ def test_what_no_study_could_name_is_refused(
     (received / "plan.json").write_text(json.dumps(plan))
     laboratory.launches.clear()
 
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=expected):
         haloscope("run", "--resume", received)
 
     assert laboratory.launches == []

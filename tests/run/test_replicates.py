@@ -129,8 +129,8 @@ def test_as_many_replicates_as_are_asked_for_where_nodes_differ(
     drawn = [record.raw["simulation"].get("spread") for record in read(out / "records.jsonl")]
     assert len(drawn) == launches
     assert all(drawn) == (launches > 1)
-    told = [note for note in ResultFolder(out).load().notes if note.startswith("no replicates")]
-    assert len(told) == (on == "cab")
+    notes = [note for note in ResultFolder(out).load().notes if note.startswith("no replicates")]
+    assert len(notes) == (on == "cab")
 
 
 @pytest.mark.usefixtures("simulator")

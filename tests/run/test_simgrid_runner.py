@@ -81,8 +81,12 @@ def test_what_is_passed_over_takes_what_it_takes_with_its_arithmetic(
     assert (short["outcome"], short["clock"]) == ("ok", "simulated"), short
     assert unknown(short) == []
     assert short["params"]["iterations"] == 0
-    told, of_whole = short["simulation"], whole["simulation"]
-    assert (told["iterations"], told["of_iterations"], told["verified"]) == (simulated, 387, False)
+    simulation, of_whole = short["simulation"], whole["simulation"]
+    assert (simulation["iterations"], simulation["of_iterations"], simulation["verified"]) == (
+        simulated,
+        387,
+        False,
+    )
     assert of_whole["of_iterations"] is None
     assert short["result"]["iterations"] == whole["result"]["iterations"] == 387
     assert short["times_s"] == pytest.approx(whole["times_s"], rel=error)
@@ -101,10 +105,10 @@ def test_iterations_that_are_asked_for_are_passed_over_too(tmp_path: Path) -> No
     times = {count: record["times_s"][0] for count, record in found.items()}
     assert times[80] - times[60] == pytest.approx(times[60] - times[40], rel=1e-5)
     assert times[40] == pytest.approx(2 * times[20], rel=0.05)
-    told = {count: record["simulation"] for count, record in found.items()}
-    assert told[20]["of_iterations"] is None
-    assert (told[80]["iterations"], told[80]["of_iterations"]) == (8, 80)
-    assert told[80]["iterations_from"] == "given"
+    simulations = {count: record["simulation"] for count, record in found.items()}
+    assert simulations[20]["of_iterations"] is None
+    assert (simulations[80]["iterations"], simulations[80]["of_iterations"]) == (8, 80)
+    assert simulations[80]["iterations_from"] == "given"
 
 
 @pytest.mark.usefixtures("smpi")
@@ -148,8 +152,8 @@ def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> N
     for execute in (False, True):
         for cached in (False, True):
             (record,) = runner(tmp_path).run([Launch(replace(one, execute=execute), 0)])
-            told = record["simulation"]
-            assert (told["verified"], told["cached"]) == (execute, cached)
+            simulation = record["simulation"]
+            assert (simulation["verified"], simulation["cached"]) == (execute, cached)
             assert record["outcome"] == "ok", record
 
 

@@ -256,12 +256,12 @@ def test_only_what_is_lacking_is_built_and_by_simgrid_with_its_own_remedy(
     builds = {**laboratory.built, "simgrid": Build(simulated, laboratory.programs, "5eed")}
     bench = Workbench(builds, ("fake",), ())
     fake = KernelProgram("fake")
-    wanted = {"fake": [fake, POISSON], "simgrid": [DEVICE], "pending": [POISSON]}
+    requested = {"fake": [fake, POISSON], "simgrid": [DEVICE], "pending": [POISSON]}
 
-    bench.build(wanted, QUIET)
+    bench.build(requested, QUIET)
 
     assert made == [("build", "fake", [POISSON]), ("simgrid", "simgrid", [DEVICE])]
-    ours, simulators = bench.to_build(wanted)
+    ours, simulators = bench.to_build(requested)
     assert "poisson_cg for fake" in ours
     assert "poisson_cg (device) for simgrid" in simulators
 

@@ -16,8 +16,8 @@ from simulated_allocations import Drawn, covers, drawn, pooled
 from haloscope.stats.allocations import (
     compare_over,
     components,
+    level_to_repeat,
     typical_over,
-    wanted,
 )
 from haloscope.stats.estimates import typical
 from haloscope.stats.two_samples import compare
@@ -109,7 +109,7 @@ def test_launches_count_by_the_variance_of_their_median() -> None:
     """Of four launches at exp(m +- d) in allocations at m = +-d, pi/2 4/3 d^2 / 4 < 5/3 d^2."""
     values = {str(m): [exp(0.1 * (m + sign)) for sign in (1, 1, -1, -1)] for m in (1, -1)}
 
-    assert wanted(values, 0.02) == "allocation"
+    assert level_to_repeat(values, 0.02) == "allocation"
 
 
 def test_another_allocation_is_wanted_where_launches_can_not_help() -> None:
@@ -117,11 +117,11 @@ def test_another_allocation_is_wanted_where_launches_can_not_help() -> None:
     steady = drawn(generator, allocations=4, between=0.1, within=0.001)
     noisy = drawn(generator, allocations=4, between=0.0, within=0.1)
 
-    assert wanted({"a": [1.0] * 30}, 0.02) == "allocation"
-    assert wanted(steady, 0.02) == "allocation"
-    assert wanted(noisy, 0.02) == "launch"
-    assert wanted({"a": [1.0], "b": [1.1]}, 0.02) == "launch"
-    assert wanted({str(number): [1.0, 1.001] for number in range(4)}, 0.02) is None
+    assert level_to_repeat({"a": [1.0] * 30}, 0.02) == "allocation"
+    assert level_to_repeat(steady, 0.02) == "allocation"
+    assert level_to_repeat(noisy, 0.02) == "launch"
+    assert level_to_repeat({"a": [1.0], "b": [1.1]}, 0.02) == "launch"
+    assert level_to_repeat({str(number): [1.0, 1.001] for number in range(4)}, 0.02) is None
 
 
 def test_settings_are_compared_within_allocations() -> None:

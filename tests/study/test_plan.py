@@ -793,12 +793,12 @@ def test_a_study_has_no_emulated_device_beside_a_gpu(
     run = {"kernel": "fake", "params": {"memory": memory}, "toolchains": toolchains}
     study = Study.model_validate({"title": "t", "launches": 3, "runs": [run]})
 
-    told = problems(expand(study, site, OfMemories()))
+    found = problems(expand(study, site, OfMemories()))
 
     if not refused:
-        assert told == []
+        assert found == []
         return
-    (one,) = told
+    (one,) = found
     assert one.startswith("memory = device: ")
     assert toolchains[-1] in one
 

@@ -270,12 +270,12 @@ def _in_job(raw: Raw, job: int) -> Raw:
 def slower(raw: Raw, factor: float) -> Raw:
     """A launch whose every time is so many times as long, and every rate as much less."""
 
-    def told(found: Raw) -> Raw:
+    def slowed(found: Raw) -> Raw:
         return {key: _longer(key, value, factor) for key, value in found.items()}
 
     def timed(one: Raw) -> Raw:
         slow = {**one, "times_s": [factor * time for time in one["times_s"]]}
-        return {**slow, "result": told(one["result"])} if "result" in one else slow
+        return {**slow, "result": slowed(one["result"])} if "result" in one else slow
 
     changed = timed(raw)
     changed["points"] = [timed(point) for point in raw["points"]]

@@ -48,7 +48,7 @@ srun: error: "--mpi={0}" -- long invalid MPI type, --mpi=list for acceptable typ
 """
 
 
-def told(name: str, usual: str) -> str:
+def value_of(name: str, usual: str) -> str:
     """What a file of the folder says."""
     path = FOLDER / name
     return path.read_text().strip() if path.exists() else usual
@@ -56,7 +56,7 @@ def told(name: str, usual: str) -> str:
 
 def srun(words: list[str]) -> int:
     """List kinds, refuse one, say when a job would begin, or start ranks one after the other."""
-    kinds = told("kinds", "pmix none cray_shasta pmi2").split()
+    kinds = value_of("kinds", "pmix none cray_shasta pmi2").split()
     old = (FOLDER / "old").exists()
     kind = next((one.removeprefix("--mpi=") for one in words if one.startswith("--mpi=")), "none")
     if kind == "list":
@@ -68,7 +68,7 @@ def srun(words: list[str]) -> int:
                 file=sys.stderr,
             )
             return 0
-        versions = told("versions", "pmix_v4")
+        versions = value_of("versions", "pmix_v4")
         print("MPI plugin types are...", *(f"\t{one}" for one in kinds), sep="\n")
         print(f"specific pmix plugin versions available: {versions}")
         return 0
@@ -78,7 +78,7 @@ def srun(words: list[str]) -> int:
     with (FOLDER / "sruns").open("a") as file:
         file.write(json.dumps({"words": words, "variables": slurms}) + "\n")
     kinds = [one.removeprefix("mpi/") for one in kinds]
-    if kind not in [*kinds, *([] if old else told("versions", "pmix_v4").split(","))]:
+    if kind not in [*kinds, *([] if old else value_of("versions", "pmix_v4").split(","))]:
         print((NONE_SUCH_OLD if old else NONE_SUCH).format(kind), end="", file=sys.stderr)
         return 1
     if kind.startswith("pmix") and not (FOLDER / "pmix").exists():
@@ -107,7 +107,7 @@ def main(command: str, words: list[str]) -> int:
     elif words[:2] == ["show", "config"]:
         print(
             "ClusterName             = lab",
-            f"MpiDefault              = {told('default', 'none')}",
+            f"MpiDefault              = {value_of('default', 'none')}",
             sep="\n",
         )
     elif command == "scontrol" and re.search("partition", " ".join(words)):

@@ -42,8 +42,8 @@ def rows(
     """
     for name, field in model.model_fields.items():
         if name not in without:
-            told = ": ".join(filter(None, (kind(field), field.description)))
-            yield f"| `{name}` | {told.replace('|', chr(92) + '|')} | {default_of(field)} |"
+            description = ": ".join(filter(None, (kind(field), field.description)))
+            yield f"| `{name}` | {description.replace('|', chr(92) + '|')} | {default_of(field)} |"
 
 
 HEAD = ("| key | description | default |", "|---|---|---|")

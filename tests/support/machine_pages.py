@@ -157,8 +157,8 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 def tables(those: Tables) -> Iterator[str]:
     """A section a table: what it is, and its keys."""
     for title, model in those:
-        told = " ".join((model.__doc__ or "").split())
-        yield from ("", f"## {title}", "", told, "", *HEAD)
+        description = " ".join((model.__doc__ or "").split())
+        yield from ("", f"## {title}", "", description, "", *HEAD)
         yield from rows(model, NAMED_BY_FILE.get(model, ()), kind)
 
 

@@ -211,8 +211,8 @@ def page() -> str:
     lines = [START + example + AFTER, "| name | value |", "|---|---|"]
     lines += [f"| `{{{name}}}` | {meaning} |" for name, meaning in BUILT_IN.items()]
     for title, model in TABLES:
-        told = (model.__doc__ or "").strip().split(": ", 1)[-1]
-        lines += [f"\n### {title}\n", f"{told[0].upper()}{told[1:]}\n"]
+        description = (model.__doc__ or "").strip().split(": ", 1)[-1]
+        lines += [f"\n### {title}\n", f"{description[0].upper()}{description[1:]}\n"]
         lines += [*HEAD, *rows(model)]
     return "\n".join(lines) + "\n"
 

@@ -77,8 +77,8 @@ def row_of(kind: Kind) -> str:
 def page() -> str:
     """The whole page."""
     lines = [START]
-    for title, model, told in MODELS:
-        lines += [f"## {title}\n", f"{told}\n", *HEAD, *keys(model), ""]
+    for title, model, description in MODELS:
+        lines += [f"## {title}\n", f"{description}\n", *HEAD, *keys(model), ""]
     lines += [
         "`where` selects cases by their settings: the kernel's parameters (`haloscope describe",
         f"KERNEL`) and {', '.join(f'`{name}`' for name in SETTINGS)}.",

@@ -207,17 +207,17 @@ def test_a_prefix_of_one_s_own_that_won_t_do_is_to_be_unset(
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("simgrd", "'simgrid'? known: cuda, fftw,"),
         ("simgrid==4.1", "toolchain add simgrid==4.1: "),
     ],
 )
 def test_what_can_not_be_added_is_told_with_all_that_can(
-    name: str, told: str, capsys: pytest.CaptureFixture[str]
+    name: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["toolchain", "add", name]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert expected in " ".join(capsys.readouterr().err.split())
 
 
 GOLDEN = "pingpong sizes=0,8,64K,4M repetitions=2"
@@ -262,8 +262,8 @@ def test_what_each_way_adds_simulates_as_the_golden_times_say(
     ended = process.run(command, environment, timeout_s=600)
     assert ended.code == 0, ended.output
     found = json.loads(out.read_text())["points"]
-    wanted = json.loads((golden / "times.json").read_text())[GOLDEN]["points_s"]
-    assert [point["times_s"] for point in found] == [pytest.approx(x, rel=1e-9) for x in wanted]
+    expected = json.loads((golden / "times.json").read_text())[GOLDEN]["points_s"]
+    assert [point["times_s"] for point in found] == [pytest.approx(x, rel=1e-9) for x in expected]
 
 
 def test_the_list_names_a_simgrid_and_a_cuda_that_the_system_has(

@@ -3,7 +3,14 @@
 
 import pytest
 
-from haloscope.toolchains.transport import TRANSPORTS, Family, complaint, names, settings, told
+from haloscope.toolchains.transport import (
+    TRANSPORTS,
+    Family,
+    complaint,
+    names,
+    settings,
+    used_transport,
+)
 
 OPENMPI_4 = """\
 [vm:17408] select: component ob1 selected
@@ -50,19 +57,19 @@ IMPI_TCP = """\
 def test_what_was_used_is_told_in_the_librarys_words(
     family: Family, said: str, used: str | None
 ) -> None:
-    assert told(family, "tcp", said) == used
+    assert used_transport(family, "tcp", said) == used
 
 
 def test_between_two_hosts_libraries_name_their_network() -> None:
     summed_up = OPENMPI_5.replace("n/a", "tcp").format("vader")
-    assert told("openmpi", None, summed_up, apart=True) == "tcp"
-    assert told("openmpi", None, summed_up) == "vader"
-    assert told("mpich", None, MPICH_TCP, apart=True) == "ofi tcp;ofi_rxm"
+    assert used_transport("openmpi", None, summed_up, apart=True) == "tcp"
+    assert used_transport("openmpi", None, summed_up) == "vader"
+    assert used_transport("mpich", None, MPICH_TCP, apart=True) == "ofi tcp;ofi_rxm"
 
 
 def test_mpichs_network_is_not_what_ranks_of_one_host_use() -> None:
-    assert told("mpich", "shm", MPICH_UCX) is None
-    assert told("mpich", None, MPICH_UCX) is None
+    assert used_transport("mpich", "shm", MPICH_UCX) is None
+    assert used_transport("mpich", None, MPICH_UCX) is None
 
 
 def test_every_library_has_shared_memory_and_its_libfabrics_providers() -> None:

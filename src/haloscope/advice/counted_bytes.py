@@ -246,10 +246,10 @@ def _evened(both: csr_matrix, parts: Sequence[int], sizes: Sequence[int]) -> lis
     rank[np.argsort(-there, kind="stable")] = np.arange(number)  # the largest part becomes 0
     found = rank[found]
     there = np.bincount(found, minlength=number)
-    wanted = np.asarray(sorted(sizes, reverse=True))
-    while (there > wanted).any():
-        over = int(np.argmax(there - wanted))
-        room = np.flatnonzero(there < wanted)
+    targets = np.asarray(sorted(sizes, reverse=True))
+    while (there > targets).any():
+        over = int(np.argmax(there - targets))
+        room = np.flatnonzero(there < targets)
         best: tuple[int, int, int] | None = None
         for vertex in np.flatnonzero(found == over):
             row = slice(both.indptr[vertex], both.indptr[vertex + 1])

@@ -81,8 +81,8 @@ class MeasuredCase:
     @property
     def verified(self) -> bool:
         """Whether all answers were checked: simulations may leave out the arithmetic."""
-        told = [one.simulation or one.program or one.imported or {} for one in self.launches]
-        return all(one.get("verified", not self.simulated) for one in told)
+        origins = [one.simulation or one.program or one.imported or {} for one in self.launches]
+        return all(one.get("verified", not self.simulated) for one in origins)
 
     @property
     def external(self) -> bool:
@@ -94,8 +94,10 @@ class MeasuredCase:
         if self.kernel in declared() and not self.external:
             results = declared()[self.kernel]["results"]
             return next((one["unit"] or "" for one in results if one["name"] == name), "")
-        told = [record.program or {} for record in (*self.launches, *self.excluded)]
-        return next((str(one["units"][name]) for one in told if name in one.get("units", {})), "")
+        programs = [record.program or {} for record in (*self.launches, *self.excluded)]
+        return next(
+            (str(one["units"][name]) for one in programs if name in one.get("units", {})), ""
+        )
 
     @cached_property
     def size_unit(self) -> str:
@@ -125,9 +127,9 @@ class MeasuredCase:
     @cached_property
     def replicated(self) -> bool:
         """Whether its launches are simulated replicates: nodes drawn anew for each of them."""
-        told = [record.simulation or {} for record in self.launches]
-        return any(one.get("spread") for one in told) or (
-            len(told) > 1 and any(one.get("others") for one in told)
+        simulations = [record.simulation or {} for record in self.launches]
+        return any(one.get("spread") for one in simulations) or (
+            len(simulations) > 1 and any(one.get("others") for one in simulations)
         )
 
     @property
@@ -145,8 +147,8 @@ class MeasuredCase:
         """What the error of its simulation depends on; None of what was measured."""
         if not self.simulated or not self.launches:
             return None
-        told = self.launches[0].simulation or {}
-        where = str(told.get("cluster", "")), str(told.get("platform", ""))
+        simulation = self.launches[0].simulation or {}
+        where = str(simulation.get("cluster", "")), str(simulation.get("platform", ""))
         return Subject(*where, self.kernel, self.settings)
 
     @cached_property

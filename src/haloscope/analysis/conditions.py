@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.quantities import count, listed
-from haloscope.stats.allocations import components, wanted
+from haloscope.stats.allocations import components, level_to_repeat
 from haloscope.stats.stopping_rule import Rule
 from haloscope.toolchains.tuning import in_words
 
@@ -48,12 +48,12 @@ def changes(cases: Sequence[MeasuredCase]) -> list[str]:
 
 def mixed(cases: Sequence[MeasuredCase]) -> str | None:
     """The same in words, for the note of a table; None where launches differ in nothing."""
-    told = "; ".join(f"{what}: {listed(values)}" for what, values in differences(cases).items())
+    text = "; ".join(f"{what}: {listed(values)}" for what, values in differences(cases).items())
     after = sum(bool(record.changed) for case in cases for record in case.launches)
     sentences = [
         *(
-            [f"Measured under different conditions, but with the same name: {told}."]
-            if told
+            [f"Measured under different conditions, but with the same name: {text}."]
+            if text
             else []
         ),
         *(
@@ -119,13 +119,13 @@ def scatter(cases: tuple[MeasuredCase, ...]) -> str | None:
         return None
     found = [components(one) for one in several]
     within = [one.within for one in found if one.within is not None]
-    told = (
+    text = (
         f"standard deviation between allocations {100 * median(one.between for one in found):.2g} %"
     )
     if within:
-        told += f", between launches of one allocation {100 * median(within):.2g} %"
-    asked = [wanted(one, Rule().half_width) for one in several]
-    told = f"{told[:1].upper()}{told[1:]} (medians over all cases)."
+        text += f", between launches of one allocation {100 * median(within):.2g} %"
+    asked = [level_to_repeat(one, Rule().half_width) for one in several]
+    text = f"{text[:1].upper()}{text[1:]} (medians over all cases)."
     if "allocation" in asked:
-        return f"{told} To narrow these intervals, add allocations rather than launches."
-    return f"{told} To narrow these intervals, add launches." if "launch" in asked else told
+        return f"{text} To narrow these intervals, add allocations rather than launches."
+    return f"{text} To narrow these intervals, add launches." if "launch" in asked else text

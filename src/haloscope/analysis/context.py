@@ -58,11 +58,11 @@ class Context:
     def _chosen(self, given: str) -> str:
         """The settings that `where` holds fixed and that other cases have otherwise."""
         differ = varying([case.settings for case in self.all_cases])
-        wanted: dict[str, Sequence[Any]] = {
+        selected: dict[str, Sequence[Any]] = {
             name: value if isinstance(value, list | tuple) else [value]
             for name, value in self.options.where.items()
         }
-        fixed = {name: wanted[name][0] for name in differ if len(wanted.get(name, ())) == 1}
+        fixed = {name: selected[name][0] for name in differ if len(selected.get(name, ())) == 1}
         return describe(
             fixed, [name for name in fixed if name != "kernel" or fixed[name] not in given]
         )

@@ -85,11 +85,11 @@ def _shared(places: Sequence[_Place]) -> bool:
 
 
 def _groups(machine: Mapping[str, Any]) -> _Groups:
-    told = machine.get("topology") or {}
+    topology = machine.get("topology") or {}
     return {
-        name: [frozenset(parse_cpu_list(text)) for text in told[name]]
+        name: [frozenset(parse_cpu_list(text)) for text in topology[name]]
         for name in GROUPS
-        if name in told
+        if name in topology
     }
 
 

@@ -94,8 +94,8 @@ def _each(part: Facet) -> list[Facet]:
     ]
     found = []
     for case in part.cases:
-        told = describe(case.settings, names) or f"case {case.id}"
-        label = ", ".join(text for text in (part.label, told) if text)
+        description = describe(case.settings, names) or f"case {case.id}"
+        label = ", ".join(text for text in (part.label, description) if text)
         found.append(Facet(label, part.settings, (case,)))
     return found
 

@@ -126,10 +126,10 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     if detail["type"] == "extra_forbidden":
         known = [name for name in table.model_fields if (table, name) != (Cluster, "name")]
         return Problem(where, "unknown key", nearest(str(key), known))
-    wanted = _wanted(table, detail["loc"])
+    expected = _expected(table, detail["loc"])
     if detail["type"] == "missing":
-        return Problem(where, "is missing", wanted)
-    return Problem(where, f"{detail['input']!r} is not allowed", toml.guess_of(detail) + wanted)
+        return Problem(where, "is missing", expected)
+    return Problem(where, f"{detail['input']!r} is not allowed", toml.guess_of(detail) + expected)
 
 
 def _table(location: Sequence[int | str]) -> type[BaseModel]:
@@ -146,7 +146,7 @@ def _model(annotation: Any) -> type[BaseModel] | None:
     return next((found for part in get_args(annotation) if (found := _model(part))), None)
 
 
-def _wanted(table: type[BaseModel], location: Location) -> str:
+def _expected(table: type[BaseModel], location: Location) -> str:
     keys = [part for part in location if isinstance(part, str)]
     if keys[-1] not in table.model_fields:
         return "give a table"

@@ -237,7 +237,7 @@ def _verdict(
         outcome = "skipped"
     name = one.first.what or "step"
     return junit.TestedCase(
-        name_of(one.first.case, among), name, outcome, comparing.told(one, second)
+        name_of(one.first.case, among), name, outcome, comparing.describe(one, second)
     )
 
 

@@ -71,9 +71,11 @@ def execute(arguments: argparse.Namespace) -> int:
     """Append the records, and print where; 0. UserError with everything that is wrong."""
     _check_numbers(arguments)
     _check_files(arguments.files)
-    told = as_records.Told(arguments.ranks, arguments.nodes, arguments.host, arguments.toolchain)
+    options = as_records.Options(
+        arguments.ranks, arguments.nodes, arguments.host, arguments.toolchain
+    )
     found = [_read(path, _READERS[arguments.tool]) for path in arguments.files]
-    records = as_records.records(found, told)
+    records = as_records.records(found, options)
     folder = ResultFolder(arguments.out or dated_folder(arguments.tool))
     with folder.alone():
         there = read(folder.records)

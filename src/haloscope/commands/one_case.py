@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
     if site := places.site_of(place):
         _ = site.allocation  # refuses outside of a job, before anything is built
-    wanted = {
+    requested = {
         f"--toolchain {arguments.toolchain}": [arguments.toolchain] if arguments.toolchain else None
     }
     programs = kernels.load([arguments.kernel], arguments.programs)
@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     def planned(bench: Workbench) -> Plan:
         return _planned(arguments, place, bench)
 
-    ready = preparing.prepared(place, wanted, programs, planned, tell)
+    ready = preparing.prepared(place, requested, programs, planned, tell)
     bench, (case,) = ready.bench, ready.plan.cases
     case = replace(case, launches=arguments.replicates or 1)
     (case,), seen = place.probed([case], bench)

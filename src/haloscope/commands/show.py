@@ -64,8 +64,8 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print()
     console.print(terminal.tables(chosen))
     if not arguments.tables and (folded := [t.id for t in document.tables if t.folded]):
-        told = f"Details and long tables, shown by name: {', '.join(folded)}"
-        console.print(told, markup=False, soft_wrap=True)
+        note = f"Details and long tables, shown by name: {', '.join(folded)}"
+        console.print(note, markup=False, soft_wrap=True)
     return 0
 
 

@@ -85,8 +85,8 @@ def _head(now: Watched, at: datetime) -> Iterator[RenderableType]:
     left = f"about {duration(now.left_s)} left" if now.left_s else "complete" * now.complete
     yield _line(", ".join(filter(None, (launches, left))))
     if now.not_good:
-        told = ", ".join(f"{number} {outcome}" for outcome, number in now.not_good.items())
-        yield _line(f"failed: {told}", "yellow")
+        failures = ", ".join(f"{number} {outcome}" for outcome, number in now.not_good.items())
+        yield _line(f"failed: {failures}", "yellow")
     if now.last is not None and not now.complete:
         yield _line(f"last launch ended {duration(max(0.0, (at - now.last).total_seconds()))} ago")
 

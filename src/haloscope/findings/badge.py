@@ -16,9 +16,9 @@ others, with as many kernels each."""
 
 def badge(trust: Trust) -> str:
     """That times were simulated, whether published ones validate them, and how far they are off."""
-    told = [f"Simulated on {listed(trust.clusters)}"]
+    sentences = [f"Simulated on {listed(trust.clusters)}"]
     if trust.copied:
-        told.append(
+        sentences.append(
             f"The cluster file is a copy of {trust.copied}, with most of its sources. "
             f"Unless its numbers were changed, these are times of {trust.copied}"
         )
@@ -28,7 +28,7 @@ def badge(trust: Trust) -> str:
             f"(95 % of {one.band.cells} published values{_elsewhere(one)})"
             for one in trust.own[:_GRADES]
         ]
-        told.append(f"Validated there: {listed([*each, *_more(trust.own)])}")
+        sentences.append(f"Validated there: {listed([*each, *_more(trust.own)])}")
     if trust.others:
         alike: dict[str, list[Grade]] = {}
         for one in trust.others:
@@ -36,8 +36,8 @@ def badge(trust: Trust) -> str:
             alike.setdefault(error, []).append(one)
         each = [f"times of {_names(these)} {error}" for error, these in [*alike.items()][:_GRADES]]
         rest = [one for these in [*alike.values()][_GRADES:] for one in these]
-        told.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
-    return ". ".join(told) + "."
+        sentences.append(f"Not validated there: {listed([*each, *_more(rest, 0)])}")
+    return ". ".join(sentences) + "."
 
 
 def _names(grades: Sequence[Grade]) -> str:

@@ -31,19 +31,19 @@ from haloscope.study.settings import Settings
 
 def compared(finding: Finding) -> str:
     """Subject by subject: faster, slower, equal or undecided, where, and by how much."""
-    told = []
+    clauses = []
     for (subject, reference), own in groupby(
         finding.parts, lambda part: _sides(part.subject, part.reference)
     ):
         every = list(own)
         if len(every) == 1:
-            told.append(_one_comparison(finding, every[0], subject, reference))
+            clauses.append(_one_comparison(finding, every[0], subject, reference))
             continue
         parts = ", ".join(_clause(finding, part) for part in every)
-        told.append(
+        clauses.append(
             f"{subject or 'this'} vs {reference}: {_no_difference(finding, every) or parts}"
         )
-    return joined(told)
+    return joined(clauses)
 
 
 def _no_difference(finding: Finding, every: Sequence[Claim]) -> str:
@@ -108,12 +108,12 @@ VERDICTS: Mapping[Verdict | None, str] = MappingProxyType(
 
 def _clause(finding: Finding, part: Claim) -> str:
     at, ratio = place_of(finding, part), part.ratio
-    told = VERDICTS[part.verdict]
+    verdict = VERDICTS[part.verdict]
     if ratio and part.verdict is Verdict.FASTER:
-        told = f"{factor(ratio)} faster"
+        verdict = f"{factor(ratio)} faster"
     elif ratio and part.verdict is Verdict.SLOWER:
-        told = f"takes {factor(ratio, inverse=True)} as long"
-    return f"{told}{at and f' {at}'}{bracketed(_most(part), needed(part), _error(part))}"
+        verdict = f"takes {factor(ratio, inverse=True)} as long"
+    return f"{verdict}{at and f' {at}'}{bracketed(_most(part), needed(part), _error(part))}"
 
 
 def _error(part: Claim) -> str:
@@ -143,15 +143,15 @@ def fastest(finding: Finding) -> str:
     """Who is fastest where, by how much; who can't be told apart. Of many places, who alone."""
     brief = len(finding.parts) > MANY
     if brief:
-        told = ["; ".join(_first(finding, part) for part in finding.parts)]
+        clauses = ["; ".join(_first(finding, part) for part in finding.parts)]
     else:
-        told = [clause for part in finding.parts for clause in _winner(finding, part)]
+        clauses = [clause for part in finding.parts for clause in _winner(finding, part)]
     if brief and any(part.also and part.verdict is Verdict.NO_DIFFERENCE for part in finding.parts):
-        told.append("no difference shown between those named together")
+        clauses.append("no difference shown between those named together")
     bands = [part.band for part in finding.parts if part.band and _error(part)]
     if bands:
-        told.append(f"simulation error {within(max(bands))}")
-    return ". ".join([told[0], *map(capitalised, told[1:])]) if brief else joined(told)
+        clauses.append(f"simulation error {within(max(bands))}")
+    return ". ".join([clauses[0], *map(capitalised, clauses[1:])]) if brief else joined(clauses)
 
 
 def _first(finding: Finding, part: Claim) -> str:

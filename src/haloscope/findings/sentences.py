@@ -69,9 +69,13 @@ def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
     apart = [caveat for caveat in used if not all(caveat in one.caveats for one in measured)]
     marks = {caveat: f"[{number_of}]" for number_of, caveat in enumerate(apart, start=1)}
     lines = (
-        " ".join(filter(None, (marks.get(one), told.text, told.remedy_for(imported=imported))))
+        " ".join(
+            filter(
+                None, (marks.get(one), explanation.text, explanation.remedy_for(imported=imported))
+            )
+        )
         for one in sorted(used, key=lambda one: (one in marks, used.index(one)))
-        for told in [EXPLAINED[one]]
+        for explanation in [EXPLAINED[one]]
     )
     return Legend(MappingProxyType(marks), tuple(lines), imported)
 
@@ -137,28 +141,28 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
 
 
 def _sure(estimate: Estimate, scale: Scale = PLAIN) -> str:
-    told = interval(estimate, scale)
-    return told or (f"simulation error {within(estimate.band)}" if estimate.band else "")
+    text = interval(estimate, scale)
+    return text or (f"simulation error {within(estimate.band)}" if estimate.band else "")
 
 
 def _values(finding: Finding) -> str:
     """ "26.4 GB/s (2 cores; 95 % CI 25 to 27 GB/s, 7 launches), 18.4 GB/s (1 core)"."""
-    told: list[tuple[str, str, str, list[Settings]]] = []
+    groups: list[tuple[str, str, str, list[Settings]]] = []
     places = len({part.subject.get("nodes") for part in finding.parts}) > 1
     for part in finding.parts:
         subject = {**part.subject, **point_of(finding, part)}
         spread = spread_of(part, finding.metric)
         cost = "" if part.node_s is None else node_time(part.node_s)
         alike = (value_of(part, finding.metric), cost, spread)
-        if told and told[-1][:3] == alike and _one_apart([*told[-1][3], subject]):
-            told[-1][3].append(subject)
+        if groups and groups[-1][:3] == alike and _one_apart([*groups[-1][3], subject]):
+            groups[-1][3].append(subject)
         else:
-            told.append((*alike, [subject]))
-    own = [(_merged(subjects, places or bool(cost)), cost) for _, cost, _, subjects in told]
-    spreads = [spread if len(told) <= MANY else "" for _, _, spread, _ in told]
+            groups.append((*alike, [subject]))
+    own = [(_merged(subjects, places or bool(cost)), cost) for _, cost, _, subjects in groups]
+    spreads = [spread if len(groups) <= MANY else "" for _, _, spread, _ in groups]
     return ", ".join(
         f"{value}{bracketed(*words_of, spread)}"
-        for (value, *_), words_of, spread in zip(told, own, spreads, strict=True)
+        for (value, *_), words_of, spread in zip(groups, own, spreads, strict=True)
     )
 
 
@@ -185,22 +189,22 @@ def _trend(finding: Finding) -> str:
 
 def _step(finding: Finding, part: Claim) -> str:
     own = words({**part.subject, **point_of(finding, part)})
-    told = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
+    value = f"{value_of(part, finding.metric)}{error_of(part.estimate)}" if part.estimate else ""
     if part.ratio is None:
-        return f"{told}{bracketed(own, spread_of(part, finding.metric))}"
+        return f"{value}{bracketed(own, spread_of(part, finding.metric))}"
     rate = finding.metric.better == "higher"
     inverse = part.ratio.estimate.value < 1 and not rate
     pace = "as much" if rate else "as long" if inverse else "faster"
     than = "than" if pace == "faster" else "as"
     by = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)} {pace}"
-    with_own = f" with {own}" if own and not told else ""
+    with_own = f" with {own}" if own and not value else ""
     shown = "" if part.verdict not in _UNSHOWN else VERDICTS[part.verdict]
     sure = interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
     cost = f"{factor(part.node_hours, inverse=True)} the node-hours" if part.node_hours else ""
     by += f"{with_own} {than} with {words(part.reference)}"
     by += bracketed(sure, shown, efficiency, cost)
-    return f"{told}{bracketed(own)}, {by}" if told else by
+    return f"{value}{bracketed(own)}, {by}" if value else by
 
 
 _UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
@@ -213,14 +217,14 @@ def _breakdown(finding: Finding) -> str:
         for part in finding.parts
         if not part.subject
     )
-    told = []
+    parts = []
     for part in (one for one in finding.parts if one.subject):
         at = place_of(finding, part)
         value = value_of(part, finding.metric) if part.estimate else ""
         share = percent(part.share) if part.share is not None else ""
         own = f"{words(part.subject)}{bracketed(value)}"
-        told.append(" ".join(text for text in (own, share, at.strip()) if text))
-    return f"{whole}{listed(told)}"
+        parts.append(" ".join(text for text in (own, share, at.strip()) if text))
+    return f"{whole}{listed(parts)}"
 
 
 def _bound(finding: Finding) -> str:
@@ -276,12 +280,12 @@ def _tiny(share: float) -> str:
 
 
 def _warning(finding: Finding, head: str, *, imported: bool) -> str:
-    told = EXPLAINED[finding.caveats[0]]
+    explanation = EXPLAINED[finding.caveats[0]]
     facts = [_fact(finding, part) for part in finding.parts]
     counted = f"{head}: " if head else ""
-    text = f"{told.text.removesuffix('.')}: {listed(facts)}." if facts else told.text
+    text = f"{explanation.text.removesuffix('.')}: {listed(facts)}." if facts else explanation.text
     more = [EXPLAINED[one].text for one in finding.caveats[1:]]
-    remedy = told.remedy_for(imported=imported)
+    remedy = explanation.remedy_for(imported=imported)
     return " ".join(filter(None, [f"{counted}{text}", *more, remedy]))
 
 

@@ -69,16 +69,16 @@ def words(settings: Settings) -> str:
         own.remove("nodes")
     if settings.get("threads") == 1 and len(settings) > 1 and "ppn" in settings:
         own.remove("threads")
-    told = [describe(settings, known)]
+    texts = [describe(settings, known)]
     for name in own:
         value = settings[name]
         if name in COUNTED and isinstance(value, int):
-            told.append(count(value, *COUNTED[name]))
+            texts.append(count(value, *COUNTED[name]))
         elif name == "size" and isinstance(value, int):
-            told.append(size(value))
+            texts.append(size(value))
         elif value not in (None, ""):
-            told.append(str(value))
-    return ", ".join(text for text in told if text)
+            texts.append(str(value))
+    return ", ".join(text for text in texts if text)
 
 
 def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:
@@ -124,13 +124,13 @@ def place_of(finding: Finding, part: Claim) -> str:
     if len({*numbers}) == len({*among}) > 1 and finding.axis == "size":
         return "at every size"
     if finding.axis == "size":
-        told = spans(numbers, among, size, "sizes")
-        return f"for {told}" if " to " in told else f"at {told}"
-    told = spans(numbers, among, lambda value: f"{value:,.0f}")
+        values = spans(numbers, among, size, "sizes")
+        return f"for {values}" if " to " in values else f"at {values}"
+    values = spans(numbers, among, lambda value: f"{value:,.0f}")
     noun = COUNTED.get(finding.axis)
     if noun is None:
-        return f"{AT.get(finding.axis, f'with {finding.axis} = ')}{told}"
-    return f"{AT.get(finding.axis, 'with ')}{told} {noun[0] if told == '1' else noun[1]}"
+        return f"{AT.get(finding.axis, f'with {finding.axis} = ')}{values}"
+    return f"{AT.get(finding.axis, 'with ')}{values} {noun[0] if values == '1' else noun[1]}"
 
 
 def point_of(finding: Finding, part: Claim) -> Settings:
@@ -140,8 +140,8 @@ def point_of(finding: Finding, part: Claim) -> Settings:
 
 def bracketed(*texts: str) -> str:
     """Texts in brackets, after a blank; "" without any."""
-    told = "; ".join(text for text in texts if text)
-    return f" ({told})" if told else ""
+    content = "; ".join(text for text in texts if text)
+    return f" ({content})" if content else ""
 
 
 def value_of(part: Claim, metric: Metric) -> str:

@@ -59,12 +59,14 @@ def topology(root: Path = ROOT) -> dict[str, list[str]]:
         "numa": numa or [cpus],
         "socket": ([c for c in cpus if _package(c, root) == package] for package in packages),
     }
-    told = {
+    groups_of = {
         name: [cpu_list(group) for group in sorted({tuple(sorted(group)) for group in groups})]
         for name, groups in found.items()
     }
     kinds = core_kinds(root)
-    return told | ({"kind": [cpu_list(cpus) for cpus in kinds.values()]} if len(kinds) > 1 else {})
+    return groups_of | (
+        {"kind": [cpu_list(cpus) for cpus in kinds.values()]} if len(kinds) > 1 else {}
+    )
 
 
 def core_kinds(root: Path = ROOT) -> dict[str, list[int]]:

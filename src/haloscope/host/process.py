@@ -44,7 +44,7 @@ def _show_command(event: str, arguments: tuple[Any, ...]) -> None:
         print(f"$ {printable(shlex.join(words))}", file=sys.stderr, flush=True)
 
 
-def told(by_the_supervisor: bytes) -> tuple[int, int]:
+def exit_and_peak(by_the_supervisor: bytes) -> tuple[int, int]:
     """Exit code and bytes of memory, as supervise.py writes them; 128 where it was killed."""
     code, peak = (int(word) for word in by_the_supervisor.split() or (128, 0))
     return code, peak
@@ -105,7 +105,7 @@ class Running:
             in_time = bool(select.select([self], [], [], 0)[0])
             supervisor.stdin.close()
             wall_s = time.perf_counter() - self._begin
-            code, peak = told(supervisor.stdout.read())
+            code, peak = exit_and_peak(supervisor.stdout.read())
             supervisor.wait()
             return Ended(code, not in_time, wall_s, _end_of(self._output, tail), peak)
 

@@ -50,7 +50,7 @@ _IN_FLIGHT_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Told:
+class Options:
     """What outputs do not say, as the user does; None where nobody says.
 
     nodes: that share the ranks. host: name of the machine. toolchain: name of the library.
@@ -76,7 +76,7 @@ class _Source:
 
 
 def records(
-    read: Sequence[tuple[Output, float, Sequence[PrintedRun]]], told: Told
+    read: Sequence[tuple[Output, float, Sequence[PrintedRun]]], options: Options
 ) -> list[dict[str, Any]]:
     """A record of each run; runs of the same settings are launches of one case, in their order.
 
@@ -86,10 +86,10 @@ def records(
     many ranks make one launch, as with operation = all. UserError where ranks are not known.
     """
     sources = [_Source(run, output, at, _world(runs)) for output, at, runs in read for run in runs]
-    _check_ranks(sources, told)
+    _check_ranks(sources, options)
     launches: dict[str, int] = {}
     made = []
-    for raw in (*_together(sources, told), *_each(sources, told)):
+    for raw in (*_together(sources, options), *_each(sources, options)):
         number = launches.get(raw["case"], 0)
         launches[raw["case"]] = number + 1
         made.append({**raw, "launch": number})
@@ -100,15 +100,14 @@ def _world(runs: Sequence[PrintedRun]) -> int | None:
     return max((run.ranks or 0 for run in runs if run.tool == "imb"), default=0) or None
 
 
-def _check_ranks(sources: Sequence[_Source], told: Told) -> None:
+def _check_ranks(sources: Sequence[_Source], options: Options) -> None:
     """UserError where every run has its ranks, and --ranks contradicts one."""
-    if told.ranks is None or not all(one.run.ranks for one in sources):
+    if options.ranks is None or not all(one.run.ranks for one in sources):
         return
     for one in sources:
-        if one.run.ranks != told.ranks:
-            what = (
-                f"'{one.run.benchmark}' ran on {one.run.ranks} ranks, but --ranks is {told.ranks}"
-            )
+        if one.run.ranks != options.ranks:
+            ran = f"'{one.run.benchmark}' ran on {one.run.ranks} ranks"
+            what = f"{ran}, but --ranks is {options.ranks}"
             raise UserError(Problem(f"{one.output.name}:{one.run.line}", what, "remove --ranks"))
 
 
@@ -117,13 +116,13 @@ def _operation(run: PrintedRun) -> str | None:
     return _OPERATIONS.get(slug(name)) if run.tool in ("osu", "imb") and run.rows else None
 
 
-def _together(sources: Sequence[_Source], told: Told) -> Iterator[dict[str, Any]]:
+def _together(sources: Sequence[_Source], options: Options) -> Iterator[dict[str, Any]]:
     """Launches of `collectives`: the first table of each operation, then the second of each ..."""
     groups: dict[tuple[str, int, Value | None], dict[str, list[_Source]]] = {}
     collectives = [(one, operation) for one in sources if (operation := _operation(one.run))]
     added: dict[tuple[str, int], Value] = {}  # the first datatype that is reduced
     for source, operation in sorted(collectives, key=lambda one: one[1] not in _REDUCTIONS):
-        key = (source.run.tool, _layout(source, told).ranks)
+        key = (source.run.tool, _layout(source, options).ranks)
         datatype = added.get(key)
         if operation in _REDUCTIONS and (datatype := source.run.params.get("datatype")):
             added.setdefault(key, datatype)
@@ -132,11 +131,11 @@ def _together(sources: Sequence[_Source], told: Told) -> Iterator[dict[str, Any]
         name = "all" if len(operations) > 1 else next(iter(operations))
         for number in range(max(map(len, operations.values()))):
             own = {key: each[number] for key, each in operations.items() if number < len(each)}
-            yield _collectives(name, own, datatype, told)
+            yield _collectives(name, own, datatype, options)
 
 
 def _collectives(
-    name: str, own: Mapping[str, _Source], datatype: Value | None, told: Told
+    name: str, own: Mapping[str, _Source], datatype: Value | None, options: Options
 ) -> dict[str, Any]:
     points = [
         _point(row, operation, _time(row), {"latency_s": _time(row), **row.results})
@@ -147,23 +146,23 @@ def _collectives(
     given: dict[str, Any] = {"operation": name, "sizes": sizes or "8"}
     given |= {"synchronisation": "barrier"} | ({"datatype": datatype} if datatype else {})
     result = {f"{operation}_s": _time(one.run.rows[0]) for operation, one in own.items()}
-    return _swept("collectives", given, points, result, [*own.values()], told)
+    return _swept("collectives", given, points, result, [*own.values()], options)
 
 
-def _each(sources: Sequence[_Source], told: Told) -> Iterator[dict[str, Any]]:
+def _each(sources: Sequence[_Source], options: Options) -> Iterator[dict[str, Any]]:
     for source in sources:
         run = source.run
         if _operation(run):
             continue
         if run.rows and (mode := _MODES.get((run.tool, run.benchmark))):
-            yield _pingpong(mode, source, told)
+            yield _pingpong(mode, source, options)
         elif run.rows:
-            yield _table(source, told)
+            yield _table(source, options)
         else:
-            yield _summary(source, told)
+            yield _summary(source, options)
 
 
-def _pingpong(mode: str, source: _Source, told: Told) -> dict[str, Any]:
+def _pingpong(mode: str, source: _Source, options: Options) -> dict[str, Any]:
     """Times of a step: there and back, or as many messages as `pingpong` sends before it waits."""
     run = source.run
     window, pairs = (
@@ -192,25 +191,25 @@ def _pingpong(mode: str, source: _Source, told: Told) -> dict[str, Any]:
     given: dict[str, Any] = {"mode": mode, "sizes": _sizes({row.size_bytes for row in run.rows})}
     given |= {"window": window, "pairs": both}
     smallest = min(points, key=lambda point: point["size_bytes"])["result"]["latency_s"]
-    return _swept("pingpong", given, points, {"latency_s": smallest, **best}, [source], told)
+    return _swept("pingpong", given, points, {"latency_s": smallest, **best}, [source], options)
 
 
 _RATES = ("bandwidth_bytes_per_s", "messages_per_s")
 
 
-def _table(source: _Source, told: Told) -> dict[str, Any]:
+def _table(source: _Source, options: Options) -> dict[str, Any]:
     run = source.run
     points = [_point(row, None, _time(row), row.results) for row in run.rows]
-    raw = _record(_kernel(run), run.params, [source], told)
+    raw = _record(_kernel(run), run.params, [source], options)
     names = dict.fromkeys(name for row in run.rows for name in row.results)
     units = {name: unit for name in names if (unit := _unit(name))}
     total = sum(point["times_s"][0] for point in points)
     return {**raw, "points": points, "times_s": [total], **_program(source, units)}
 
 
-def _summary(source: _Source, told: Told) -> dict[str, Any]:
+def _summary(source: _Source, options: Options) -> dict[str, Any]:
     run = source.run
-    raw = _record(_kernel(run), run.params, [source], told)
+    raw = _record(_kernel(run), run.params, [source], options)
     phases = [
         {"name": name, "time_s": {"mean": time}, "model_s": None}
         for name, time in run.phases.items()
@@ -225,10 +224,10 @@ def _swept(
     points: Sequence[Mapping[str, Any]],
     result: Mapping[str, Any],
     sources: Sequence[_Source],
-    told: Told,
+    options: Options,
 ) -> dict[str, Any]:
     params = {**kernels.defaults(kernel), **given, "repetitions": 1}
-    raw = _record(kernel, params, sources, told)
+    raw = _record(kernel, params, sources, options)
     total = sum(point["times_s"][0] for point in points)
     return {**raw, "points": [*points], "times_s": [total], "result": dict(result)}
 
@@ -284,14 +283,14 @@ def _size(size: int) -> str:
     return str(size)
 
 
-def _layout(source: _Source, told: Told) -> Layout:
+def _layout(source: _Source, options: Options) -> Layout:
     run = source.run
-    ranks = run.ranks or told.ranks
+    ranks = run.ranks or options.ranks
     if ranks is None:
         what = f"'{run.benchmark}' does not contain the number of ranks"
         where = f"{source.output.name}:{run.line}"
         raise UserError(Problem(where, what, "add --ranks N"))
-    nodes = told.nodes or run.nodes or 1
+    nodes = options.nodes or run.nodes or 1
     if source.world and ranks < source.world:  # the first ranks, which fill node after node
         nodes = ceil(ranks / ceil(source.world / nodes))
     if nodes > ranks:
@@ -302,11 +301,11 @@ def _layout(source: _Source, told: Told) -> Layout:
 
 
 def _record(
-    kernel: str, params: Mapping[str, Any], sources: Sequence[_Source], told: Told
+    kernel: str, params: Mapping[str, Any], sources: Sequence[_Source], options: Options
 ) -> dict[str, Any]:
     first = sources[0]
-    layout = _layout(first, told)
-    toolchain = told.toolchain or first.run.toolchain or "unknown"
+    layout = _layout(first, options)
+    toolchain = options.toolchain or first.run.toolchain or "unknown"
     at = datetime.fromtimestamp(first.run.at or first.written, UTC)
     moment = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     failures = [run.failure for run in (one.run for one in sources) if run.failure]
@@ -327,7 +326,7 @@ def _record(
         "outcome": "wrong" if failures else "ok",
         "reason": "; ".join(failures) or None,
         "runner": "import",
-        "machine": {"host": told.host or first.run.host or "unknown"},
+        "machine": {"host": options.host or first.run.host or "unknown"},
         "started": moment,
         "ended": moment,
         "haloscope": __version__,

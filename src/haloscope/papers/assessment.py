@@ -42,10 +42,10 @@ class Assessment:
     @property
     def verdict(self) -> str:
         """yes, no or mixed; "no cells" where there is nothing to compare."""
-        told = self.holds + self.fails
-        if not told:
+        decided = self.holds + self.fails
+        if not decided:
             return "no cells"
-        share = self.holds / told
+        share = self.holds / decided
         return "yes" if share >= self.needs else "no" if share < min(0.5, self.needs) else "mixed"
 
 
@@ -73,16 +73,16 @@ def assessed(
     outcomes = [each for each in outcomes if not each.fitted] or outcomes
     if among is not None:
         outcomes = [each for each in outcomes if each.cells in among]
-    told = [each for each in outcomes if each.held is not None]
-    fails = [each.what for each in told if not each.held]
+    decided = [each for each in outcomes if each.held is not None]
+    fails = [each.what for each in decided if not each.held]
     return Assessment(
-        holds=sum(bool(each.held) for each in told),
+        holds=sum(bool(each.held) for each in decided),
         fails=len(fails),
-        open=len(outcomes) - len(told),
+        open=len(outcomes) - len(decided),
         needs=one.needs,
         examples=tuple(fails[:3]),
         fitted=bool(outcomes) and all(each.fitted for each in outcomes),
-        decided=frozenset(each.cells for each in told),
+        decided=frozenset(each.cells for each in decided),
     )
 
 
@@ -137,10 +137,10 @@ def _ratios(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterator[
     groups: dict[int, list[Held]] = {}
     for number, (a, b) in enumerate(_pairs(one, cells)):
         key = {"": number, "one": id(a), "other": id(b)}[one.each]
-        told = _judged(
+        judgement = _judged(
             _named(one, b if one.each == "other" else a), *_ratio(b, a, rate), within, a, b
         )
-        groups.setdefault(key, []).append(told)
+        groups.setdefault(key, []).append(judgement)
     yield from map(_together, groups.values())
 
 

@@ -155,7 +155,7 @@ class PaperTable:
         return [
             index
             for index, row in enumerate(self.rows)
-            if all({**self.facts, **row}[name] == wanted for name, wanted in where.items())
+            if all({**self.facts, **row}[name] == value for name, value in where.items())
         ]
 
     def _cell(self, index: int, column: str) -> PublishedCell | None:

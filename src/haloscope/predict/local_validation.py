@@ -119,8 +119,8 @@ def predictions(
 def _keys(case: MeasuredCase) -> dict[str, Scalar]:
     """Settings that errors may depend on."""
     names = ("nodes", "ppn", "threads", "n", "placement", "bind")
-    told = {name: case.settings.get(name) for name in names}
-    return {name: value for name, value in told.items() if isinstance(value, int | float | str)}
+    settings = {name: case.settings.get(name) for name in names}
+    return {name: value for name, value in settings.items() if isinstance(value, int | float | str)}
 
 
 def _named(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:

@@ -305,16 +305,16 @@ def _last_cache(
     )
     launches = min(len(one.times) for one in swept)
 
-    def told(*indices: int, unit: float = 1.0) -> Quantity:
+    def as_quantity(*indices: int, unit: float = 1.0) -> Quantity:
         value, drawn = (unit * np.exp(logs[..., indices].sum(-1)) for logs in (best, draws))
         return quantity(bootstrapped(float(value), drawn, launches, 0.95), source)
 
     found = {
-        "usable_bytes": told(0, unit=last.size_bytes),
-        "bandwidth_bytes_per_s": told(2),
-        "crowded_bytes_per_s": told(2, 3) if last.crowded_bytes_per_s else None,
+        "usable_bytes": as_quantity(0, unit=last.size_bytes),
+        "bandwidth_bytes_per_s": as_quantity(2),
+        "crowded_bytes_per_s": as_quantity(2, 3) if last.crowded_bytes_per_s else None,
     }
-    return last.model_copy(update=found), told(1)
+    return last.model_copy(update=found), as_quantity(1)
 
 
 def _redrawn(swept: Sequence[_Swept], seed: int) -> Array:

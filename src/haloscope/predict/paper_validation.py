@@ -39,14 +39,14 @@ _EXCHANGE = "nonblocking"
 newest program."""
 
 
-def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
+def tables_of(paper_id: str, selected: Sequence[str]) -> list[PaperTable]:
     """The tables of a paper that name a cluster file, or those of them that are wanted.
 
     One of several machines is several tables, with the same id.
     """
     paper = papers.load(paper_id)
     able = [part for table in paper.tables.values() for part in table.by_machine()]
-    unable = [name for name in wanted if name not in [table.id for table in able]]
+    unable = [name for name in selected if name not in [table.id for table in able]]
     for name in (name for name in unable if name not in paper.tables):
         remedy = nearest(name, [table.id for table in able])
         raise UserError(Problem(f"validate {paper_id}", f"unknown table '{name}'", remedy))
@@ -56,7 +56,7 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
         what = f"the numbers of {which} cannot be predicted"
         remedy = f"choose a table that can be predicted, on the cluster file that it names: {known}"
         raise UserError(Problem(f"validate {paper_id}", what, remedy))
-    return [table for table in able if not wanted or table.id in wanted]
+    return [table for table in able if not selected or table.id in selected]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def unreadable(table: PaperTable) -> list[str]:
 
 def said(table: PaperTable) -> tuple[str, ...]:
     """What a reader should know of the table, and of other jobs that are assumed beside its own."""
-    return (*table.notes, *occupied.told(simulated_place(table).cluster))
+    return (*table.notes, *occupied.notes(simulated_place(table).cluster))
 
 
 def _answered(

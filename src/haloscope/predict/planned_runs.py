@@ -258,14 +258,14 @@ def cells_of(run: PlannedRun, records: Sequence[Mapping[str, Any]]) -> Iterator[
     quantities = {SHARE: messages / time, MESSAGES_S: messages}
     if len(times) > 1:
         quantities[VARIABILITY] = 100 * max(abs(one / fmean(times) - 1) for one in times)
-    told: dict[str, Scalar] = {
+    common: dict[str, Scalar] = {
         name: value
         for name in ("kernel", "cluster", "ranks", "mapping")
         if isinstance(value := run.keys.get(name), int | str)
     }
     for name, value in quantities.items():
-        keys = {**told, "table": NO_TABLE, "quantity": name}
-        yield KnownCell(keys, (*told, "quantity"), value, value)
+        keys = {**common, "table": NO_TABLE, "quantity": name}
+        yield KnownCell(keys, (*common, "quantity"), value, value)
 
 
 def _messages_s(record: Mapping[str, Any]) -> float:

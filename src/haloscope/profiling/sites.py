@@ -31,13 +31,13 @@ def resolved(places: Iterable[CallPlace]) -> dict[CallPlace, str]:
         by_file.setdefault(place.file, []).append(place)
     found = {}
     for file, own in by_file.items():
-        told = _told(file, own) if file else []
-        for place, lines in zip(own, told or [[]] * len(own), strict=True):
+        printed = _addr2line(file, own) if file else []
+        for place, lines in zip(own, printed or [[]] * len(own), strict=True):
             found[place] = " < ".join(lines) or place.function
     return found
 
 
-def _told(file: str, places: list[CallPlace]) -> list[list[str]]:
+def _addr2line(file: str, places: list[CallPlace]) -> list[list[str]]:
     """What the tool prints of each place: pairs of lines behind its address."""
     command = [tool(), "-a", "-C", "-f", "-i", "-e", file, *(hex(one.offset) for one in places)]
     ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

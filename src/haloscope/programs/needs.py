@@ -93,10 +93,10 @@ def other_library(executable: Path, toolchain: Toolchain) -> tuple[str, str] | N
 
     None where a toolchain's library is of one of these, or where that is not known.
     """
-    wanted = mpi_of(executable)
-    if wanted is None or toolchain.family in (known := _ABI[wanted])[1]:
+    required = mpi_of(executable)
+    if required is None or toolchain.family in (known := _ABI[required])[1]:
         return None
-    what = f"{executable} is linked with {known[0]} libmpi.so.{wanted}"
+    what = f"{executable} is linked with {known[0]} libmpi.so.{required}"
     return f"{what}, but {toolchain.name} is {toolchain.version}", " or ".join(known[1])
 
 

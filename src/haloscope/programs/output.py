@@ -220,10 +220,10 @@ def results(
     said: ProgramFile, text: str, params: Mapping[str, Any], names: Collection[str] | None = None
 ) -> dict[str, Any]:
     """The results in an output, by name; what may be absent, and is, is null."""
-    wanted = {*said.results} if names is None else {*names}
-    wanted |= {per for name in wanted if (per := said.results[name].per) in said.results}
+    requested = {*said.results} if names is None else {*names}
+    requested |= {per for name in requested if (per := said.results[name].per) in said.results}
     found = {
-        name: _result(name, said.results[name], text) for name in said.results if name in wanted
+        name: _result(name, said.results[name], text) for name in said.results if name in requested
     }
     return {name: _divided(name, said.results[name], found, params) for name in found}
 
@@ -306,10 +306,10 @@ def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
 def _together(
     check: Check, found: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> tuple[list[Any], list[Any], str]:
-    mine, wanted = found[str(check.result)], theirs[str(check.result)]
-    if not isinstance(mine, list) or not isinstance(wanted, list):
-        return [mine], [wanted], ""
-    own, other = list(range(len(mine))), list(range(len(wanted)))
+    mine, reference = found[str(check.result)], theirs[str(check.result)]
+    if not isinstance(mine, list) or not isinstance(reference, list):
+        return [mine], [reference], ""
+    own, other = list(range(len(mine))), list(range(len(reference)))
     if check.by is not None:
         own, other = found[check.by], theirs[check.by]
     both = [step for step in own if step in other]
@@ -317,7 +317,7 @@ def _together(
     values = "value" if len(own) == 1 else "values"
     return (
         [mine[own.index(step)] for step in both],
-        [wanted[other.index(step)] for step in both],
+        [reference[other.index(step)] for step in both],
         f" ({len(both)}{of} {values})",
     )
 

@@ -54,11 +54,11 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
     named: program.toml files, or the folders that they lie in. kernels: names that are taken.
     UserError where one of those is none, or the user's folder is open to others.
     """
-    found = {one.name: one for one in _lying(share("programs"))}
+    found = {one.name: one for one in _programs_in(share("programs"))}
     if (own := own_folder()) is not None and own.is_dir():
         _require_closed(own)
         _require_in_place(own)
-        theirs = _lying(own)
+        theirs = _programs_in(own)
         for one in theirs:
             _require_closed(one.file.parent)
             _require_closed(one.file)
@@ -95,7 +95,7 @@ def named_again(programs: Sequence[Trusted]) -> list[str]:
     return [word for one in programs if one.named for word in ("--program", str(one.file))]
 
 
-def _lying(folder: Path) -> list[Trusted]:
+def _programs_in(folder: Path) -> list[Trusted]:
     files = sorted(folder.glob(f"*/{FILE}"))
     return [Trusted(file) for file in files if re.fullmatch(NAME, file.parent.name)]
 

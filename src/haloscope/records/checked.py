@@ -246,8 +246,8 @@ def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema
         if get_origin(hint) is Annotated:
             values, key = _values(*get_args(hint)), get_args(hint)[1]
             required = not optional and name in needed
-            told = {"pydantic_js_updates": {"description": key.meaning}}
-            keys[name] = core_schema.typed_dict_field(values, required=required, metadata=told)
+            metadata = {"pydantic_js_updates": {"description": key.meaning}}
+            keys[name] = core_schema.typed_dict_field(values, required=required, metadata=metadata)
     return core_schema.typed_dict_schema(keys)
 
 

@@ -77,7 +77,7 @@ def rows(folder: Path, per: Per) -> Rows:
         remedy = "give the folder that haloscope run wrote to"
         raise UserError(Problem(str(folder), "contains no records.jsonl", remedy))
     types: dict[str, Type | None] = {}
-    told: dict[str, tuple[str, str]] = {}
+    descriptions: dict[str, tuple[str, str]] = {}
     several: dict[str, int] = {}
     for raw in whole(path, tell=False):
         for name in _lists(raw) if per == "launches" else ():
@@ -85,12 +85,12 @@ def rows(folder: Path, per: Per) -> Rows:
         for row in _rows(raw, per):
             for name, value in row.items():
                 types[name] = _common(types.get(name), _type(name, value))
-        told |= {name: _described(name, raw) for name in types if name not in told}
+        descriptions |= {name: _described(name, raw) for name in types if name not in descriptions}
     if not types:
         what, remedy = "has no record that can be read", "haloscope run --resume continues it"
         raise UserError(Problem(str(path), what, remedy))
     names = sorted(types, key=_place)
-    columns = (RowColumn(name, types[name] or "string", *told[name]) for name in names)
+    columns = (RowColumn(name, types[name] or "string", *descriptions[name]) for name in names)
     left_out = (
         f"{name} of {count(number, 'launch', 'launches')}: a list has no column, see {path.name}"
         for name, number in several.items()

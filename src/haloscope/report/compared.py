@@ -187,8 +187,8 @@ def _lacking_results(
 
 def _what_cannot_change(apart: Sequence[tuple[str, str]]) -> Iterator[str]:
     if apart:
-        told = "; ".join(f"{name} ({why})" for name, why in apart)
-        yield f"A change of the network between nodes cannot affect: {told}."
+        unaffected = "; ".join(f"{name} ({why})" for name, why in apart)
+        yield f"A change of the network between nodes cannot affect: {unaffected}."
 
 
 def _undecided(found: Sequence[Contrast], printed: Sequence[ResultContrast]) -> Iterator[str]:

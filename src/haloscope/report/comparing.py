@@ -139,12 +139,14 @@ def imported(name: str, tools: Sequence[str]) -> Finding:
 
 def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
     """Times as fast over the first time, each verdict in its colour."""
-    told = [one for one in contrasts if one.ratio and one.first.time and one.first.time.value > 0]
-    verdicts = list(dict.fromkeys(one.verdict for one in told))
+    comparable = [
+        one for one in contrasts if one.ratio and one.first.time and one.first.time.value > 0
+    ]
+    verdicts = list(dict.fromkeys(one.verdict for one in comparable))
     curves = [
         Curve(
             verdict,
-            tuple(_mark(one) for one in told if one.verdict == verdict),
+            tuple(_mark(one) for one in comparable if one.verdict == verdict),
             joined=False,
             style=_STYLES.get(verdict, 0),
         )
@@ -172,7 +174,7 @@ def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
                 (*same, *curves),
             ),
         ),
-        alt=f"Speedup by time of {names[0]}, {count(len(told), 'comparison')}: "
+        alt=f"Speedup by time of {names[0]}, {count(len(comparable), 'comparison')}: "
         + "; ".join(_in_words(curve) for curve in curves)
         + ".",
         notes=("Bars: bootstrap interval of the ratio of medians, else their range.",)
@@ -200,7 +202,7 @@ def larger(one: Contrast, share: float) -> bool:
     return one.ratio is None or 1 / one.ratio.value - 1 > share
 
 
-def told(one: Contrast, second: str) -> str:
+def describe(one: Contrast, second: str) -> str:
     """A comparison in a line: verdict, ratio, and how much longer the second takes."""
     verdict = f"{second} is {one.verdict}" if one.verdict in _SIGNS else one.verdict
     if one.ratio is None:

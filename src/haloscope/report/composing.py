@@ -75,7 +75,7 @@ def compose(dossier: Dossier) -> Document:
             *(
                 f"No {what} '{wish.kind}': {_why_none(what, wish, dossier.cases, context)}."
                 for what, wish, is_there in asked
-                if not is_there and not _told(what, wish, dossier.left_out)
+                if not is_there and not _is_noted(what, wish, dossier.left_out)
             ),
         ),
         machine=machine_facts(dossier.machine),
@@ -125,7 +125,7 @@ def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Con
     return figures.why_none(wish.kind, cases, asked)
 
 
-def _told(what: str, wish: Wish, notes: Sequence[str]) -> bool:
+def _is_noted(what: str, wish: Wish, notes: Sequence[str]) -> bool:
     """Whether the plan said already why there is no such table or figure."""
     return any(note.startswith(f"no {what} '{wish.kind}':") for note in notes)
 

@@ -80,11 +80,11 @@ class Document:
         What badge or warnings say of all cases is not said again. They say which cases are near a
         cache size: whether the answer is, stands beside it.
         """
-        told = {*_BY_BADGE, *(caveat for one in self.warnings for caveat in one.caveats)}
-        told -= {Caveat.NEAR_CACHE_SIZE, *self._legend.marks}
+        shown = {*_BY_BADGE, *(caveat for one in self.warnings for caveat in one.caveats)}
+        shown -= {Caveat.NEAR_CACHE_SIZE, *self._legend.marks}
         first = (Prominence.ANSWER, Prominence.KEY_FIGURE)
         used = {each for one in self.findings if one.severity in first for each in one.caveats}
-        own = [one for one in Caveat if one in used - told]
+        own = [one for one in Caveat if one in used - shown]
         marks = self._legend.marks
         return [" ".join(filter(None, (marks.get(one), EXPLAINED[one].text))) for one in own]
 

@@ -211,11 +211,11 @@ def _stopped(plan: Mapping[str, Any]) -> str:
         "time": f"{{}} at the cap of {rule.get('most_s') or 0:g} s",
         "not yet": "{} unfinished",
     }
-    told = listed([words[key].format(count(why[key], "case")) for key in words if why[key]])
+    reasons = listed([words[key].format(count(why[key], "case")) for key in words if why[key]])
     return (
         f"Cases were launched until the intervals of their medians were within "
         f"± {percent(rule['half_width'])}, with all launches and without the last, or to a cap: "
-        f"{told}."
+        f"{reasons}."
     )
 
 
@@ -251,8 +251,8 @@ def _timer(records: Sequence[Record]) -> str:
     if not timers:
         return ""
     worst = max(timers, key=lambda timer: timer.get("resolution_s") or 0)
-    told = [_STARTS.get(way, f"by {way}") for way in ways]
-    synchronised = f" Processes start {listed(told)}." if ways else ""
+    starts = [_STARTS.get(way, f"by {way}") for way in ways]
+    synchronised = f" Processes start {listed(starts)}." if ways else ""
     return (
         f"Clock: {worst.get('function')}, resolution {seconds(worst.get('resolution_s'))}, "
         f"cost of a call {seconds(worst.get('cost_s'))}.{synchronised}"
@@ -304,10 +304,10 @@ def _programs(records: Sequence[Record]) -> str:
 
 def _program_builds(records: Sequence[Record]) -> str:
     builds = {
-        f"{record.kernel}{', ' if told['version'] else ''}{told['version'] or ''} "
-        f"(program.toml {told['hash']})"
+        f"{record.kernel}{', ' if program['version'] else ''}{program['version'] or ''} "
+        f"(program.toml {program['hash']})"
         for record in records
-        if (told := record.program)
+        if (program := record.program)
     }
     return listed(sorted(builds)) if builds else ""
 

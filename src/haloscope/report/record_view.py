@@ -136,29 +136,34 @@ def _output(record: Record, *, whole: bool) -> Text | None:
     return Text("\n".join(kept), style="dim") if kept else None
 
 
-def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]:
-    if not told:
+def _simulation(simulation: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]:
+    if not simulation:
         return []
     answer = (
-        "computed and verified" if told["verified"] else "not verified: only time was simulated"
+        "computed and verified"
+        if simulation["verified"]
+        else "not verified: only time was simulated"
     )
-    rows = [("cluster", str(told["cluster"])), *([("answer", answer)] if good else [])]
-    if told["of_iterations"]:
-        part = f"{told['iterations']} of {told['of_iterations']:,} ({told['iterations_from']})"
+    rows = [("cluster", str(simulation["cluster"])), *([("answer", answer)] if good else [])]
+    if simulation["of_iterations"]:
+        part = (
+            f"{simulation['iterations']} of {simulation['of_iterations']:,} "
+            f"({simulation['iterations_from']})"
+        )
         rows.append(
             (
                 "iterations",
                 f"{part}; the remaining ones are assumed to take as long as the last of these",
             )
         )
-    if spread := told.get("spread"):
+    if spread := simulation.get("spread"):
         drawn = f"nodes {percent(spread['nodes'])}, phases {percent(spread['phases'])}"
         rows.append(("node variability", f"{drawn} (standard deviations), seed {spread['seed']}"))
-    if others := told.get("others"):
+    if others := simulation.get("others"):
         held = f"{percent(others['occupancy'])} of the nodes in use"
         sent = f"nodes of others send {percent(others['traffic'])} of their maximum rate"
         rows.append(("other jobs", f"{held}; {sent}; state {others['launch']}, drawn at random"))
-    return [*rows, ("from the cache", "yes" if told["cached"] else "no")]
+    return [*rows, ("from the cache", "yes" if simulation["cached"] else "no")]
 
 
 def _work(work: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -291,8 +296,8 @@ def _parts(record: Record, *, whole: bool) -> RenderableType | None:
         for at in shown:
             for name in names:
                 time = timed.get((name, at))
-                told = MISSING if time is None else seconds(time)
-                table.add_row(size(record.points[at]["size_bytes"]), name, told)
+                text = MISSING if time is None else seconds(time)
+                table.add_row(size(record.points[at]["size_bytes"]), name, text)
         return Group(title, table)
     table = Table("part", box=None)
     for at in shown:
@@ -307,20 +312,20 @@ def _scattered(record: Record) -> RenderableType | None:
     if not is_of_several(record):
         return None
     factor, where = most_apart(record)
-    told = EXPLAINED[Caveat.SEVERAL_OPERATIONS]
+    explanation = EXPLAINED[Caveat.SEVERAL_OPERATIONS]
     at = f" at {where}" if where else ""
     found = f"warning: the longest takes {factor:.3g}x as long as the shortest{at}."
-    return Text(f"{found} {told.text} {told.remedy}", style="yellow")
+    return Text(f"{found} {explanation.text} {explanation.remedy}", style="yellow")
 
 
 def _placement(seen: Sequence[Mapping[str, Any]]) -> RenderableType | None:
     rows = []
     for rank in seen:
         threads = "; ".join(",".join(map(str, cpus)) for cpus in rank.get("thread_cpus", []))
-        told = f"processors of its threads: {threads}"
+        processors = f"processors of its threads: {threads}"
         if not threads:  # a program that is not ours does not say where they are
-            told = f"processors that it may use: {cpu_list(rank['cpus'])}"
-        rows.append((f"rank {rank['rank']}", f"{rank['host']}, {told}"))
+            processors = f"processors that it may use: {cpu_list(rank['cpus'])}"
+        rows.append((f"rank {rank['rank']}", f"{rank['host']}, {processors}"))
     return _section("placement", rows)
 
 
@@ -342,11 +347,11 @@ def _provenance(record: Record) -> list[tuple[str, str]]:
     return [(key, str(value)) for key, value in made.items() if value]
 
 
-def _program(told: Mapping[str, Any]) -> dict[str, str | None]:
-    if not told:
+def _program(program: Mapping[str, Any]) -> dict[str, str | None]:
+    if not program:
         return {}
-    checked = "; ".join(told["checked"]) or "nothing"
-    return {"program": told["executable"], "version": told["version"], "checked": checked}
+    checked = "; ".join(program["checked"]) or "nothing"
+    return {"program": program["executable"], "version": program["version"], "checked": checked}
 
 
 def named(key: str, value: float | str | None) -> tuple[str, str]:

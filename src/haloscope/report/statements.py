@@ -79,7 +79,8 @@ def simulated(scored: Sequence[Scored]) -> list[Table]:
             *(Column(name.replace(" ", "_"), name) for name in names),
         ),
         rows=tuple(
-            (label(side), *(plain(told[name]) for name in names)) for side, told in numbers.items()
+            (label(side), *(plain(values[name]) for name in names))
+            for side, values in numbers.items()
         ),
         notes=(
             "circular: its cells, or its number, set numbers of the cluster file.",
@@ -102,5 +103,5 @@ def _undecided(scored: Sequence[Scored]) -> Iterator[str]:
 
 
 def _verdict(found: Assessment) -> Cell:
-    told = found.holds + found.fails
-    return label(found.verdict if not told else f"{found.verdict} ({found.holds} of {told})")
+    decided = found.holds + found.fails
+    return label(found.verdict if not decided else f"{found.verdict} ({found.holds} of {decided})")

@@ -26,7 +26,7 @@ from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import LocalRunner, Nodes
-from haloscope.run.workbench import Programs, Wanted, Workbench
+from haloscope.run.workbench import Programs, Requested, Workbench
 from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite
 from haloscope.study.case import Case
@@ -65,18 +65,18 @@ class BatchPlace:
             raise UserError(Problem(f"--on {name}", what, remedy))
         return cls(name, site_file.find(name), Path.cwd())
 
-    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """The libraries, and builds with them, in folders that the nodes see, too."""
-        return workbench.workbench(self._named(wanted), tell)
+        return workbench.workbench(self._named(requested), tell)
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
         """The libraries that are there."""
-        return workbench.preview(self._named(wanted))
+        return workbench.preview(self._named(requested))
 
-    def _named(self, wanted: Wanted) -> Wanted:
+    def _named(self, requested: Requested) -> Requested:
         """With the site's own toolchain where none is named."""
         usual = [self.described.toolchain] if self.described.toolchain else None
-        return {where: names or usual for where, names in wanted.items()}
+        return {where: names or usual for where, names in requested.items()}
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """The nodes of the partition that jobs go to. How two ranks can lie on one, it will say."""

@@ -16,7 +16,7 @@ from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import LocalRunner
-from haloscope.run.workbench import Programs, Wanted, Workbench
+from haloscope.run.workbench import Programs, Requested, Workbench
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import HERE, Site
 from haloscope.study.schema import DEFAULT
@@ -49,13 +49,13 @@ class Here:
         """This machine; nothing is simulated, so that there is nothing to keep."""
         return cls()
 
-    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """Every toolchain that is wanted."""
-        return workbench.workbench(wanted, tell)
+        return workbench.workbench(requested, tell)
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
         """The libraries that are there."""
-        return workbench.preview(wanted)
+        return workbench.preview(requested)
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """This machine's processors and memory."""

@@ -89,10 +89,10 @@ def names(named: Sequence[Path]) -> list[str]:
     return [*ours, *trust.trusted(named, ours)]
 
 
-def load(wanted: Iterable[str], named: Sequence[Path]) -> dict[str, ExternalProgram]:
+def load(requested: Iterable[str], named: Sequence[Path]) -> dict[str, ExternalProgram]:
     """Those of some kernels that are external programs, by name. UserError where one is damaged."""
     there = trust.trusted(named, halobench.names())
-    every = dict.fromkeys([*wanted, *(name for name, one in there.items() if one.named)])
+    every = dict.fromkeys([*requested, *(name for name, one in there.items() if one.named)])
     return {name: file.load(there[name]) for name in every if name in there}
 
 
@@ -132,7 +132,7 @@ def fixed(
 
     Its version, as it tells it, by the first MPI library with which it runs.
     """
-    told: dict[str, dict[str, str]] = {}
+    facts: dict[str, dict[str, str]] = {}
     for name, program in programs.items():
         found: dict[str, Any] = {"hash": program.hash, "file": str(program.trusted.file)}
         ready = [needs.ready(program, one) for one in toolchains.values()]
@@ -140,5 +140,5 @@ def fixed(
             found |= {"executable": needs.hash_of(one.executable)} if one.executable else {}
             found |= {"version": one.version} if one.version else {}
             break
-        told[name] = found
-    return told
+        facts[name] = found
+    return facts

@@ -94,12 +94,12 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
     cut = given.get("partition") == GRAPH
-    wanted = [file for file in ([whole, parts] if cut else [whole]) if not _whole(file)]
-    if wanted:
+    missing = [file for file in ([whole, parts] if cut else [whole]) if not _whole(file)]
+    if missing:
         cache_folder(folder().name)
         with FileLock(folder() / f"{name}.lock"):
-            matrix = read(path, cut=parts in wanted)
-            for target in wanted:
+            matrix = read(path, cut=parts in missing)
+            for target in missing:
                 ordered, begins = partitioned(matrix, ranks) if target == parts else (matrix, None)
                 write(target, ordered, begins)
     mean = round(_nonzeros(whole) / said.rows)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
-from haloscope.run.workbench import Programs, Wanted, Workbench
+from haloscope.run.workbench import Programs, Requested, Workbench
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import PlaceFacts, Site
 
@@ -38,10 +38,10 @@ class Place(Protocol):
     def name(self) -> str:
         """What --on calls it."""
 
-    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """The MPI libraries as cases run there, installed where they are not yet."""
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
         """What is there of the workbench, and a line for all that `workbench` would fetch."""
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:

@@ -10,7 +10,7 @@ from haloscope.programs.file import ExternalProgram
 from haloscope.quantities import listed
 from haloscope.run.place import Place
 from haloscope.run.progress import Teller
-from haloscope.run.workbench import Programs, Wanted, Workbench
+from haloscope.run.workbench import Programs, Requested, Workbench
 from haloscope.study.case import Case
 from haloscope.study.plan import Plan
 from haloscope.toolchains import library
@@ -32,7 +32,7 @@ class Prepared:
 
 def prepared(
     place: Place,
-    wanted: Wanted,
+    requested: Requested,
     programs: Mapping[str, ExternalProgram],
     planned: Callable[[Workbench], Plan],
     tell: Teller | None,
@@ -41,7 +41,7 @@ def prepared(
 
     planned: raises UserError with all that is wrong. tell: None fetches and builds nothing.
     """
-    there, first = place.preview(wanted)
+    there, first = place.preview(requested)
     if {*there.names} & {*library.PYPI}:  # of runs that name none
         library.refuse_unusable()
     bench = replace(there, programs=programs)
@@ -49,7 +49,7 @@ def prepared(
     if tell is None:
         return Prepared(bench, plan, (*first, *to_do(place, bench, plan.cases, plan.unchecked)))
     if first:
-        bench = replace(place.workbench(wanted, tell), programs=programs)
+        bench = replace(place.workbench(requested, tell), programs=programs)
         plan = planned(bench)
     while lacking := _lacking(place, bench, plan):
         bench.build(lacking, tell)

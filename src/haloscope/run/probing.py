@@ -25,7 +25,7 @@ from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
-from haloscope.toolchains.transport import complaint, told
+from haloscope.toolchains.transport import complaint, used_transport
 
 TIMEOUT_S = 30
 _OWN_FAULT = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
@@ -97,7 +97,9 @@ def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Prob
         return Probe(None, _ALONE)
     if ended.code == 0:
         apart = len(where.hosts) > 1
-        return Probe(told(built.toolchain.family, transport, ended.output, apart=apart), None)
+        return Probe(
+            used_transport(built.toolchain.family, transport, ended.output, apart=apart), None
+        )
     if (number := _signal(ended)) is not None and number not in _OWN_FAULT:
         return Probe(None, answer.with_cause(answer.how_it_ended(128 + number)), answered=False)
     return Probe(None, complaint(ended.output))

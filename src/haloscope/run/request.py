@@ -77,14 +77,14 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
     place = places.place(request.on, request.keep, request.via)
     study = _as_requested(draft.study, request, place)
     folder = ResultFolder(request.out or dated_folder(draft.name))
-    wanted = {
+    requested = {
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
     }
     if request.toolchain is not None:
         asked = [request.toolchain]
         if request.device is not None:
             asked = [library.for_device(request.toolchain, request.device)]
-        wanted = {f"--toolchain {request.toolchain}": asked}
+        requested = {f"--toolchain {request.toolchain}": asked}
     programs = kernels.load([run.kernel for run in study.runs], request.programs)
 
     def site(bench: Workbench) -> Site:
@@ -93,7 +93,7 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
     def planned(bench: Workbench) -> Plan:
         return _planned(study, draft, site(bench), bench, request, folder, every)
 
-    ready = preparing.prepared(place, wanted, programs, planned, None if dry else tell)
+    ready = preparing.prepared(place, requested, programs, planned, None if dry else tell)
     bench, plan = ready.bench, ready.plan
     study = _with_launches(study, request, site(bench))
     saved = SavedPlan(

@@ -134,11 +134,11 @@ def resume(
 
 
 def _bench(
-    place: Place, wanted: Mapping[str, list[str] | None], tell: Teller, *, dry: bool
+    place: Place, requested: Mapping[str, list[str] | None], tell: Teller, *, dry: bool
 ) -> tuple[Workbench, tuple[str, ...]]:
     """What the place has of the toolchains, prepared unless dry; and what there is to do first."""
-    bench, first = place.preview(wanted)
-    return (place.workbench(wanted, tell), ()) if first and not dry else (bench, first)
+    bench, first = place.preview(requested)
+    return (place.workbench(requested, tell), ()) if first and not dry else (bench, first)
 
 
 def _ready(campaign: Campaign, old: SavedPlan, where: str, tell: Teller, *, dry: bool) -> Campaign:

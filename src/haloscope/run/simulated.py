@@ -26,7 +26,7 @@ from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.runners.simulation import Steps
-from haloscope.run.workbench import Programs, Wanted, Workbench
+from haloscope.run.workbench import Programs, Requested, Workbench
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.library import Toolchain
@@ -74,11 +74,11 @@ class SimulatedCluster:
             raise UserError(problems)
         return cls(name, described, keep)
 
-    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+    def workbench(self, requested: Requested, tell: Teller) -> Workbench:
         """smpicxx and smpirun. UserError where SimGrid is not installed."""
         return workbench.of_one(self._smpi)
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+    def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
         """The same. Without SimGrid a dry run goes on with its place, and says what is missing."""
         if programs() is not None:
             return workbench.of_one(self._smpi), ()

@@ -27,7 +27,7 @@ from haloscope.toolchains import build, library, simgrid
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
 
-Wanted = Mapping[str, Sequence[str] | None]
+Requested = Mapping[str, Sequence[str] | None]
 """Names of MPI libraries by what asks for them, as a user knows it; None is the usual one."""
 Programs = Mapping[str, Iterable[KernelProgram]]
 """Programs of halobench by the MPI library that they are to be built with."""
@@ -106,17 +106,17 @@ class Workbench:
         ]
 
 
-def workbench(wanted: Wanted, tell: Teller) -> Workbench:
+def workbench(requested: Requested, tell: Teller) -> Workbench:
     """Every toolchain that is wanted somewhere; None is the usual one. Nothing is built yet.
 
     What PyPI has is installed, and so is the usual one if there is no MPI at all. UserError if
     there is none then.
     """
-    unnamed = [library.ensure(None, say=tell.say)] if None in wanted.values() else []
+    unnamed = [library.ensure(None, say=tell.say)] if None in requested.values() else []
     toolchains = {toolchain.name: toolchain for toolchain in unnamed}
-    problems = unknown_toolchains(wanted)
+    problems = unknown_toolchains(requested)
     missing: dict[str, str] = {}
-    for name in (name for names in wanted.values() for name in names or ()):
+    for name in (name for names in requested.values() for name in names or ()):
         if library.is_known(name) and name not in toolchains and name not in missing:
             try:
                 toolchains[name] = library.ensure(name, say=tell.say)
@@ -132,11 +132,11 @@ def workbench(wanted: Wanted, tell: Teller) -> Workbench:
     )
 
 
-def preview(wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+def preview(requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
     """The same of the toolchains that are there, and a line for each that would be fetched."""
     there = {one.name: one for one in library.available()}
     usual = next(iter(there), library.DEFAULT)
-    names = [name for asked in wanted.values() for name in asked or [usual]]
+    names = [name for asked in requested.values() for name in asked or [usual]]
     named = [name for name in dict.fromkeys(names) if library.is_known(name)]
     for name in named:
         base, device = library.parted(name)
@@ -147,8 +147,8 @@ def preview(wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
     ]
     bench = Workbench(
         {name: build.of(there[name]) for name in named if name in there},
-        (usual,) if None in wanted.values() else (),
-        tuple(unknown_toolchains(wanted)),
+        (usual,) if None in requested.values() else (),
+        tuple(unknown_toolchains(requested)),
         dict(_missing([one for one in named if one not in (*there, *fetched)])),
         tuple(fetched),
     )
@@ -176,9 +176,9 @@ def _missing(names: list[str]) -> Iterator[tuple[str, str]]:
             yield name, error.problems[0].what
 
 
-def unknown_toolchains(wanted: Wanted) -> list[Problem]:
+def unknown_toolchains(requested: Requested) -> list[Problem]:
     """Names among those wanted that no toolchain has, each where it was asked for."""
-    asked = ((where, name) for where, names in wanted.items() for name in names or ())
+    asked = ((where, name) for where, names in requested.items() for name in names or ())
     return [
         Problem(where, f"unknown toolchain '{name}'", library.known(name))
         for where, name in asked

@@ -80,7 +80,9 @@ def components(allocations: Grouped) -> Components:
     return Components(sqrt(max(0.0, (between - inside) / each)), sqrt(inside))
 
 
-def wanted(allocations: Grouped, half_width: float) -> Literal["allocation", "launch"] | None:
+def level_to_repeat(
+    allocations: Grouped, half_width: float
+) -> Literal["allocation", "launch"] | None:
     """What makes the interval narrower: another allocation, or another launch in those there are.
 
     None where its half width is that share of the value already. Launches help as long as what they

@@ -120,14 +120,16 @@ def build(
     Only one process at a time builds a key, what is in the cache is whole, and a build that was cut
     off goes on. UserError, with the compiler's last lines and the log's path, where it fails.
     """
-    wanted, folder = list(programs), found.folder
-    if not found.lacking(wanted) and all(os.access(found.path(one), os.X_OK) for one in wanted):
+    requested, folder = list(programs), found.folder
+    if not found.lacking(requested) and all(
+        os.access(found.path(one), os.X_OK) for one in requested
+    ):
         return found
     if _UNBUILDABLE.search(str(folder)):
         what = 'has a ", ;, backslash, or line break in its path, which CMake does not support'
         raise UserError(Problem(str(folder.parent), what, "set HALOSCOPE_CACHE to another folder"))
     try:
-        _build_lacking(found, wanted, say, progress)
+        _build_lacking(found, requested, say, progress)
     except OSError as error:
         if (full := full_disk(str(error))) is None:
             raise
@@ -139,13 +141,13 @@ _UNBUILDABLE = re.compile(r'[";\\\n\r]')
 
 
 def _build_lacking(
-    found: Build, wanted: list[KernelProgram], say: Say, progress: Progress | None
+    found: Build, requested: list[KernelProgram], say: Say, progress: Progress | None
 ) -> None:
     folder, toolchain = found.folder, found.toolchain
     program_folder("builds")
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(_beside(folder, "lock"), f"halobench for {toolchain.name}", say):
-        if lacking := found.lacking(wanted):
+        if lacking := found.lacking(requested):
             _clear(folder)
             names = listed([str(one) for one in lacking])
             say(f"building {names} for {toolchain.name}: {toolchain.version}, {found.compiler}")

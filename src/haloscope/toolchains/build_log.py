@@ -39,7 +39,7 @@ def runs(command: list[str], environment: dict[str, str], log: Path, progress: P
                         progress(int(match[1]), int(match[2]))
             finally:
                 step.stdin.close()
-                code, _ = process.told(step.stdout.read())
+                code, _ = process.exit_and_peak(step.stdout.read())
     return code == 0
 
 

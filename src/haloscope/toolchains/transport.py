@@ -73,7 +73,9 @@ def settings(family: Family, transport: str) -> TransportSettings:
     return own or {key: word.format(transport) for key, word in PROVIDER[family].items()}
 
 
-def told(family: Family, transport: str | None, said: str, *, apart: bool = False) -> str | None:
+def used_transport(
+    family: Family, transport: str | None, said: str, *, apart: bool = False
+) -> str | None:
     """What a talkative library used between two ranks, in its own words.
 
     apart: they were on two hosts, not on one. None where it does not tell: MPICH names its network,

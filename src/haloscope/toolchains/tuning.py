@@ -80,7 +80,7 @@ def of_launch(
     environment: Mapping[str, str],
 ) -> Tuning:
     """How the library is tuned that a command starts in an environment."""
-    told = {
+    parameters = {
         f"OMPI_MCA_{key}": value
         for word, key, value in zip(command, command[1:], command[2:], strict=False)
         if word == "--mca"
@@ -93,7 +93,7 @@ def of_launch(
     for name in found.keys() - {one.name for one in files if one.final}:
         variable = variables[name]
         unless = found[name] if variable != name else None
-        used = told.get(variable, environment.get(variable, unless))
+        used = parameters.get(variable, environment.get(variable, unless))
         used = _placed(variable, command) or used
         if used != found[name]:
             overridden[name] = used

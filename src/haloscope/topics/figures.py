@@ -64,8 +64,8 @@ _WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
 def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
     """Why there is no figure of a kind; more than that no case suits it where its topic says."""
     asked = select(cases, context.options.where)
-    told = _WHY_NONE[kind](asked, context) if kind in _WHY_NONE else None
-    return told or none_suits(asked)
+    reason = _WHY_NONE[kind](asked, context) if kind in _WHY_NONE else None
+    return reason or none_suits(asked)
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

@@ -122,14 +122,14 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
     for warning in model.warnings:
         notebook.note(warning)
     published = [table for table in context.library.tables(("ring",))]
-    told = [
+    latencies = [
         f"{str(row['placement']).replace('_', ' ')} {row['latency_us']} µs ({row['node']})"
         for table in published
         for row in table.rows
     ]
-    if told and not any(known):
+    if latencies and not any(known):
         notebook.note(
-            f"Published values of ORFEO ({published[0].paper}, formula 1): {listed(told)}."
+            f"Published values of ORFEO ({published[0].paper}, formula 1): {listed(latencies)}."
         )
     return [
         notebook.table(

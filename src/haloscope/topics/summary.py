@@ -100,13 +100,13 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
     total = max(case.planned or 0, len(case.launches) + len(case.excluded))
     good = len(case.launches)
     points = max((len(record.points) for record in case.launches), default=0)
-    told = [f"{points} points", *_found(case)] if points > 1 else _found(case)
+    texts = [f"{points} points", *_found(case)] if points > 1 else _found(case)
     return (
         label(row_name(case, among), case=case.id),
         Cell(good, f"{good} of {total}", tone="" if good == total else "warning"),
         missing() if points > 1 else notebook.time(case),
         missing() if points > 1 else notebook.node_time(case),
-        plain(", ".join(told)),
+        plain(", ".join(texts)),
     )
 
 
@@ -123,10 +123,10 @@ def _found(case: MeasuredCase) -> list[str]:
     if nonzeros and case.time:
         return [flops(case.time.rate(2 * nonzeros).value)]
     iterations, error = middle("iterations"), middle("error_max")
-    told = [f"{iterations:,.0f} iterations"] if iterations is not None else []
+    texts = [f"{iterations:,.0f} iterations"] if iterations is not None else []
     if error is not None and (case.kernel != "poisson_cg" or converged(case)):
-        told.append(f"error {scientific(error)}")
-    return told
+        texts.append(f"error {scientific(error)}")
+    return texts
 
 
 def _messages(case: MeasuredCase) -> Iterator[str]:

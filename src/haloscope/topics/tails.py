@@ -116,20 +116,20 @@ class Waiting:
 
 def waiting(case: MeasuredCase) -> Waiting | None:
     """Of a measured case's launches that say what each rank computed; None without any."""
-    told = [(record, own) for record in case.launches if (own := _computed(record))]
-    told = [(record, own) for record, own in told if len(own) == len(told[0][1])]
-    if not told or case.simulated or len(told[0][1]) < 2:
+    computed = [(record, own) for record in case.launches if (own := _computed(record))]
+    computed = [(record, own) for record, own in computed if len(own) == len(computed[0][1])]
+    if not computed or case.simulated or len(computed[0][1]) < 2:
         return None
     share = case.estimate([
-        (max(own) - fmean(own)) / fmean(record.times_s) for record, own in told
+        (max(own) - fmean(own)) / fmean(record.times_s) for record, own in computed
     ])  # fmt: skip
     assert share is not None
-    slowest = Counter(max(range(len(own)), key=own.__getitem__) for _, own in told)
-    hosts = {one["rank"]: str(one["host"]) for one in told[0][0].layout.get("seen") or ()}
+    slowest = Counter(max(range(len(own)), key=own.__getitem__) for _, own in computed)
+    hosts = {one["rank"]: str(one["host"]) for one in computed[0][0].layout.get("seen") or ()}
     ranks = []
-    for rank in range(len(told[0][1])):
-        seconds = case.estimate([own[rank] for _, own in told])
-        beyond = case.estimate([own[rank] / fmean(own) for _, own in told])
+    for rank in range(len(computed[0][1])):
+        seconds = case.estimate([own[rank] for _, own in computed])
+        beyond = case.estimate([own[rank] / fmean(own) for _, own in computed])
         assert seconds is not None and beyond is not None
         ranks.append(RankTime(rank, hosts.get(rank, ""), seconds, beyond, slowest[rank]))
     ranks.sort(key=lambda one: -one.seconds.value)

@@ -136,9 +136,9 @@ def _published(kernel: str, context: Context) -> Iterator[str]:
         program = str(table.facts["kernel"])
         for release in dict.fromkeys(row["release"] for row in table.rows):
             own = [row for row in table.rows if row["release"] == release]
-            told = [f"±{row['variability_percent']:g} % with {row['ranks']} tasks" for row in own]
+            values = [f"±{row['variability_percent']:g} % with {row['ranks']} tasks" for row in own]
             yield (
-                f"Published for {program}, release {release}: {', '.join(told)}: {source(table)}."
+                f"Published for {program}, release {release}: {', '.join(values)}: {source(table)}."
             )
 
 

@@ -88,5 +88,5 @@ def preferred(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
 
 
 def _copied(case: MeasuredCase) -> str:
-    told = case.launches[0].simulation or {}
-    return str(told.get("copied_from", ""))
+    simulation = case.launches[0].simulation or {}
+    return str(simulation.get("copied_from", ""))

@@ -69,7 +69,7 @@ def left(
         switches *= level.parents
 
 
-def told(cluster: Cluster) -> tuple[str, ...]:
+def notes(cluster: Cluster) -> tuple[str, ...]:
     """What is assumed of other jobs, and from where; () for an empty cluster."""
     if cluster.others is None:
         return ()

@@ -46,8 +46,8 @@ def apart(table: Table) -> Table:
         for index in range(len(table.columns))
         if any(row[index].published or row[index].ratio for row in table.rows)
     ]
-    told = [row for row in table.rows if any(row[index].published for index in columns)]
-    if len(columns) == 1 and 2 * len(told) > len(table.rows):
+    published = [row for row in table.rows if any(row[index].published for index in columns)]
+    if len(columns) == 1 and 2 * len(published) > len(table.rows):
         return _beside(table, columns[0])
     return _below(table) if columns else table
 
@@ -68,8 +68,8 @@ def _beside(table: Table, at: int) -> Table:
     added = [Column(f"{own.key}_{kind}", kind, own.group, own.align) for kind in kinds]
 
     def cells(cell: Cell) -> list[Cell]:
-        told = {PUBLISHED: Cell(None, cell.published), OVER: Cell(None, cell.ratio)}
-        return [_alone(cell), *(told[kind] for kind in kinds)]
+        parts = {PUBLISHED: Cell(None, cell.published), OVER: Cell(None, cell.ratio)}
+        return [_alone(cell), *(parts[kind] for kind in kinds)]
 
     return replace(
         table,

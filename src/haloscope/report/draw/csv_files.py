@@ -103,8 +103,10 @@ def _shared(cases: Sequence[str], name: str, settings: Mapping[str, Settings]) -
 
 def _extras(cells: Sequence[Cell], several: bool) -> list[str]:
     """Which further columns a column needs. several: whether some row is of several cases."""
-    wanted = ("low", "high", "published", "note", *(("case_id",) if several else ()))
-    return [part for part in wanted if any(_part(cell, part) not in (None, "") for cell in cells)]
+    candidates = ("low", "high", "published", "note", *(("case_id",) if several else ()))
+    return [
+        part for part in candidates if any(_part(cell, part) not in (None, "") for cell in cells)
+    ]
 
 
 def _part(cell: Cell, part: str) -> str | float | None:

@@ -54,7 +54,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
         document=document,
         panels={
             figure.id: [
-                Markup(drawing.inline(f"{figure.title}. {figure.told(panel)}"))
+                Markup(drawing.inline(f"{figure.title}. {figure.alt_text(panel)}"))
                 for drawing, panel in zip(drawings[figure.id], figure.panels, strict=True)
             ]
             for figure in document.figures

@@ -29,11 +29,14 @@ class TestedCase:
 
 def write(suite: str, verdicts: Sequence[TestedCase], path: Path) -> None:
     """Write one suite of them. UserError where the file can't be written."""
-    told = {
+    outcomes = {
         name: sum(one.outcome == outcome for one in verdicts)
         for name, outcome in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
     }
-    counts = {"tests": str(len(verdicts)), **{name: str(number) for name, number in told.items()}}
+    counts = {
+        "tests": str(len(verdicts)),
+        **{name: str(number) for name, number in outcomes.items()},
+    }
     root = ElementTree.Element("testsuites", counts)
     own = ElementTree.SubElement(root, "testsuite", {"name": printable(suite), **counts})
     for one in verdicts:

@@ -74,7 +74,7 @@ def _section(
     for figure in section.figures:
         yield from ("", f"### {section.called(figure)}. {_inert(figure.title)}", "")
         for drawing, panel in zip(drawings[figure.id], figure.panels, strict=True):
-            yield f"![{_plain(figure.told(panel))}](figures/{drawing.name}.svg)"
+            yield f"![{_plain(figure.alt_text(panel))}](figures/{drawing.name}.svg)"
         yield from ("", *(f"- {_inert(note)}" for note in document.notes_of(figure)))
     for table in section.tables:
         name = f"{section.called(table)}. {_inert(table.title)}"

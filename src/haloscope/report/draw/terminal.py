@@ -37,12 +37,12 @@ def summary(document: Document) -> RenderableType:
     Key figures give way to the explanations of marks.
     """
     answer, room = document.answer, LINES - 1
-    told = document.said(answer) if answer else "No finding: see the tables."
+    text = document.said(answer) if answer else "No finding: see the tables."
     badge = [_Part(document.badge, "cyan", least=2)] if document.badge else []
-    first = [_Part(document.title, "bold"), _Part(document.summary), *badge, _Part(told, least=3)]
+    first = [_Part(document.title, "bold"), _Part(document.summary), *badge, _Part(text, least=3)]
     left = room - sum(part.taken for part in first)
     every = document.warnings
-    figures, explained = _explained(document, told, left - bool(every))
+    figures, explained = _explained(document, text, left - bool(every))
     if len(explained) > left and answer:
         first[-1], explained = _Part(sentence(answer), least=3), []
     left -= len(figures) + len(explained)

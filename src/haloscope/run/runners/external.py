@@ -138,7 +138,7 @@ class ExternalLaunch:
                 found.append(one)
         return sorted(found, key=lambda one: int(one["rank"]))
 
-    def told(self, said: Answer | None = None) -> Mapping[str, Any]:
+    def as_record(self, said: Answer | None = None) -> Mapping[str, Any]:
         """What a record says of the program."""
         executable = self.ready.executable
         return {

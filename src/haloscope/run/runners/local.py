@@ -126,7 +126,7 @@ class LocalRunner:
             toolchain={"library": toolchain.version, "launcher": starter(toolchain)},
             printed=ended.output[-process.TAIL :] if ended else "",
             seen=seen,
-            more={"program": one.told(said), "tuning": tuned.as_record()},
+            more={"program": one.as_record(said), "tuning": tuned.as_record()},
         )
         return maker.ended(self._asked(launch), said.measured if said else None, ending)
 

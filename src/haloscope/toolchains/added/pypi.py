@@ -31,16 +31,16 @@ def install(package: str, prefix: Path, version: str | None = None, *, alone: bo
     """
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
-    wanted = [*command, *_wanted(package, version), *(_ALONE if alone else ())]
+    arguments = [*command, *_requirement(package, version), *(_ALONE if alone else ())]
     with scratch() as own:
-        done = process.run(wanted, {**os.environ, "TMPDIR": str(own.folder)}, LIMIT_S)
+        done = process.run(arguments, {**os.environ, "TMPDIR": str(own.folder)}, LIMIT_S)
     if done.code != 0 or done.timed_out:
         last = "\n    ".join(done.output.strip().splitlines()[-5:])
         remedy = "check the network and the disk space (up to 0.5 GB), then try again"
         raise UserError(Problem(f"installing {package}", last or "failed without output", remedy))
 
 
-def _wanted(package: str, version: str | None) -> list[str]:
+def _requirement(package: str, version: str | None) -> list[str]:
     if version is not None:
         return [f"{package}=={version}"]
     lock = files("haloscope.toolchains") / "locks" / f"{package}.txt"

@@ -165,9 +165,9 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
         return []
     shown = list(dict.fromkeys(one.case for one in found))
     notebook = Notebook(shown, context.all_cases)
-    told = [one for one in found if one.broken] if len(shown) > FEW else []
-    if told and len(told) < len(found):
-        notebook.note(f"{len(found) - len(told)} rows without a shown violation are omitted.")
+    broken = [one for one in found if one.broken] if len(shown) > FEW else []
+    if broken and len(broken) < len(found):
+        notebook.note(f"{len(found) - len(broken)} rows without a shown violation are omitted.")
     tests = tests_of([contrast for one in found for contrast in one.at.values()])
     notebook.note(
         f"violated: slower by {WORTH}x or more. With several launches, also significant by "
@@ -199,7 +199,7 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
                 Column("worst_bytes", "at"),
                 Column("p_value", "p"),
             ),
-            (_row(one, shown, cases) for one in told or found),
+            (_row(one, shown, cases) for one in broken or found),
             stub=2,
         )
     ]

@@ -108,8 +108,8 @@ class Lines:
     @property
     def values_of_x(self) -> int:
         """At how many x there are points, of measurements or published ones."""
-        told = [curve for curve in self.curves if not (curve.bound or curve.model)]
-        return len({mark.x for curve in told for mark in curve.marks})
+        data_curves = [curve for curve in self.curves if not (curve.bound or curve.model)]
+        return len({mark.x for curve in data_curves for mark in curve.marks})
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Figure:
             for panel in self.panels
         )
 
-    def told(self, panel: Panel) -> str:
+    def alt_text(self, panel: Panel) -> str:
         """What one of its panels shows, for those who can't see it: of several, which one."""
         which = f"{panel.title}. " if len(self.panels) > 1 and panel.title else ""
         own = panel.alt if isinstance(panel, Lines) else ""

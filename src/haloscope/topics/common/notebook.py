@@ -138,15 +138,15 @@ class Notebook:
     def absent(self, case: MeasuredCase) -> Cell:
         """A cell for a case without a good launch: what became of it."""
         outcomes = Counter(record.outcome for record in case.excluded)
-        told = missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
-        return replace(told, case=case.id)
+        cell = missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
+        return replace(cell, case=case.id)
 
     def _published(self) -> str:
         meshes = [[mesh for mesh in own if mesh] for own in self._sources.values()]
         if len(meshes) == 1 or not all(meshes):
             return listed(list(self._sources))
-        told = zip(self._sources, meshes, strict=True)
-        return "; ".join(f"of N = {listed(own)} by {source}" for source, own in told)
+        pairs = zip(self._sources, meshes, strict=True)
+        return "; ".join(f"of N = {listed(own)} by {source}" for source, own in pairs)
 
     def _marks_of(self, case: MeasuredCase) -> str:
         marks = ""
@@ -203,8 +203,8 @@ class Notebook:
 
     def _spread_notes(self) -> list[str]:
         nested = any(case.allocations for case in self._cases)
-        told = scatter(tuple(dict.fromkeys(self._among))) if nested else None
-        return [*spread_notes(self._estimates), *([told] if told else [])]
+        scatter_note = scatter(tuple(dict.fromkeys(self._among))) if nested else None
+        return [*spread_notes(self._estimates), *([scatter_note] if scatter_note else [])]
 
     def _mark_notes(self) -> list[str]:
         texts = {

@@ -98,8 +98,8 @@ def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     Nothing where launches are too few: a study may have two variants so that one is beside
     published times, and ask nothing of the other.
     """
-    told = {case for found, _ in by_ranks(cases, context.seed) for case in found.part.cases}
-    others = [case for case in cases if case not in told]
+    reported = {case for found, _ in by_ranks(cases, context.seed) for case in found.part.cases}
+    others = [case for case in cases if case not in reported]
     for finding in compared(VARIANTS, others, context):
         if {part.verdict for part in finding.parts} != {Verdict.UNDECIDED}:
             yield finding

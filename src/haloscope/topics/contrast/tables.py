@@ -58,8 +58,8 @@ _TONES: Mapping[str, Tone] = {"faster": "good", "slower": "bad", "not measured":
 def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
     """Ratio with its interval, corrected p-value where a test could tell anything, verdict."""
     alone = contrast.verdict == "not measured" and contrast.second.time is not None
-    told = ALONE if alone else contrast.verdict
-    verdict = Cell(told, told, tone=_TONES.get(contrast.verdict, ""))
+    text = ALONE if alone else contrast.verdict
+    verdict = Cell(text, text, tone=_TONES.get(contrast.verdict, ""))
     p = plain(contrast.adjusted, probability(contrast.adjusted))
     if contrast.adjusted is None or contrast.verdict in OPEN:
         p = missing()

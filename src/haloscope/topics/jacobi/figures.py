@@ -109,8 +109,8 @@ def _performance(scaling: JacobiScaling, context: Context) -> Lines:
     curves.append(Curve(clock, marks, joined=False, style=0))
     curves += _modelled(scaling, own, "", 1, lambda one, rate: rate / 1e9)
     rows = [(one, row) for one in scaling.swept if (row := _published(one, context))]
-    told = {one[0].sweep.ranks: _sweep_rate(one) / 1e3 for one in sorted(rows, key=_sweep_rate)}
-    curves += _beside("published", 0, told.items())
+    rates = {one[0].sweep.ranks: _sweep_rate(one) / 1e3 for one in sorted(rows, key=_sweep_rate)}
+    curves += _beside("published", 0, rates.items())
     x = Axis("processes N", "log2", counts([*fastest]))
     y = Axis("GLUP/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
     return Lines("rate", "Performance", x, y, tuple(curves))
@@ -160,8 +160,8 @@ def _ratio_curves(
         yield Curve(name, marks, joined=False, style=style)
         yield from _modelled(scaling, own, f"{name}, ", style, ratio)
         rows = [(one, row) for one in own if (row := _published(one, context))]
-        told = [(one.sweep.ranks, float(row["ratio"] or 0)) for one, row in rows]
-        yield from _beside(f"{name}, published", style, told)
+        ratios = [(one.sweep.ranks, float(row["ratio"] or 0)) for one, row in rows]
+        yield from _beside(f"{name}, published", style, ratios)
 
 
 def _families(among: Sequence[JacobiCase]) -> list[tuple[str, list[JacobiCase]]]:
@@ -224,7 +224,7 @@ def roofline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
                 ),
             ),
             fewest=1,
-            alt=". ".join(_told(case) for case in best),
+            alt=". ".join(_describe(case) for case in best),
             notes=(
                 "Dashed: triad bandwidth, including write-allocate traffic, times "
                 f"operations per byte. An update is {operations} operations. Bytes: those "
@@ -323,5 +323,5 @@ def _intensity(case: MeasuredCase) -> float:
     return float(phase["flops"] / phase["bytes"])
 
 
-def _told(case: MeasuredCase) -> str:
+def _describe(case: MeasuredCase) -> str:
     return f"{_variant(case)}, {count(case.cores, 'core')}: {number(_mlups(case).value)} MLUP/s"

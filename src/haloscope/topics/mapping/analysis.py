@@ -138,8 +138,8 @@ def loads(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, float | None]:
 
 def _load(case: MeasuredCase) -> float | None:
     records = (*case.launches, *case.excluded)
-    told = ((record.memory or {}).get("predicted_bytes") for record in records)
-    memory = next(filter(None, told), None)
+    predicted = ((record.memory or {}).get("predicted_bytes") for record in records)
+    memory = next(filter(None, predicted), None)
     return None if memory is None else float(memory) / case.ranks
 
 
@@ -227,7 +227,7 @@ def effects(library: Library, cluster: str, kernel: str) -> Iterator[Effect]:
     for table in library.tables(("mapping_effect",)):
         for row in table.rows:
             if same_name(row["cluster"], cluster) and stands_for(kernel, row["kernel"]):
-                yield _told(row, source(table), _most_nodes(library, row))
+                yield _printed_effect(row, source(table), _most_nodes(library, row))
 
 
 def same_name(one: object, other: object) -> bool:
@@ -254,11 +254,11 @@ def _most_nodes(library: Library, row: Mapping[str, PublishedValue]) -> int | No
     return None
 
 
-def _told(row: Mapping[str, PublishedValue], source_: str, nodes: int | None) -> Effect:
+def _printed_effect(row: Mapping[str, PublishedValue], source_: str, nodes: int | None) -> Effect:
     tasks_text, faster = str(row["ranks_text"]), str(row["faster"])
-    told = re.search(r"\d+", tasks_text)
+    digits = re.search(r"\d+", tasks_text)
     text = f"{faster} faster by {row['difference_text']}"
-    tasks = int(told[0]) + tasks_text.startswith("more than") if told else None
+    tasks = int(digits[0]) + tasks_text.startswith("more than") if digits else None
     one_number = tasks_text.isdigit() and re.fullmatch(r"[\d.]+ %", str(row["difference_text"]))
     percent = float(str(row["difference_percent"]))
     return Effect(
@@ -333,5 +333,5 @@ def _as_much(scaling: WeakScaling, case: MeasuredCase) -> bool:
 
 def _work_of_a_task(case: MeasuredCase) -> float:
     """Operations of a step; where a kernel counts none, as many for each task."""
-    told = case.launches[0].work or {}
-    return float(told.get("flops") or case.ranks) / case.ranks
+    work = case.launches[0].work or {}
+    return float(work.get("flops") or case.ranks) / case.ranks

@@ -204,8 +204,8 @@ def _panel(index: int, one: Map) -> Lines:
 
 def _in_words(panel: Lines) -> str:
     last = [(curve.label, curve.marks[-1]) for curve in panel.curves]
-    told = "; ".join(f"{name}: {number(mark.y)} with {mark.x:g} tasks" for name, mark in last)
-    return f"{panel.title}: {told}."
+    values = "; ".join(f"{name}: {number(mark.y)} with {mark.x:g} tasks" for name, mark in last)
+    return f"{panel.title}: {values}."
 
 
 def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

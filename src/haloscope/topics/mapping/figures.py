@@ -58,16 +58,16 @@ def mapping_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
 def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
     curves = [curve for panel in panels for curve in panel.curves]
     marks = [mark for curve in curves for mark in curve.marks]
-    told = ["Points: block mapping."]
+    sentences = ["Points: block mapping."]
     if any(mark.low is not None and mark.low != mark.high for mark in marks):
-        told.append("Bars: range over all mappings.")
-    told.append("Below 1, more nodes are faster.")
+        sentences.append("Bars: range over all mappings.")
+    sentences.append("Below 1, more nodes are faster.")
     if any(curve.published for curve in curves):
-        told.append(
+        sentences.append(
             "Published values: run times of other programs, relative to their fewest nodes. "
             "Percentages are taken as relative to the shorter time."
         )
-    return (" ".join(told),)
+    return (" ".join(sentences),)
 
 
 def _mapping_panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -> Lines:
@@ -123,8 +123,8 @@ def _mapping_marks(own: Sequence[Spread]) -> Iterator[Mark]:
 
 def _mapping_in_words(panel: Lines) -> str:
     last = [(curve.label, curve.marks[-1]) for curve in panel.curves]
-    told = "; ".join(f"{label}: {number(mark.y)} on {mark.x:g} nodes" for label, mark in last)
-    return f"{panel.title}: {told}."
+    values = "; ".join(f"{label}: {number(mark.y)} on {mark.x:g} nodes" for label, mark in last)
+    return f"{panel.title}: {values}."
 
 
 def weak_scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -178,5 +178,5 @@ def _weak_marks(pattern: str, scaling: WeakScaling, seed: int) -> Iterator[Mark]
 
 def _weak_in_words(panel: Lines) -> str:
     last = [(curve.label, curve.marks[-1]) for curve in panel.curves if not curve.bound]
-    told = ", ".join(f"{label} {number(point.y)} with {point.x:g} tasks" for label, point in last)
-    return f"{panel.title}: {told}."
+    values = ", ".join(f"{label} {number(point.y)} with {point.x:g} tasks" for label, point in last)
+    return f"{panel.title}: {values}."

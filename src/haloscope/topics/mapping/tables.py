@@ -157,8 +157,8 @@ def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
     """A statement: of how many tasks, and the time on the most nodes over that on the fewest."""
     times = partial(most_over_fewest, str(row["faster"]))
     percents = str(row["difference_text"])
-    told = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
-    said = Cell(times(float(str(row["difference_percent"]))), told.replace("%", "×"))
+    factors = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
+    said = Cell(times(float(str(row["difference_percent"]))), factors.replace("%", "×"))
     empty = [missing()] * (mappings + 2)
     places = label(str(row["ranks_text"])), label("the most")
     return (*places, *empty, label(str(row["kernel"])), missing(), said)

@@ -57,8 +57,8 @@ def _row(
     timed = next((case for case in one.cases.values() if case.launches), None)
     work = None if timed is None else scaling.work_over_reference(timed)
     cells = [cell for name in patterns for cell in _case(one, name, scaling, notebook, seed)]
-    told = missing() if work is None else plain(work, f"{number(work)} ×")
-    return (label(str(one.tasks), one.tasks), told, *cells)
+    ratio = missing() if work is None else plain(work, f"{number(work)} ×")
+    return (label(str(one.tasks), one.tasks), ratio, *cells)
 
 
 def _case(

@@ -180,8 +180,8 @@ def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
     for index, (x, measured) in enumerate(zip(first.x, first.measured_s, strict=True)):
         row = [label(size(x), int(x), case.id), plain(float(measured), seconds(measured))]
         for _, model in models:
-            told, left = model.residuals.predicted_s[index], model.residuals.relative[index]
-            row += [plain(float(told), seconds(told)), plain(float(left), percent(left))]
+            predicted, left = model.residuals.predicted_s[index], model.residuals.relative[index]
+            row += [plain(float(predicted), seconds(predicted)), plain(float(left), percent(left))]
         rows.append(tuple(row))
     return Table(
         id="predictions",

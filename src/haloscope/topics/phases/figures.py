@@ -143,8 +143,8 @@ def _figure(part: Facet, context: Context) -> Figure:
         notes.append("Phases without measurable time are not drawn.")
     if case.emulated:
         notes.append("Emulated device: timings are not representative of a GPU.")
-    if told := _cut(case, panels):
-        notes.append(told)
+    if note := _cut(case, panels):
+        notes.append(note)
     ranks = min(len(_shown(traces[point])) for point in chosen)
     if case.ranks > ranks:
         notes.append(f"The first {ranks} of {case.ranks} ranks.")
@@ -172,13 +172,13 @@ def _longest(panels: Sequence[Gantt]) -> list[str]:
 
 
 def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:
-    told = [words for panel in panels if (words := _ends_in_words(panel))]
-    if not told:
+    ends = [words for panel in panels if (words := _ends_in_words(panel))]
+    if not ends:
         return ""
     most = case.settings.get("timeline")
     return (
         f"Each rank kept its first {most} phases. Rows that end with a line and dots "
-        f"({'; '.join(told)}) may continue."
+        f"({'; '.join(ends)}) may continue."
     )
 
 
@@ -262,6 +262,6 @@ def _name(case: MeasuredCase, point: int) -> str:
     points = case.launches[-1].points
     if not points:
         return ""
-    told = points[point]
-    at = f"n = {told['n']}" if "n" in told else size(told["size_bytes"])
-    return ", ".join(filter(None, (told.get("operation"), at)))
+    values = points[point]
+    at = f"n = {values['n']}" if "n" in values else size(values["size_bytes"])
+    return ", ".join(filter(None, (values.get("operation"), at)))

@@ -65,8 +65,8 @@ def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCa
         return title
     names = varying([case.settings for case in among])
     same = [name for name in names if len({case.settings.get(name) for case in cases}) == 1]
-    told = describe(cases[0].settings, same)
-    return f"{title}, {told}" if told else title
+    shared = describe(cases[0].settings, same)
+    return f"{title}, {shared}" if shared else title
 
 
 def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:

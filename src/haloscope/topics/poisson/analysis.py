@@ -73,8 +73,8 @@ def by_ranks(cases: Sequence[MeasuredCase], seed: int) -> list[tuple[Paces, list
 
     Of meshes whose ranks are laid out in one way alone: ranks are all that differs then.
     """
-    told = [(one, one.races(seed)) for one in filter(_of_one_layout, paces(cases))]
-    return [(one, run) for one, run in told if len(run) >= FEWEST]
+    ranked = [(one, one.races(seed)) for one in filter(_of_one_layout, paces(cases))]
+    return [(one, run) for one, run in ranked if len(run) >= FEWEST]
 
 
 def _of_one_layout(found: Paces) -> bool:

@@ -41,7 +41,7 @@ def _figure(found: Paces, context: Context) -> Figure:
         for name in found.variants
     )
     last = found.by_ranks[ranks[-1]]
-    told = ", ".join(f"{name} {number(pace.value)}" for name, (_, pace) in last.items())
+    values = ", ".join(f"{name} {number(pace.value)}" for name, (_, pace) in last.items())
     return Figure(
         id="iterations",
         kind="iterations",
@@ -58,7 +58,7 @@ def _figure(found: Paces, context: Context) -> Figure:
         fewest=OVER_PROCESSES,
         alt=(
             f"Iterations per second on {ranks[0]} to {ranks[-1]} ranks. With the most ranks: "
-            f"{told}."
+            f"{values}."
         ),
     )
 

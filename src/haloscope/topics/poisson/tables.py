@@ -68,9 +68,9 @@ def _convergence_table(part: Facet, context: Context) -> Table:
     columns = [*_COLUMNS]
     if len({case.cores for case in own}) > 1:
         columns.insert(_CORES, Column("cores", "cores"))
-        told = (label(str(case.cores), case.cores) for case in own)
+        labels = (label(str(case.cores), case.cores) for case in own)
         rows = [
-            (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, told, strict=True)
+            (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, labels, strict=True)
         ]
     notebook.note("error ratio: error / error on a mesh twice as fine. Second order gives about 4.")
     return notebook.table(

@@ -111,11 +111,11 @@ def _sources(shown: _Named, context: Context) -> Iterator[str]:
         for _, _, steps in shown
         for case in steps.values()
     )
-    told = dict.fromkeys(
+    sources = dict.fromkeys(
         f"{one.source}{f', variant {one.variant}' if one.variant else ''}" for one in found if one
     )
-    if told:
-        yield f"Hollow: published: {'; '.join(told)}."
+    if sources:
+        yield f"Hollow: published: {'; '.join(sources)}."
 
 
 _Ratio = Callable[[MeasuredCase, int], Estimate | None]

@@ -90,7 +90,7 @@ def _longest(ladders: Sequence[list[MeasuredCase]], seed: int) -> list[MeasuredC
     best = min(ways, key=lambda ladder: ladder[-1].time_s)
     verdicts = (contrasts([(step(best[-1]), step(way[-1]))], seed)[0].verdict for way in ways)
     return next(
-        way for way, told in zip(ways, verdicts, strict=True) if way is best or told in TIED
+        way for way, verdict in zip(ways, verdicts, strict=True) if way is best or verdict in TIED
     )
 
 

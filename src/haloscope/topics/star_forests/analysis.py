@@ -49,8 +49,8 @@ def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
 
 def by_n(case: MeasuredCase) -> dict[int, Swept]:
     """The points of sf_grid by n, the points of a rank along each axis."""
-    told = {point["size_bytes"]: point["n"] for point in case.launches[0].points}
-    return {told[at]: point for at, point in there_and_back(case).items()}
+    elements = {point["size_bytes"]: point["n"] for point in case.launches[0].points}
+    return {elements[at]: point for at, point in there_and_back(case).items()}
 
 
 APART = {

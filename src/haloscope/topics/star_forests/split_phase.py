@@ -167,11 +167,11 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
 
 def _overlap(model: SplitPhase) -> str:
     nearer = "the maximum" if model.nearer == "max" else "the sum"
-    told = f"The whole is closer to {nearer} of messages and scatter"
+    text = f"The whole is closer to {nearer} of messages and scatter"
     if (off := model.off_at_the_median) > FARTHEST:
-        return f"{told}, with a median error of {percent(off)}: overlap cannot be determined."
+        return f"{text}, with a median error of {percent(off)}: overlap cannot be determined."
     do = "do" if model.nearer == "max" else "do not"
-    return f"{told}: messages {do} progress while the rank copies."
+    return f"{text}: messages {do} progress while the rank copies."
 
 
 def _network(case: MeasuredCase) -> tuple[object, ...]:
@@ -184,12 +184,12 @@ def _parameters(part: str, model: SplitPhase) -> str:
     """A part's fitted line, of one operation as all of the table: messages are timed in both."""
     line = model.lines[part]
     share = ONE_WAY if part == MESSAGES else 1.0
-    told = [
+    terms = [
         f"{_latency(piece.alpha_s.times(share))}"
         f"{_per_byte(piece.bandwidth_bytes_per_s.times(1 / share))} ({piece.label})"
         for piece in (line.pieces if line else ())
     ]
-    return f"{part}, fitted, s bytes: {'; '.join(told)}."
+    return f"{part}, fitted, s bytes: {'; '.join(terms)}."
 
 
 def _latency(alpha_s: Estimate) -> str:

@@ -26,9 +26,9 @@ def with_values(svg: str, canvas: Canvas, panel: Lines) -> str:
     targets = "\n".join(_targets(canvas, panel))
     (axes,) = canvas.axes
     own = {which: _axis(canvas, axes, panel, which) for which in ("x", "y")}
-    told = f'class="points" data-axes="{escape(json.dumps(own, separators=(",", ":")))}"'
+    attributes = f'class="points" data-axes="{escape(json.dumps(own, separators=(",", ":")))}"'
     end = svg.rindex("</svg>")
-    return f'{svg[:end]}<g {told} fill="transparent">\n{targets}\n</g>\n{svg[end:]}'
+    return f'{svg[:end]}<g {attributes} fill="transparent">\n{targets}\n</g>\n{svg[end:]}'
 
 
 def _axis(canvas: Canvas, axes: Axes, panel: Lines, which: str) -> dict[str, Any]:
