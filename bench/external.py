@@ -135,7 +135,8 @@ def measured(one: Subject, rounds: int) -> tuple[list[str], str]:
                 found[way].append(spent)
     rows = [
         f"| {one.name} | {way} | {spread_of([one.wall_s for one in spent])} "
-        f"| {min(one.wall_s for one in spent):.3f} | {spread_of([one.processor_s for one in spent])} |"
+        f"| {min(one.wall_s for one in spent):.3f} "
+        f"| {spread_of([one.processor_s for one in spent])} |"
         for way, spent in found.items()
     ]
     pairs = [*zip(found["haloscope"], found["mpirun"], strict=True)]

@@ -37,7 +37,7 @@ Reader = Callable[[Output], Sequence[PrintedRun]]
 def raws(reader: Reader, *texts: str, **options: Any) -> list[dict[str, Any]]:
     outputs = [Output(f"file-{number}", text) for number, text in enumerate(texts, start=1)]
     found = [(one, 1795000000.0, reader(one)) for one in outputs]
-    return as_records.records(found, as_records.Options(**options))
+    return as_records.records(found, as_records.ImportOptions(**options))
 
 
 def imported(

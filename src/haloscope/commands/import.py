@@ -71,7 +71,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Append the records, and print where; 0. UserError with everything that is wrong."""
     _check_numbers(arguments)
     _check_files(arguments.files)
-    options = as_records.Options(
+    options = as_records.ImportOptions(
         arguments.ranks, arguments.nodes, arguments.host, arguments.toolchain
     )
     found = [_read(path, _READERS[arguments.tool]) for path in arguments.files]

@@ -50,7 +50,7 @@ _IN_FLIGHT_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Options:
+class ImportOptions:
     """What outputs do not say, as the user does; None where nobody says.
 
     nodes: that share the ranks. host: name of the machine. toolchain: name of the library.
@@ -76,7 +76,7 @@ class _Source:
 
 
 def records(
-    read: Sequence[tuple[Output, float, Sequence[PrintedRun]]], options: Options
+    read: Sequence[tuple[Output, float, Sequence[PrintedRun]]], options: ImportOptions
 ) -> list[dict[str, Any]]:
     """A record of each run; runs of the same settings are launches of one case, in their order.
 
@@ -100,7 +100,7 @@ def _world(runs: Sequence[PrintedRun]) -> int | None:
     return max((run.ranks or 0 for run in runs if run.tool == "imb"), default=0) or None
 
 
-def _check_ranks(sources: Sequence[_Source], options: Options) -> None:
+def _check_ranks(sources: Sequence[_Source], options: ImportOptions) -> None:
     """UserError where every run has its ranks, and --ranks contradicts one."""
     if options.ranks is None or not all(one.run.ranks for one in sources):
         return
@@ -116,7 +116,7 @@ def _operation(run: PrintedRun) -> str | None:
     return _OPERATIONS.get(slug(name)) if run.tool in ("osu", "imb") and run.rows else None
 
 
-def _together(sources: Sequence[_Source], options: Options) -> Iterator[dict[str, Any]]:
+def _together(sources: Sequence[_Source], options: ImportOptions) -> Iterator[dict[str, Any]]:
     """Launches of `collectives`: the first table of each operation, then the second of each ..."""
     groups: dict[tuple[str, int, Value | None], dict[str, list[_Source]]] = {}
     collectives = [(one, operation) for one in sources if (operation := _operation(one.run))]
@@ -135,7 +135,7 @@ def _together(sources: Sequence[_Source], options: Options) -> Iterator[dict[str
 
 
 def _collectives(
-    name: str, own: Mapping[str, _Source], datatype: Value | None, options: Options
+    name: str, own: Mapping[str, _Source], datatype: Value | None, options: ImportOptions
 ) -> dict[str, Any]:
     points = [
         _point(row, operation, _time(row), {"latency_s": _time(row), **row.results})
@@ -149,7 +149,7 @@ def _collectives(
     return _swept("collectives", given, points, result, [*own.values()], options)
 
 
-def _each(sources: Sequence[_Source], options: Options) -> Iterator[dict[str, Any]]:
+def _each(sources: Sequence[_Source], options: ImportOptions) -> Iterator[dict[str, Any]]:
     for source in sources:
         run = source.run
         if _operation(run):
@@ -162,7 +162,7 @@ def _each(sources: Sequence[_Source], options: Options) -> Iterator[dict[str, An
             yield _summary(source, options)
 
 
-def _pingpong(mode: str, source: _Source, options: Options) -> dict[str, Any]:
+def _pingpong(mode: str, source: _Source, options: ImportOptions) -> dict[str, Any]:
     """Times of a step: there and back, or as many messages as `pingpong` sends before it waits."""
     run = source.run
     window, pairs = (
@@ -197,7 +197,7 @@ def _pingpong(mode: str, source: _Source, options: Options) -> dict[str, Any]:
 _RATES = ("bandwidth_bytes_per_s", "messages_per_s")
 
 
-def _table(source: _Source, options: Options) -> dict[str, Any]:
+def _table(source: _Source, options: ImportOptions) -> dict[str, Any]:
     run = source.run
     points = [_point(row, None, _time(row), row.results) for row in run.rows]
     raw = _record(_kernel(run), run.params, [source], options)
@@ -207,7 +207,7 @@ def _table(source: _Source, options: Options) -> dict[str, Any]:
     return {**raw, "points": points, "times_s": [total], **_program(source, units)}
 
 
-def _summary(source: _Source, options: Options) -> dict[str, Any]:
+def _summary(source: _Source, options: ImportOptions) -> dict[str, Any]:
     run = source.run
     raw = _record(_kernel(run), run.params, [source], options)
     phases = [
@@ -224,7 +224,7 @@ def _swept(
     points: Sequence[Mapping[str, Any]],
     result: Mapping[str, Any],
     sources: Sequence[_Source],
-    options: Options,
+    options: ImportOptions,
 ) -> dict[str, Any]:
     params = {**kernels.defaults(kernel), **given, "repetitions": 1}
     raw = _record(kernel, params, sources, options)
@@ -283,7 +283,7 @@ def _size(size: int) -> str:
     return str(size)
 
 
-def _layout(source: _Source, options: Options) -> Layout:
+def _layout(source: _Source, options: ImportOptions) -> Layout:
     run = source.run
     ranks = run.ranks or options.ranks
     if ranks is None:
@@ -301,7 +301,7 @@ def _layout(source: _Source, options: Options) -> Layout:
 
 
 def _record(
-    kernel: str, params: Mapping[str, Any], sources: Sequence[_Source], options: Options
+    kernel: str, params: Mapping[str, Any], sources: Sequence[_Source], options: ImportOptions
 ) -> dict[str, Any]:
     first = sources[0]
     layout = _layout(first, options)
