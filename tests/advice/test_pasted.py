@@ -67,7 +67,7 @@ def test_each_pasted_line_puts_ranks_on_their_nodes(lab: RunningLab, tmp_path: P
     (tmp_path / "job.sh").write_text("\n".join([*text, "true"]) + "\n")
 
     asked = [f"--chdir={tmp_path}", f"--output={tmp_path}/said", str(tmp_path / "job.sh")]
-    lab_jobs.slurm("sbatch", "--wait", *asked)
+    lab_jobs.completed(*asked)
 
     hosts = (tmp_path / "nodes").read_text().split()
     expected = {way: [hosts[node] for node in NODES] for way in ways}

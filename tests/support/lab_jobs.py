@@ -126,6 +126,16 @@ def slurm(*words: str) -> str:
     return done.stdout
 
 
+def completed(*words: str) -> None:
+    """Submit a batch job and wait for its end; an assertion names the state of one that failed."""
+    env = {**os.environ, **cluster.environment()}
+    command = ["sbatch", "--wait", "--parsable", *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=env, timeout=PATIENCE_S
+    )
+    assert done.returncode == 0, done.stderr + slurm("scontrol", "show", "job", done.stdout.strip())
+
+
 def killed(host: Cage, program: str, signal: str = "-KILL") -> bool:
     """Whether a host had processes of such a program, which got that signal."""
     with suppress(UserError):  # pkill found none
