@@ -50,11 +50,11 @@ SHAPES = [
         Claim({"allocation": "best_fit", "nodes": 2}, estimate=ONE),
         Claim({"allocation": "by_pod", "nodes": 2}, estimate=ONE),
         Claim({"allocation": "by_pod", "nodes": 4}, estimate=ONE)],
-     "1.27 B/s (1 node; 95 % CI 1.21 to 1.33 B/s, 7 launches), 2.00 B/s (allocation = best_fit "
-     "and by_pod, 2 nodes), 2.00 B/s (allocation = by_pod, 4 nodes)."),
+     "1.27 B/s (1 node; 95 % CI 1.21 to 1.33 B/s, 7 launches); 2.00 B/s (2 nodes, allocation = "
+     "best_fit and by_pod); 2.00 B/s (4 nodes, allocation = by_pod)."),
     (FindingShape.VALUE, {}, [Claim({"operation": name}, estimate=Estimate(1.5, 1.0, k, 3, "range"))
                               for k, name in enumerate("abcd", start=2)],
-     "1.50 s (a), 1.50 s (b), 1.50 s (c), 1.50 s (d)."),
+     "1.50 s (a); 1.50 s (b); 1.50 s (c); 1.50 s (d)."),
     (FindingShape.BOUND, {"bound": "peak"}, [
         Claim({"operation": name}, estimate=ONE, share=0.5) for name in ("bcast", "sf_grid", "halo")
      ],
@@ -93,7 +93,7 @@ SHAPES = [
      "8 nodes are fastest; 2 nodes take 2.00x as long, with 0.500x the node-hours."),
     (FindingShape.VALUE, {}, [Claim({"nodes": 8}, estimate=ONE, node_s=16.0),
                               Claim({"nodes": 1}, estimate=FEW, node_s=5400.0)],
-     "2.00 s (8 nodes; 16.0 node-s), 2.00 s (1 node; 1.50 node-h; range 1.50 to 2.50 s, "
+     "2.00 s (8 nodes; 16.0 node-s); 2.00 s (1 node; 1.50 node-h; range 1.50 to 2.50 s, "
      "3 launches)."),
     (FindingShape.TREND, {}, [
         Claim({"cores": 4}, {"cores": 1}, ratio=ratio(2.0), share=0.5, node_hours=ratio(0.5),
@@ -129,7 +129,7 @@ SHAPES = [
     (FindingShape.TREND, {"metric": BANDWIDTH},
      [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, ratio=Ratio.of(ONE),
                 verdict=Verdict.UNDECIDED)],
-     "2.00 B/s (2 cores), 2.00x as much as with 1 core (undecided)."),
+     "2.00 B/s (2 cores), 2.00x that with 1 core (undecided)."),
     (FindingShape.BREAKDOWN, {}, [
         Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),
         Claim({"phase": "Neigh"}, share=0.14)],

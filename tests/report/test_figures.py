@@ -62,7 +62,7 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
     flat, efficiency = lines(figure, 1).curves
     assert [mark.y for mark in flat.marks] == [1.0, 1.0, 1.0]
     assert [mark.y for mark in efficiency.marks] == pytest.approx([1.0, 0.5**0.5, 0.5])
-    assert figure.notes[0] == "Speedup is relative to N = 64: 1 process, 4.10 s."
+    assert figure.notes[0] == "Speedup is relative to 1 process, 4.10 s (N = 64)."
     assert "2.00 on 4" in figure.alt
 
 

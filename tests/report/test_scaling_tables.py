@@ -29,7 +29,7 @@ def test_scaling_gives_time_speedup_and_efficiency_with_base_and_interval() -> N
     assert interval.low is not None and interval.high is not None
     assert 1.9 < interval.low < 2.0 < interval.high < 2.1
     assert speedup.rows[0][1].low is None, "a case is exactly as fast as itself"
-    assert noted(speedup, "N = 1024: 1 process, 4.10 s")
+    assert noted(speedup, "1 process, 4.10 s (N = 1024)")
     assert noted(speedup, "7 launches, 95.0 %")
 
 
@@ -40,7 +40,7 @@ def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
 
     assert texts(speedup) == [["1024", "1.00", "1.60"]]
     assert texts(efficiency) == [["1024", "1.00", "0.800"]]
-    assert noted(speedup, "N = 1024: 2 processes, 4.00 s")
+    assert noted(speedup, "2 processes, 4.00 s (N = 1024)")
     assert noted(speedup, "a … b: ")
 
 
@@ -50,7 +50,7 @@ def test_speedup_refers_to_the_smallest_run_with_a_good_launch() -> None:
 
     _, speedup, _ = build("scaling", [*failed, *raws])
 
-    assert noted(speedup, "N = 1024: 2 processes, 4.00 s")
+    assert noted(speedup, "2 processes, 4.00 s (N = 1024)")
     assert texts(speedup) == [["1024", "failed", "1.00", "1.60"]]
 
 
@@ -76,7 +76,7 @@ def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_time
     ]
     assert texts(speedup) == [["1024", "1", "1.00", "2.00"], ["1024", "2", "2.00", "4.00"]]
     assert texts(efficiency) == [["1024", "1", "1.00", "1.00"], ["1024", "2", "1.00", "1.00"]]
-    assert noted(speedup, "N = 1024: 1 process, 8.00 s")
+    assert noted(speedup, "1 process, 8.00 s (N = 1024)")
     # table 4.2 of the paper: p = 2 on two nodes
     assert speedup.rows[0][3].published_value == 2.0478
 
@@ -133,7 +133,7 @@ def test_scalings_of_one_mesh_each_are_rows_of_the_same_three_tables() -> None:
     assert [row[0].text for row in speedup.rows] == ["3d27", "3d7"]
     assert speedup.stub == 2
     (reference,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
-    assert "3d27, N = 100: 1 process, 8." in reference and "; 3d7, N = 100: " in reference
+    assert "(3d27, N = 100); 1 process, " in reference and "(3d7, N = 100)" in reference
 
 
 def test_scalings_of_two_kernels_share_no_table() -> None:

@@ -310,12 +310,13 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "sf_grid";
   kernel.summary =
-      "Star forest: fill the halos of a periodic grid, then add them back to its points";
+      "Star forest: fill the halos of a periodic grid, then add the halo values to the points that "
+      "own them";
   kernel.paper = "anl-petsc-summit-part2, section 5.3";
   kernel.parameters = {
       {"n", Parameter::Type::sizes, "4:1K",
-       "points per rank along each axis; the report has 4 to 4K (1 GiB per rank during set-up in "
-       "two dimensions)",
+       "points per rank along each axis; the published report uses 4 to 4K (in two dimensions, 4K "
+       "needs 1 GiB per rank during set-up)",
        "", 1, 65536},
       {"topology", Parameter::Type::text, "2d",
        "grid of ranks: 2d, 3d (the most even), or 3x3, 2x2x1, ..."},

@@ -48,7 +48,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--from",
         metavar="DIR",
         dest="folder",
-        help="fit the records of an earlier calibration; measure nothing",
+        help="fit the records of an earlier calibration, without new measurements",
     )
     add("--launches", metavar="N", type=int, help="launches per case (default: the study's)")
 

@@ -23,7 +23,7 @@ _DESCRIPTION = """\
 A site is a cluster with a batch system. sites/NAME.toml sets partition, account, and launcher, and
 lists the limits of the partitions. `detect` queries Slurm and writes this file; write it by hand
 for PBS, LSF, and Flux (docs/sites.md). `check` compares a file with the batch system. The test
-cluster of haloscope lab is the site `lab`.
+cluster that `haloscope lab` starts is the site `lab`.
 """
 _EPILOG = """\
 examples:

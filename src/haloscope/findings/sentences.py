@@ -34,6 +34,7 @@ from haloscope.quantities import (
     PLAIN,
     SCALES,
     Scale,
+    count,
     listed,
     node_time,
     number,
@@ -146,7 +147,7 @@ def _sure(estimate: Estimate, scale: Scale = PLAIN) -> str:
 
 
 def _values(finding: Finding) -> str:
-    """ "26.4 GB/s (2 cores; 95 % CI 25 to 27 GB/s, 7 launches), 18.4 GB/s (1 core)"."""
+    """ "26.4 GB/s (2 cores; 95 % CI 25 to 27 GB/s, 7 launches); 18.4 GB/s (1 core)"."""
     groups: list[tuple[str, str, str, list[Settings]]] = []
     places = len({part.subject.get("nodes") for part in finding.parts}) > 1
     for part in finding.parts:
@@ -160,7 +161,7 @@ def _values(finding: Finding) -> str:
             groups.append((*alike, [subject]))
     own = [(_merged(subjects, places or bool(cost)), cost) for _, cost, _, subjects in groups]
     spreads = [spread if len(groups) <= MANY else "" for _, _, spread, _ in groups]
-    return ", ".join(
+    return "; ".join(
         f"{value}{bracketed(*words_of, spread)}"
         for (value, *_), words_of, spread in zip(groups, own, spreads, strict=True)
     )
@@ -177,10 +178,13 @@ def _one_apart(subjects: Sequence[Settings]) -> str:
 def _merged(subjects: Sequence[Settings], with_nodes: bool) -> str:
     name = _one_apart(subjects)
     every = listed([str(one[name]) for one in subjects]) if name else ""
-    own = words({**subjects[0], name: every} if name else subjects[0])
-    if with_nodes and subjects[0].get("nodes") == 1:  # else left out, as of most settings
-        own = ", ".join(filter(None, ("1 node", own)))
-    return own
+    own = {**subjects[0], name: every} if name else dict(subjects[0])
+    nodes = own.get("nodes")
+    if not isinstance(nodes, int):
+        return words(own)
+    del own["nodes"]
+    counted = count(nodes, *COUNTED["nodes"]) if nodes > 1 or with_nodes else ""
+    return ", ".join(filter(None, (counted, words(own))))
 
 
 def _trend(finding: Finding) -> str:
@@ -195,14 +199,16 @@ def _step(finding: Finding, part: Claim) -> str:
     rate = finding.metric.better == "higher"
     inverse = part.ratio.estimate.value < 1 and not rate
     pace = "as much" if rate else "as long" if inverse else "faster"
-    than = "than" if pace == "faster" else "as"
-    by = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)} {pace}"
+    than = "than with" if pace == "faster" else "as with"
     with_own = f" with {own}" if own and not value else ""
+    if rate and not with_own:
+        pace, than = "that", "with"
+    by = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)} {pace}"
     shown = "" if part.verdict not in _UNSHOWN else VERDICTS[part.verdict]
     sure = interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
     cost = f"{factor(part.node_hours, inverse=True)} the node-hours" if part.node_hours else ""
-    by += f"{with_own} {than} with {words(part.reference)}"
+    by += f"{with_own} {than} {words(part.reference)}"
     by += bracketed(sure, shown, efficiency, cost)
     return f"{value}{bracketed(own)}, {by}" if value else by
 
@@ -256,9 +262,11 @@ def _published(finding: Finding) -> str:
 
 def _beside(finding: Finding, part: Claim) -> str:
     own = words({**part.subject, **point_of(finding, part)})
-    theirs = "; ".join(
-        f"{one.text}{bracketed(', '.join(filter(None, (_source(one.source), one.variant))))}"
-        for one in part.published
+    theirs = listed(
+        [
+            f"{one.text}{bracketed(', '.join(filter(None, (_source(one.source), one.variant))))}"
+            for one in part.published
+        ]
     )
     if part.estimate is None and part.share is not None:
         return " ".join(filter(None, (own, _tiny(part.share), theirs.strip())))

@@ -216,7 +216,7 @@ def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
             yield from _unknown(f"{where}: machines", machine.where, table.columns)
         for name in sorted(table.facts.keys() & set(table.columns)):
             yield Problem(
-                where, f"'{name}' is both a column and a key of facts", "remove one of them"
+                where, f"'{name}' is both a column and a key in 'facts'", "remove one of them"
             )
 
 

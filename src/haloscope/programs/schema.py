@@ -99,9 +99,9 @@ class ProgramParameter(ProgramTable):
         """Check that the keys fit the type, and that the default is valid."""
         why = None
         if (self.type == "choice") != bool(self.choices):
-            why = "choices is required for type = 'choice', and only allowed there"
+            why = "'choices' is required with type = 'choice' and not allowed with any other type"
         elif (self.type == "text") != (self.matches is not None):
-            why = "matches is required for type = 'text', and only allowed there"
+            why = "'matches' is required with type = 'text' and not allowed with any other type"
         elif self.type not in ("integer", "real") and (self.minimum, self.maximum) != (None, None):
             why = "minimum and maximum are only allowed for type = 'integer' and 'real'"
         elif expected := self.problem(self.default):

@@ -61,12 +61,12 @@ class Ladder:
         speedup = self.speedup(case, seed)
         return speedup.times(self.base.cores / case.cores) if speedup and self.base else None
 
-    @property
-    def reference(self) -> str:
-        """What its speedup refers to, with the absolute time: "N = 1024: 1 process, 4.10 s"."""
+    def reference(self, label: str = "") -> str:
+        """What its speedup refers to, with the absolute time: "1 process, 4.10 s (N = 1024)"."""
+        where = ", ".join(filter(None, (label, f"N = {self.n}")))
         if self.base is None or self.base.time is None:
-            return f"N = {self.n}: nothing"
-        return f"N = {self.n}: {self.base.processes}, {seconds(self.base.time.value)}"
+            return f"nothing ({where})"
+        return f"{self.base.processes}, {seconds(self.base.time.value)} ({where})"
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _scaling_figure(
     heights = [point.y for curve in (ideal, *speedups, *printed[0]) for point in curve.marks]
     y = Axis("speedup", "log2", powers_of_two(heights))
     best = max((curve.marks[-1] for curve in speedups), key=lambda point: point.y)
-    references = dict.fromkeys(one.reference for _, one, _ in shown)
+    references = dict.fromkeys(one.reference() for _, one, _ in shown)
     yield Figure(
         id="scaling",
         kind="scaling",

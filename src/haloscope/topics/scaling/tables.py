@@ -163,7 +163,7 @@ def _ratio(
 
 def _note_references(several: Sequence[Scaling], notebook: Notebook) -> None:
     references = dict.fromkeys(
-        f"{_own_label(scaling)}, {one.reference}" if len(several) > 1 else one.reference
+        one.reference(_own_label(scaling) if len(several) > 1 else "")
         for scaling in several
         for one in scaling.ladders
     )

@@ -155,8 +155,8 @@ def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
         least, most = one.sizes
         question = "Message time between GPUs (pingpong)"
         yield _by_sizes(context, one.case, question, LATENCY, {least: one.smallest})
-        question = "Bandwidth between GPUs (pingpong), computed from the times of "
-        question += f"{size_in_words(least)} and {size_in_words(most)}"
+        question = "Bandwidth between GPUs (pingpong), computed from the times for "
+        question += f"{size_in_words(least)} and {size_in_words(most)} messages"
         yield _by_sizes(context, one.case, question, BANDWIDTH, {most: one.bandwidth})
         if added := one.added_s:
             ends = (
