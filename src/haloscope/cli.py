@@ -53,7 +53,7 @@ COMMANDS = {
     "validate": "simulate published tables and report the errors",
     "cluster": "list and show cluster files",
     "site": "write, show, and check the description of a batch system",
-    "schema": "print the JSON Schema of a kind of file",
+    "schema": "print the JSON Schema of a file format",
     "completion": "print a completion script for bash, zsh, or fish",
     "lab": "start a test cluster with Slurm on this machine",
 }

@@ -23,9 +23,9 @@ because each doubling of nodes doubles the cost of time that does not shrink wit
 class Candidate:
     """A layout of a fixed number of tasks.
 
-    bind: spread where cores stay free, so that ranks use the memory bandwidth of every socket;
-    close otherwise. mapping: block, round_robin, random, or the node of every rank. called: what a
-    list of nodes is called, for people.
+    bind: spread if cores stay free, so that ranks use the memory bandwidth of every socket;
+    otherwise close. mapping: block, round_robin, random, or the node of every rank. called: name of
+    a mapping that is a list of nodes.
     """
 
     tasks: int
@@ -43,7 +43,7 @@ class Candidate:
 
     @property
     def mapped(self) -> str:
-        """Its mapping for people; "" on one node."""
+        """Name of the mapping; "" on one node."""
         if self.nodes == 1:
             return ""
         if is_list(self.mapping):
@@ -51,13 +51,13 @@ class Candidate:
         return self.mapping.replace("_", " ")
 
     def __str__(self) -> str:
-        """For people: 4 nodes, 16 tasks per node x 2 threads, round robin."""
+        """Describe the layout in words: 4 nodes, 16 tasks per node x 2 threads, round robin."""
         threads = f" x {count(self.threads, 'thread')}" if self.threads > 1 else ""
         where = f"{count(self.nodes, 'node')}, {count(self.ppn, 'task')} per node{threads}"
         return ", ".join(filter(None, (where, self.mapped)))
 
     def keys(self) -> Mapping[str, Value]:
-        """Its keys in a study."""
+        """The layout's keys in a study."""
         seed = {} if self.mapping_seed is None else {"mapping_seed": self.mapping_seed}
         return {
             "tasks": self.tasks,
@@ -70,16 +70,18 @@ class Candidate:
 
 
 def default(tasks: int, site: Site) -> Candidate:
-    """The layout of a job that asks for tasks alone: fewest nodes, in order, one thread each."""
+    """Return the layout of a job that requests only tasks: fewest nodes, in order, one
+    thread each.
+    """
     return _shape(tasks, -(-tasks // site.cores), 1, site)
 
 
 def shapes(tasks: int, site: Site, most_nodes: int | None = None) -> list[Candidate]:
-    """Nodes and threads per task that fit a place, from few nodes to many, the default first.
+    """Return the layouts that fit a place, by number of nodes, the default first.
 
-    The tasks per node are the cores of a node, and halves of that; the most nodes are a candidate,
-    too. Each task has one thread, or all the cores that are free. most_nodes: the largest number of
-    nodes; MOST_SPREAD times the fewest if None. UserError if not even the fewest nodes fit.
+    The tasks per node are the cores of a node and their halves; the maximum number of nodes is also
+    a candidate. Each task has one thread, or all cores that are free. most_nodes: maximum number of
+    nodes; None: MOST_SPREAD times the fewest. Raise UserError if not even the fewest nodes fit.
     """
     fewest = -(-tasks // site.cores)
     limit = min(site.nodes, tasks, most_nodes or MOST_SPREAD * fewest)
@@ -112,9 +114,9 @@ def grid_of(topology: object) -> list[int]:
 
 
 def remapped(one: Candidate, grid: Sequence[int]) -> Iterator[Candidate]:
-    """A candidate with other ranks sharing a node; nothing on one node.
+    """Yield the layout with other mappings of ranks to nodes; nothing on one node.
 
-    grid: ranks along each axis, if the kernel has a Cartesian grid of ranks; else empty.
+    grid: ranks along each axis, if the kernel has a Cartesian grid of ranks; otherwise empty.
     """
     if one.nodes == 1:
         return
@@ -125,16 +127,16 @@ def remapped(one: Candidate, grid: Sequence[int]) -> Iterator[Candidate]:
 
 
 def listed(one: Candidate, name: str, nodes: Sequence[int]) -> Candidate:
-    """A candidate with its ranks on these nodes, and what that mapping is called."""
+    """Return the layout with its ranks on these nodes, and with the name of that mapping."""
     return replace(one, mapping=",".join(map(str, nodes)), called=name)
 
 
 def bricks(grid: Sequence[int], ranks: int, nodes: int) -> list[int] | None:
-    """The node of every rank if each node holds a compact brick of a grid of ranks.
+    """Return the node of every rank if each node holds a compact brick of a grid of ranks.
 
-    Ranks are numbered as MPI_Cart_create does, the last axis fastest. Among bricks that tile the
-    grid, the one that parts the fewest neighbours is used. None if no brick of that size tiles the
-    grid, or if the best one is what block mapping gives.
+    Ranks are numbered as by MPI_Cart_create, the last axis fastest. Of the bricks that tile the
+    grid, the one that separates the fewest neighbours is used. None if no brick of that size tiles
+    the grid, or if the best one equals block mapping.
     """
     if not grid or prod(grid) != ranks or ranks % nodes:
         return None
@@ -158,7 +160,7 @@ def bricks(grid: Sequence[int], ranks: int, nodes: int) -> list[int] | None:
 
 
 def _boxes(size: int, grid: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Extents that divide those of a grid, whose product divides `size`."""
+    """Yield the extents that divide those of a grid and whose product divides `size`."""
     if not grid:
         yield ()
         return
@@ -169,7 +171,9 @@ def _boxes(size: int, grid: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _cut(brick: Sequence[int], grid: Sequence[int]) -> int:
-    """Pairs of neighbours in a grid of ranks, not periodic, that lie in different bricks."""
+    """Count the pairs of neighbours in a non-periodic grid of ranks that are in
+    different bricks.
+    """
     ranks = prod(grid)
     return sum(
         (extent // part - 1) * ranks // extent for part, extent in zip(brick, grid, strict=True)
@@ -184,7 +188,10 @@ def study(
     launches: int,
     timeout_s: int | None = None,
 ) -> str:
-    """The text of a study that compares candidates. timeout_s: of a launch; None: a study's own."""
+    """Return the text of a study that compares candidates.
+
+    timeout_s: time limit per launch; None: the default of a study.
+    """
     lines = [f"title = {json.dumps(title)}", f"launches = {launches}"]
     lines += [] if timeout_s is None else [f"timeout_s = {timeout_s}"]
     given = _table(params)
@@ -195,11 +202,11 @@ def study(
 
 
 def layout(one: Candidate) -> str:
-    """The text of a file with its layout, for `haloscope run --layout`."""
+    """Return the text of a layout file for `haloscope run --layout`."""
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in one.keys().items())
 
 
 def _table(values: Mapping[str, Value]) -> str:
-    """An inline table of TOML, whose scalars are written as those of JSON."""
+    """Format an inline TOML table; scalars are written as in JSON."""
     pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in values.items())
     return f"{{ {pairs} }}" if pairs else "{}"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counted traffic between ranks, what a mapping makes of it, and a mapping made for it."""
+"""Traffic between ranks as counted, its load on the network under a mapping, and optimised
+mappings.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,10 @@ _COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
 
 @dataclass(frozen=True)
 class CountedBytes:
-    """Bytes between the ranks of one world, as `haloscope profile` counted them.
+    """Bytes between the ranks of one world, as counted by `haloscope profile`.
 
     matrix: bytes from row to column, without those that ranks send to themselves. left_out: bytes
-    of other worlds, or between worlds.
+    within and between other worlds.
     """
 
     matrix: csr_matrix
@@ -36,17 +38,17 @@ class CountedBytes:
 
     @property
     def ranks(self) -> int:
-        """Of the world."""
+        """Number of ranks of the world."""
         return int(self.matrix.shape[0])
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a mapping makes of traffic, in bytes.
+    """Load that a mapping of ranks puts on the network, in bytes.
 
-    between_nodes: sent from one node to another. byte_hops: those, times the links of their route.
-    busiest_link: in one direction of the link that carries most, if routes of a fat tree use
-    parallel links alike.
+    between_nodes: bytes sent from one node to another. byte_hops: those bytes times the links of
+    their routes. busiest_link: bytes in one direction of the most loaded link, if routes of a fat
+    tree use parallel links equally.
     """
 
     between_nodes: int
@@ -55,9 +57,9 @@ class Load:
 
 
 def read(path: Path) -> CountedBytes:
-    """The traffic of the largest world in a file `traffic.csv`, or in a folder with one.
+    """Read the traffic of the largest world from `traffic.csv`, or from a folder that contains it.
 
-    UserError for a file that is not one, or in which nothing was sent.
+    Raise UserError for an invalid file, or if no bytes were sent.
     """
 
     file = path / "traffic.csv" if path.is_dir() else path
@@ -91,7 +93,7 @@ def read(path: Path) -> CountedBytes:
 
 
 def of_pairs(pairs: Sequence[Sequence[int]], ranks: int) -> CountedBytes:
-    """The traffic of so many ranks, from the sender, the receiver, and the bytes of pairs."""
+    """Return the traffic of `ranks` ranks from triples of sender, receiver, and bytes."""
     apart = [one for one in pairs if one[0] != one[1]]
     senders, receivers, amounts = zip(*apart, strict=True) if apart else ((), (), ())
     found = coo_matrix((amounts, (senders, receivers)), shape=(ranks, ranks), dtype=np.int64)
@@ -99,7 +101,7 @@ def of_pairs(pairs: Sequence[Sequence[int]], ranks: int) -> CountedBytes:
 
 
 def load(traffic: CountedBytes, nodes_of_ranks: Sequence[int], cluster: Cluster) -> Load:
-    """What a mapping makes of it, on the first nodes of a cluster."""
+    """Return the network load of a mapping on the first nodes of a cluster."""
     pairs = traffic.matrix.tocoo()
     node = np.asarray(nodes_of_ranks)
     apart = node[pairs.row] != node[pairs.col]
@@ -122,7 +124,7 @@ _Numbers = npt.NDArray[np.int64]
 def _on_tree(
     levels: Sequence[NetworkLevel], sender: _Numbers, receiver: _Numbers, sent: _Numbers
 ) -> tuple[int, float]:
-    """Bytes times links, and the bytes of the busiest link, from the nodes up."""
+    """Return byte hops and the bytes of the busiest link of a tree, from the nodes up."""
     hops, busiest, size, switches = 0, 0.0, 1, 1
     for level in levels:
         away = sender // size != receiver // size
@@ -138,7 +140,7 @@ def _on_tree(
 def _on_torus(
     dimensions: Sequence[int], sender: _Numbers, receiver: _Numbers, sent: _Numbers
 ) -> tuple[int, float]:
-    """The same. Routes go along the dimensions in turn, as those of SimGrid do."""
+    """Return the same for a torus. Routes follow the dimensions in turn, as in SimGrid."""
     hops, busiest, stride, at = 0, 0.0, 1, sender.copy()
     for length in dimensions:
         ahead = (receiver // stride - at // stride) % length
@@ -156,7 +158,9 @@ def _on_torus(
 
 
 def least_seconds(found: Load, cluster: Cluster) -> float | None:
-    """A lower bound on the time of all messages: the busiest link's bytes over its bandwidth."""
+    """Return a lower bound on the time of all messages: bytes of the busiest link / its
+    bandwidth.
+    """
     network = cluster.network
     return (
         None if network is None else found.busiest_link / network.link_bandwidth_bytes_per_s.value
@@ -164,9 +168,10 @@ def least_seconds(found: Load, cluster: Cluster) -> float | None:
 
 
 def made_for(traffic: CountedBytes, nodes: int, cluster: Cluster) -> Mapping[str, list[int]]:
-    """The node of every rank in mappings that are made for this traffic, by their names.
+    """Return mappings computed for this traffic, by name: the node of every rank.
 
-    graph: METIS' cut. hierarchy: SharedMap's, if its library is there and the nodes are alike.
+    graph: minimum cut by METIS. hierarchy: SharedMap's, if its library is installed and the nodes
+    have equal numbers of ranks.
     """
     found = {"graph": by_graph(traffic, nodes)}
     if (shared := by_hierarchy(traffic, nodes, cluster)) is not None:
@@ -175,10 +180,10 @@ def made_for(traffic: CountedBytes, nodes: int, cluster: Cluster) -> Mapping[str
 
 
 def by_graph(traffic: CountedBytes, nodes: int) -> list[int]:
-    """The node of every rank: METIS cuts as few bytes between nodes as it can.
+    """Return the node of every rank such that few bytes are sent between nodes (METIS).
 
-    Each node gets as many ranks as shares() gives it; METIS' parts are evened out by the moves that
-    cut the fewest bytes more.
+    Each node gets the number of ranks that shares() gives it. METIS' parts are adjusted by the
+    moves that add the fewest bytes between nodes.
     """
 
     both = (traffic.matrix + traffic.matrix.T).tocsr()
@@ -188,17 +193,18 @@ def by_graph(traffic: CountedBytes, nodes: int) -> list[int]:
 
 
 FAR = 10
-"""FAR is how many times as much a byte costs as one level of the machine below: SharedMap minimises
-the sum over bytes."""
+"""FAR is the cost of a byte relative to the next lower level of the machine. SharedMap minimises
+the sum over bytes.
+"""
 
 
 def by_hierarchy(
     traffic: CountedBytes, nodes: int, cluster: Cluster, seed: int = 1
 ) -> list[int] | None:
-    """The node of every rank: SharedMap puts ranks that exchange much below the same switch, too.
+    """Return the node of every rank such that ranks with much traffic share a switch (SharedMap).
 
-    None without its library, the optional dependency `mapping`, and where nodes have unequal
-    numbers of ranks or the job leaves switches of a fat tree partly filled.
+    None without the library (optional dependency `mapping`), if nodes have unequal numbers of
+    ranks, or if the job leaves switches of a fat tree partly filled.
     """
     try:
         from chszlablib import Decomposition, Graph
@@ -221,7 +227,7 @@ def by_hierarchy(
 
 
 def _below_switches(cluster: Cluster, nodes: int) -> list[int]:
-    """How a job's nodes are divided among switches: nodes of each, then switches."""
+    """Return how a job's nodes are divided among switches: nodes per switch, then switches."""
     network = cluster.network
     if network is None or network.topology != "fat_tree":
         return [nodes]
@@ -230,14 +236,16 @@ def _below_switches(cluster: Cluster, nodes: int) -> list[int]:
 
 
 def _weights(both: coo_matrix | csr_matrix) -> npt.NDArray[np.int64]:
-    """Bytes of edges, scaled so that their sums fit."""
+    """Return the weights of edges in bytes, scaled so that their sums fit."""
     most = max(1, int(both.data.max()))
     weights: npt.NDArray[np.int64] = np.maximum(1, both.data * 1_000_000 // most).astype(np.int64)
     return weights
 
 
 def _evened(both: csr_matrix, parts: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Parts of exactly these sizes, the largest of which go to the largest parts."""
+    """Move vertices until the parts have exactly these sizes; the largest parts get the largest
+    sizes.
+    """
 
     found = np.asarray(parts).copy()
     number = len(sizes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares candidates by time and node-hours, and chooses the layout to request."""
+"""Compare candidates by time and node-hours, and choose the layout to request."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from haloscope.advice.counted_bytes import Load
 
 TIE = 0.05
-"""TIE is the largest relative difference of simulated layouts of which the cheaper one is chosen.
+"""TIE is the largest relative difference at which the cheaper of two simulated layouts is chosen.
 
-It decides no verdict. With the error of ratios in its place, which is 1.2 to 1.6, a layout would be
-advised that takes 53 % longer than the best (fe_heat, 8 tasks on maya-2013).
+It does not affect verdicts. With the error of ratios instead, 1.2 to 1.6, a layout would be advised
+that takes 53 % longer than the best (fe_heat, 8 tasks on maya-2013).
 """
 
 
 class Goal(StrEnum):
-    """What a layout is chosen by."""
+    """Quantity that the advised layout minimises."""
 
     TIME = "time"
     NODE_HOURS = "node-hours"
 
 
 class Sureness(StrEnum):
-    """How sure it is that the advised layout is better than the default.
+    """Certainty that the advised layout is better than the default.
 
-    yes: by intervals that do not overlap, or by more than the error of the ratio of simulated times
-    (95 % of published ones), of this kernel and cluster. not_validated: by more than that of the
-    nearest kernels and clusters, or of cells of other regimes: one node, one thread, fewer cores.
-    possible: by less. no_difference: the default is advised.
+    yes: intervals do not overlap, or the ratio exceeds the error of simulated ratios (95 % of
+    published ones) of this kernel and cluster. not_validated: the ratio exceeds the error for the
+    nearest kernels and clusters, or for other regimes (one node, one thread, fewer cores).
+    possible: the ratio is smaller. no_difference: the default is advised.
     """
 
     YES = "yes"
@@ -48,11 +48,10 @@ class Sureness(StrEnum):
 
 @dataclass(frozen=True)
 class Option:
-    """A candidate with its time per step, in seconds, and what it costs.
+    """A candidate with its time per step in seconds, and its cost.
 
-    subject: what the error of its simulation depends on; None of measured ones. load: what it makes
-    of the traffic between its nodes; None where that was not counted. rounds_s: the times of a
-    measured one by round.
+    subject: settings that the simulation error depends on; None if measured. load: network load of
+    its traffic; None if it was not counted. rounds_s: times of a measured candidate by round.
     """
 
     candidate: Candidate
@@ -63,24 +62,24 @@ class Option:
 
     @property
     def seconds(self) -> float:
-        """The median time of a step."""
+        """Median time of a step, in seconds."""
         return self.time.value
 
     @property
     def node_seconds(self) -> float:
-        """Nodes times the time of a step."""
+        """Nodes times the time of a step, in node-seconds."""
         return self.candidate.nodes * self.time.value
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Which layout to request.
+    """The layout to request.
 
-    options: all that were compared, fastest first. front: those that no other one beats in both
-    time and node-hours. gain: the default's time or node-hours over those of the advised layout;
-    of measured ones with its interval, or its range below six launches. band: the error of the
-    ratio of the default and the advised layout; None for measured times. beyond: what one of both
-    has that no published cell has; "" for nothing.
+    options: all compared layouts, fastest first. front: those that no other layout beats in both
+    time and node-hours. gain: time or node-hours of the default relative to the advised layout; if
+    measured, with its interval, or its range with fewer than six launches. band: error of the ratio
+    between default and advised layout; None if measured. beyond: property of either layout that no
+    published cell has, or "".
     """
 
     goal: Goal
@@ -95,14 +94,14 @@ class Advice:
 
 
 def band_of(one: Option, other: Option) -> ErrorBand | None:
-    """The error of the ratio of two simulated times; None of measured ones."""
+    """Return the error of the ratio of two simulated times; None if measured."""
     if one.subject is None or other.subject is None:
         return None
     return known().ratio(other.subject, one.subject)
 
 
 def advice(options: Sequence[Option], default: Candidate, goal: Goal) -> Advice:
-    """The advised layout: the best by the goal, unless the default is as good."""
+    """Choose the layout with the least cost, unless the default is as good."""
     by_time = sorted(options, key=lambda one: one.seconds)
     usual = next(one for one in options if one.candidate == default)
     best = min(by_time, key=lambda one: _cost(one, goal))
@@ -138,27 +137,27 @@ def _cost(one: Option, goal: Goal) -> float:
 
 
 def _gain(usual: Option, advised: Option, goal: Goal) -> Estimate:
-    """How many times the advised layout's cost the default has."""
+    """Return the cost of the default relative to the advised layout."""
     measured = None if advised is usual else _ratio(usual, advised, goal)
     return measured or Estimate(_cost(usual, goal) / _cost(advised, goal), None, None, 0, "none")
 
 
 def _ratio(over: Option, under: Option, goal: Goal) -> Estimate | None:
-    """The ratio of the costs of two measured layouts, round by round."""
+    """Return the ratio of the costs of two measured layouts, round by round."""
     nodes = 1.0 if goal is Goal.TIME else over.candidate.nodes / under.candidate.nodes
     found = ratio_by_round(over.rounds_s, under.rounds_s)
     return found and found.times(nodes)
 
 
 def _better(one: Option, other: Option, goal: Goal) -> bool:
-    """Whether one is better than another: measured ones by more than chance."""
+    """Return whether one layout is better than another; for measured ones, significantly."""
     if one is other:
         return False
     if one.subject is not None:
         return _cost(other, goal) > (1 + TIE) * _cost(one, goal)
     ratio = _ratio(other, one, goal)
     if ratio is None or ratio.low is None or ratio.confidence is None:
-        return False  # of fewer rounds there is a range, which lies above 1 by chance, too
+        return False  # with fewer rounds there is only a range, which can lie above 1 by chance
     return ratio.low > 1
 
 

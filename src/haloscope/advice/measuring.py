@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures candidates, or simulates them: all shapes, other mappings of the best, then in turn."""
+"""Measure or simulate candidates: all shapes, other mappings of the best, then the best in turn."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from haloscope.study.schema import LAUNCHES_LIMIT
 _REMAPPED = 2
 _FINALISTS = 2
 _MOST_ROUNDS = 5
-"""_MOST_ROUNDS times the launches of a layout are made at most until intervals part."""
+"""_MOST_ROUNDS limits the launches per layout, as a multiple of the requested ones."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be compared, and where.
+    """The layouts to compare, and where.
 
-    place: where layouts are compared. final: where the best are measured in turn; None if nowhere.
-    until: when to start no more, by time.monotonic(); minutes: of a site's job.
+    place: where layouts are compared. final: where the best are measured in turn, or None. until:
+    when to stop starting launches, by time.monotonic(). minutes: time limit of a site's job.
     """
 
     kernel: str
@@ -58,23 +58,23 @@ class Question:
 
     @property
     def on(self) -> Place:
-        """The place that was asked for."""
+        """The requested place."""
         return self.final or self.place
 
     @property
     def sockets(self) -> int | None:
-        """Of a node, where a cluster file describes it."""
+        """Sockets per node, if a cluster file describes them."""
         place = self.place
         return place.cluster.node.sockets if isinstance(place, SimulatedCluster) else None
 
     @property
     def over(self) -> bool:
-        """Whether its time is over."""
+        """Whether the time limit has passed."""
         return self.until is not None and time.monotonic() > self.until
 
     @property
     def cluster(self) -> str | None:
-        """The simulated cluster's name; None for a machine that is measured."""
+        """Name of the simulated cluster; None for a measured machine."""
         return self.place.cluster.name if isinstance(self.place, SimulatedCluster) else None
 
 
@@ -97,7 +97,7 @@ def asked(
     programs: tuple[Path, ...],
     within_minutes: float | None,
 ) -> Question:
-    """The question of layouts in a place. UserError where a site's file names no cluster file."""
+    """Return the question for a place. Raise UserError if a site's file names no cluster file."""
     place = _simulated(on) if isinstance(on, BatchPlace) else on
     by_jobs = places.site_of(on) is not None
     over = None if within_minutes is None or by_jobs else time.monotonic() + 60 * within_minutes
@@ -117,7 +117,7 @@ def asked(
 def compare(
     question: Question, tasks: int, most_nodes: int | None, goal: Goal, tell: Teller
 ) -> ComparedLayouts:
-    """Compare all layouts of so many tasks. UserError if the default has no time."""
+    """Compare all layouts of `tasks` tasks. Raise UserError if the default has no time."""
     at_site = isinstance(question.on, BatchPlace)
     bench, _ = question.on.preview({"--on": None})
     site = question.on.site(bench, oversubscribe=False)
@@ -155,7 +155,7 @@ def compare(
 
 
 def _sent(question: Question, case: MeasuredCase, tell: Teller) -> Pairs:
-    """What ranks send each other in a layout that was simulated here; () of any other."""
+    """Return the traffic between ranks of a layout that was simulated here; otherwise ()."""
     if question.cluster is None or question.over:
         return ()
     folder = question.out / "layouts"
@@ -168,10 +168,13 @@ def _sent(question: Question, case: MeasuredCase, tell: Teller) -> Pairs:
 
 
 def _made_for(sent: Pairs, one: Candidate, question: Question) -> Iterator[Candidate]:
-    """Mappings that are made for the traffic, if a link or the network has less to carry."""
+    """Yield mappings optimised for the traffic, if they reduce the load of a link or of the
+    network.
+    """
     if not sent or not isinstance(question.place, SimulatedCluster):
         return
-    from haloscope.advice import counted_bytes  # only with its traffic: the libraries for graphs
+    # imported only with traffic, because it loads graph libraries
+    from haloscope.advice import counted_bytes
 
     cluster = question.place.cluster
     traffic = counted_bytes.of_pairs(sent, one.tasks)
@@ -183,7 +186,7 @@ def _made_for(sent: Pairs, one: Candidate, question: Question) -> Iterator[Candi
 
 
 def _loaded(found: Timed, sent: Pairs, question: Question) -> list[Option]:
-    """The options, with what their mappings make of the traffic."""
+    """Return the options with their network loads."""
     options = [option for option, _ in found.values()]
     if not sent or not isinstance(question.place, SimulatedCluster):
         return options
@@ -200,7 +203,7 @@ def _loaded(found: Timed, sent: Pairs, question: Question) -> list[Option]:
 
 
 def _simulated(site: BatchPlace) -> Place:
-    """The simulated cluster of a site's nodes. UserError where its file names none."""
+    """Return the simulated cluster of a site's nodes. Raise UserError if its file names none."""
     if site.described.cluster is None:
         what = "its site file has no cluster file for simulating the candidates"
         remedy = 'add cluster = "NAME" to it (haloscope cluster list; haloscope calibrate)'
@@ -211,8 +214,10 @@ def _simulated(site: BatchPlace) -> Place:
 def _in_turn(
     question: Question, found: Timed, usual: Candidate, goal: Goal, tell: Teller
 ) -> tuple[Timed, list[str]]:
-    """The best layouts and the default, measured in turn until their intervals part, on a site in
-    one job. UserError if the default has no time there."""
+    """Measure the best layouts and the default in turn until their intervals separate.
+
+    On a site this is one job. Raise UserError if the default has no time there.
+    """
     assert question.final is not None
     best = cheapest(_unlike([option for option, _ in found.values()]), goal, _FINALISTS)
     tried = [*dict.fromkeys([*(one.candidate for one in best), usual])]
@@ -227,10 +232,10 @@ def _in_turn(
 
 
 def _unlike(options: Sequence[Option]) -> list[Option]:
-    """The first of those that put the same ranks together and were simulated with the same time."""
+    """Return the first option of each group with equal node sets and equal simulated times."""
     found: dict[object, Option] = {}
     for one in options:
-        numbers: dict[int, int] = {}  # of nodes, in the order in which ranks name them
+        numbers: dict[int, int] = {}  # of nodes, in the order in which ranks refer to them
         where = layout(one.candidate).nodes_of_ranks
         together = tuple(numbers.setdefault(node, len(numbers)) for node in where)
         shape = one.candidate.nodes, one.candidate.threads, one.candidate.bind
@@ -258,9 +263,9 @@ def _compared(
     *,
     until_parted: bool = False,
 ) -> tuple[Timed, list[str]]:
-    """Each candidate with its time and its case, and why others have none.
+    """Return each candidate with its time and case, and the reasons why others have none.
 
-    until_parted: with up to _MOST_ROUNDS times as many launches, until intervals part.
+    until_parted: add launches, up to _MOST_ROUNDS times as many, until intervals separate.
     """
     question.out.mkdir(parents=True, exist_ok=True)
     title = f"Advice: {name} of {question.kernel}, {count(tried[0].tasks, 'task')}"
@@ -301,8 +306,8 @@ def _compared(
 
 
 def _read(folder: Path, tried: Sequence[Candidate]) -> tuple[Timed, list[str]]:
-    """Each candidate with its time and its case, as a folder has them, and why others have none."""
-    none = not (folder / "records.jsonl").exists()  # the time was over before the first launch
+    """Read each candidate's time and case from a folder, and the reasons why others have none."""
+    none = not (folder / "records.jsonl").exists()  # the time limit passed before the first launch
     cases = () if none else open_folder(folder).cases
     found, failed = {}, []
     for one in tried:
@@ -316,7 +321,7 @@ def _read(folder: Path, tried: Sequence[Candidate]) -> tuple[Timed, list[str]]:
 
 
 def _of_no_run(question: Question, problems: Sequence[Problem], file: str) -> list[Problem]:
-    """Problems of a study that was made here: each once, without its place in the file."""
+    """Return the problems of a generated study, each once and without its place in the file."""
     usual = f"advise {question.kernel}"
     named = [
         replace(one, where=re.sub(r"^runs#\d+[.:]? *", "", one.where.removeprefix(file)) or usual)

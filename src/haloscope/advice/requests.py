@@ -13,13 +13,13 @@ from haloscope.study.case import Layout
 ORDER_FILE = "MPICH_RANK_ORDER"
 NODES_FILE = "nodes-of-ranks"
 _PPN_HOLDS = "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=0"
-"""Without it Intel MPI deals ranks as the job asked for, whatever -ppn says."""
+"""Without this, Intel MPI distributes ranks as the job requested, whatever -ppn says."""
 
 LAYOUT_FILE = "layout.toml"
 
 
 def layout(one: Candidate) -> Layout:
-    """It as a study has it."""
+    """Return the layout as a study has it."""
     return Layout(
         nodes=one.nodes,
         ppn=one.ppn,
@@ -31,7 +31,7 @@ def layout(one: Candidate) -> Layout:
 
 
 def as_data(one: Candidate, sockets: int | None) -> dict[str, Any]:
-    """Return what to paste for a layout, as JSON. sockets: of a node; None where unknown."""
+    """Return what to paste for a layout, as JSON. sockets: sockets per node; None if unknown."""
     return {
         "sbatch": sbatch(one),
         "environment": environment(one),
@@ -41,21 +41,21 @@ def as_data(one: Candidate, sockets: int | None) -> dict[str, Any]:
 
 
 def environment(one: Candidate) -> str:
-    """The shell command for threads: without it, a rank may start one for each core it sees."""
+    """Return the shell command for threads. Without it, a rank may start one per visible core."""
     return f"export OMP_NUM_THREADS={one.threads}"
 
 
 def by_files(one: Candidate) -> bool:
-    """Whether files say where ranks are: launchers fill nodes, or deal ranks, in no such way.
+    """Return whether files place the ranks, because no launcher option produces the mapping.
 
-    Of numbers of tasks that nodes do not divide, the sizes of nodes differ by one at most.
+    If nodes do not divide the tasks, the numbers of tasks per node differ by at most one.
     """
     uneven = one.tasks % one.nodes != 0
     return one.mapping not in ("block", "round_robin") or (uneven and one.mapping == "block")
 
 
 def sbatch(one: Candidate) -> list[str]:
-    """Slurm's options of the job."""
+    """Return Slurm's options of the job."""
     lines = [f"--nodes={one.nodes}", f"--ntasks={one.tasks}"]
     if one.nodes > 1 or one.ppn == one.tasks:
         lines.append(f"--ntasks-per-node={one.ppn}")
@@ -63,16 +63,16 @@ def sbatch(one: Candidate) -> list[str]:
 
 
 def sbatch_line(one: Candidate) -> str:
-    """All of them on one line of a job script."""
+    """Return all Slurm options on one line of a job script."""
     return f"#SBATCH {' '.join(line.removeprefix('#SBATCH ') for line in sbatch(one))}"
 
 
 def launchers(one: Candidate, sockets: int | None = None) -> Mapping[str, str]:
-    """The command line of each launcher, up to the program. sockets: as above.
+    """Return the command line of each launcher, up to the program. sockets: sockets per node.
 
-    Hydra's fills nodes in order whatever the mapping, and the program orders the ranks: of a
-    machine file that names a node twice, not in a row, Hydra starts two groups of ranks that share
-    no memory (MPI_COMM_TYPE_SHARED; MPICH 4.0.2 and 5.0).
+    Hydra fills nodes in order for every mapping, and the program reorders its ranks. With a machine
+    file that names a node twice, not in a row, Hydra starts two groups of ranks on it that share no
+    memory (MPI_COMM_TYPE_SHARED; MPICH 4.0.2 and 5.0).
     """
     cores = f" --cpus-per-task={one.threads}"
     if not by_files(one):
@@ -100,8 +100,10 @@ def launchers(one: Candidate, sockets: int | None = None) -> Mapping[str, str]:
 
 
 def _of_open_mpi(one: Candidate, sockets: int | None) -> str:
-    """Where Open MPI puts ranks. It packs those of a node, unless it counts them by socket; where
-    that is not possible, they are not bound, and the operating system spreads them.
+    """Return Open MPI's placement options.
+
+    It packs the ranks of a node unless it counts them by socket. If that is not possible, they are
+    not bound, and the operating system distributes them.
     """
     packed = one.bind != "spread" or one.ppn == 1 or sockets == 1
     if packed and one.mapping == "round_robin":
@@ -116,7 +118,7 @@ def _of_open_mpi(one: Candidate, sockets: int | None) -> str:
 
 
 def script(one: Candidate) -> str:
-    """Shell commands for a job script that write the files which its launcher lines read."""
+    """Return shell commands for a job script that write the files its launcher lines read."""
     if not by_files(one):
         return ""
     return (
@@ -132,8 +134,9 @@ def script(one: Candidate) -> str:
 
 
 def files(one: Candidate) -> Mapping[str, str]:
-    """Files by name: the layout; if files place the ranks, also the node of every rank, and Cray
-    MPICH's order of ranks, with which it fills nodes in order.
+    """Return files by name: the layout and, if files place the ranks, the node of every rank.
+
+    Cray MPICH's rank order is added, with which it fills nodes in order.
     """
     own = {LAYOUT_FILE: candidates.layout(one)}
     if not by_files(one):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Batch systems: what they say of a site and of jobs, job scripts, submission."""
+"""Batch systems: sites and jobs as they report them, job scripts, submission."""

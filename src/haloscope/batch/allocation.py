@@ -13,7 +13,7 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetParseError
 from haloscope.errors import Problem, UserError
 
 NODES_LIMIT = 200_000
-"""NODES_LIMIT is the most nodes of a job that are taken: the largest cluster has 160,000."""
+"""NODES_LIMIT is the largest accepted number of nodes of a job: the largest cluster has 160,000."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Allocation:
     restarts: int
 
     def as_record(self) -> dict[str, Any]:
-        """As it stands in records."""
+        """Return the allocation as stored in records."""
         return {**asdict(self), "nodes": [*self.nodes]}
 
 
@@ -70,11 +70,13 @@ def of_lines(names: Iterable[str], where: str) -> tuple[str, ...]:
 
 
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
-"""_HOST is what a host may be called: it stands on command lines, and is no option there."""
+"""_HOST matches host names. They are used on command lines, where none may look like an option."""
 
 
 def _at_most(text: str) -> float:
-    """How many nodes a list has at most, without unfolding it: a line may name billions."""
+    """Return the maximum number of nodes of a list without expanding it: a line may
+    name billions.
+    """
     number = 0.0
     for name in re.findall(r"(?:\[[^\]]*\]|[^,\[])+", text):
         of_name = 1.0
@@ -85,7 +87,7 @@ def _at_most(text: str) -> float:
 
 
 def _width(one: str) -> float:
-    """How many numbers a range has at most: 1-3, 7, 1-9/2."""
+    """Return the maximum number of values of a range: 1-3, 7, 1-9/2."""
     ends = re.match(r"\s*(\d+)-(\d+)", one)
     return max(1.0, float(ends[2]) - float(ends[1]) + 1.0) if ends else 1.0
 
@@ -94,5 +96,5 @@ INSIDE = "run this command inside a job of the batch system"
 
 
 def folded(nodes: tuple[str, ...]) -> str:
-    """Names in short: n[1-3]."""
+    """Abbreviate names: n[1-3]."""
     return str(NodeSet.fromlist(nodes))

@@ -14,7 +14,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.host.supervise import reason
 
 ANSWER_S = 60.0
-"""ANSWER_S is how long a command may take: a controller that is busy answers within half of it."""
+"""ANSWER_S is the time limit of a command: a busy controller answers within half of it."""
 
 
 class NoAnswerError(Exception):
@@ -26,8 +26,11 @@ class RefusedError(Exception):
 
 
 def environment(ours_to_say: re.Pattern[str], more: Mapping[str, str]) -> dict[str, str]:
-    """What a command runs in: this process's own variables, but those that would change what it
-    does (`ours_to_say`), and some more."""
+    """Return the environment of a command.
+
+    It is that of this process without the variables that would change what the command does
+    (`ours_to_say`), and with the additional ones in `more`.
+    """
     kept = {key: value for key, value in os.environ.items() if not ours_to_say.match(key)}
     return {**kept, **more}
 

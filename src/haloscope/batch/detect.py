@@ -45,7 +45,7 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
 
 
 def _shared_cores(environment: Mapping[str, str]) -> int | None:
-    """The cores that all nodes of a cluster in a box share, where it is that one's Slurm."""
+    """Return the cores that all nodes of a test cluster (haloscope lab) share; None elsewhere."""
     lab = site_file.of_the_lab()
     conf = environment.get("SLURM_CONF")
     if lab is None or conf is None:
@@ -56,7 +56,7 @@ def _shared_cores(environment: Mapping[str, str]) -> int | None:
 
 @contextmanager
 def _answered() -> Iterator[None]:
-    """While Slurm is asked what has to be known. UserError where it does not answer."""
+    """Raise UserError if Slurm does not answer a required query."""
     try:
         yield
     except (NoAnswerError, RefusedError) as error:
@@ -65,7 +65,7 @@ def _answered() -> Iterator[None]:
 
 
 def notes(environment: Mapping[str, str]) -> list[str]:
-    """What to know of how srun starts ranks. UserError where no Slurm answers."""
+    """Return notes about how srun starts ranks. Raise UserError if no Slurm answers."""
     with _answered():
         return srun_kinds.notes(srun_kinds.asked(Slurm(environment)))
 
@@ -89,15 +89,15 @@ def _cluster_name(commands: Slurm) -> str:
 
 
 def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
-    """All partitions, and the name of the default one, or of the first.
+    """Return all partitions, and the name of the default one or else of the first.
 
-    Of nodes that differ, the fewest cores and the least memory, which every job of any of them has.
+    If nodes differ, the fewest cores and the least memory are used, which every job has.
     """
     found: dict[str, Partition] = {}
     default = None
     printed = commands.output("sinfo", "--noheader", f"--format={_NODES}")
     for name, limit, nodes, sockets, cores, threads, memory in slurm.rows(printed, 7):
-        if int(nodes) == 0:  # as of a partition that waits for its nodes
+        if int(nodes) == 0:  # for example a partition without nodes yet
             continue
         called = name.rstrip("*")
         default = called if name.endswith("*") else default
@@ -194,6 +194,7 @@ def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
         commands.output("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
     except RefusedError as error:
         remedy = (
-            "correct partition, account, qos, constraint, reservation, or gpus in the site file"
+            "correct 'partition', 'account', 'qos', 'constraint', 'reservation', or 'gpus' in the "
+            "site file"
         )
         yield Problem(f"site {site.name}: sbatch --test-only", str(error), remedy)

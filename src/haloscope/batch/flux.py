@@ -27,7 +27,7 @@ _FIELDS = "{id.dec}|{name}|{state}|{result}|{nodelist}"
 
 
 class Flux:
-    """Flux, as batch/scheduler.py says what a scheduler is."""
+    """The Flux scheduler; see batch/scheduler.py for the interface."""
 
     title: ClassVar = "Flux"
     submits: ClassVar = "flux batch"
@@ -42,7 +42,7 @@ class Flux:
         )
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
-        """Whole nodes, each a slot, and whatever else the site file asks for."""
+        """Return whole nodes, one slot each, and the options of the site file."""
         after = [f"afterok:{job.after}"] if job.after else []
         after += [f"afterany:{job.behind}"] if job.behind else []
         return [
@@ -59,11 +59,11 @@ class Flux:
         ]
 
     def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """None: what flux batch does is said in the script."""
+        """Return []: the script alone determines what flux batch does."""
         return []
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now."""
+        """Submit a job and return its id."""
         printed = self.output("batch", str(script)).strip()
         try:
             number = self.output("job", "id", "--to=dec", printed).strip()
@@ -74,21 +74,23 @@ class Flux:
         return number
 
     def found(self, name: str, comment: str) -> str | None:
-        """The id of the job of its own name, waiting, at work or ended; else None."""
+        """Return the id of the job with this own name, pending, running, or just ended;
+        else None.
+        """
         asked = ("jobs", "-a", "--no-header", f"--name={own_name(name, comment)}")
         printed = self.output(*asked, "--format={id.dec}")
         return next((word for word in printed.split() if word.isdecimal()), None)
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Those of the jobs whose own names begin with this one."""
+        """Return those of the jobs whose own names begin with this name."""
         return of_folder(name, self.states(jobs))
 
     def tested(self, script: Path) -> str:
-        """Nothing: Flux has no such question."""
+        """Return "": Flux has no such query."""
         return "Flux does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """How each job stands, by flux jobs."""
+        """Return the state of each job, from `flux jobs`."""
         return {job: self._state(job) for job in jobs}
 
     def _state(self, job: str) -> JobState:
@@ -105,22 +107,23 @@ class Flux:
         return JobState(GONE)
 
     def state_within(self, job: str) -> JobState:
-        """Not known: inside a job, its own Flux answers, which knows nothing of the job itself.
+        """Raise NoAnswerError: inside a job its own Flux answers, which does not know the job
+        itself.
 
-        It ends with the job: the driver is then killed.
+        That Flux ends with the job, and the driver is then killed.
         """
         raise NoAnswerError("the Flux instance inside a job cannot report the job's state")
 
     def cancel(self, job: str) -> None:
-        """Cancel a job. RefusedError where it has ended."""
+        """Cancel a job. Raise RefusedError if it has ended."""
         self.output("cancel", job)
 
     def require_queue(self, name: str) -> None:
-        """RefusedError where there is no queue of that name."""
+        """Raise RefusedError if there is no queue of that name."""
         self.output("queue", "status", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
-        """The nodes of the Flux that this job's script runs in; None outside of one."""
+        """Return the nodes of the Flux instance that runs this job's script; None outside a job."""
         try:
             job = self.output(
                 "job", "id", "--to=dec", self.output("getattr", "jobid").strip()

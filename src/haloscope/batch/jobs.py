@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Batch jobs: submitted once whatever happens, looked for, cancelled."""
+"""Batch jobs: submit each exactly once, query, and cancel them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _PAUSE_S = 5.0
 
 @dataclass(frozen=True)
 class Batch:
-    """The jobs of a site. wait: how to let time pass."""
+    """The jobs of a site. wait: function that sleeps."""
 
     scheduler: Scheduler
     wait: Callable[[float], None] = time.sleep
 
     def submit(self, script: Path, name: str, comment: str) -> str:
-        """The id of a job that is submitted now, or was before under the same name and comment.
+        """Submit a job, or find it if it was submitted before under this name and comment; return
+        its id.
 
-        Where the controller does not answer, the job is looked for before it is asked again.
-        UserError where it refuses the job, or never answers.
+        If the controller does not answer, the job is looked for before the request is repeated.
+        Raise UserError if the job is refused or the controller never answers.
         """
         said = ""
         for number in range(1, _TRIES + 1):
@@ -50,30 +51,32 @@ class Batch:
         return Problem(where, line_that_says_it(str(error)), remedy)
 
     def tested(self, script: Path) -> str:
-        """When a job would begin, in words. UserError where it would be refused."""
+        """Return when a job would start, in words. Raise UserError if it would be refused."""
         try:
             return self.scheduler.tested(script)
         except RefusedError as error:
             raise UserError(self._refused("(a job not submitted yet)", error)) from error
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """How each job stands. NoAnswerError if nobody says."""
+        """Return the state of each job. Raise NoAnswerError if no command knows."""
         return self.scheduler.states(jobs)
 
     def has_its_nodes(self, job: str, restarts: int) -> bool:
-        """Whether a job that was begun anew so often still is at work; so if nobody answers.
+        """Return whether a job with that number of restarts is still running; True without an
+        answer.
 
-        A job whose node failed may be begun anew while what it ran there before goes on.
+        A job whose node failed may be restarted while its earlier processes still run there.
         """
         try:
             state = self.scheduler.state_within(job)
-        except (NoAnswerError, UserError):  # the controller is away, or nodes have no commands
+        # the controller does not answer, or nodes have no commands
+        except (NoAnswerError, UserError):
             return True
         at_work = state.state in AT_WORK and state.state not in LEAVING
         return at_work and state.restarts == restarts
 
     def cancel(self, jobs: Iterable[str]) -> None:
-        """Cancel jobs; those that have ended stay as they are. UserError for others that stay."""
+        """Cancel jobs that have not ended. Raise UserError if others cannot be cancelled."""
         refused = {}
         for job in jobs:
             try:

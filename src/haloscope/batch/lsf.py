@@ -18,7 +18,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"(LSB|BSUB)_")
-"""By these a user's shell, or an outer job, would change what the commands do."""
+"""Variables of a user's shell, or of an outer job, that would change what the commands do."""
 _AWAY = re.compile(
     r"batch daemon|LIM is down|Communication time out|not responding|"
     r"Connection (refused|timed out|reset)"
@@ -35,7 +35,7 @@ _UNKNOWN = "is not found"
 
 
 class Lsf:
-    """LSF, as batch/scheduler.py says what a scheduler is."""
+    """The LSF scheduler; see batch/scheduler.py for the interface."""
 
     title: ClassVar = "LSF"
     submits: ClassVar = "bsub"
@@ -48,7 +48,7 @@ class Lsf:
         return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY, given=given)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
-        """Whole nodes, no second beginning, and whatever else the site file asks for."""
+        """Return whole nodes, no automatic restart, and the options of the site file."""
         cores = site.used.cores
         after = [f"done({job.after})"] if job.after else []
         after += [f"ended({job.behind})"] if job.behind else []
@@ -69,18 +69,20 @@ class Lsf:
         ]
 
     def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """The variables of a user's shell that would have changed what bsub does."""
+        """Return the variables of a user's shell that would have changed what bsub does."""
         return sorted(name for name in environment if name.startswith(("LSB_DEFAULT", "BSUB_")))
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now."""
+        """Submit a job and return its id."""
         printed = self.output("bsub", given=script.read_text(encoding="utf-8"))
         if (job := re.search(r"Job <(\d+)>", printed)) is None:
             raise NoAnswerError(f"bsub printed no job id, but {printed!r}")
         return job[1]
 
     def found(self, name: str, comment: str) -> str | None:
-        """The id of the job of its own name, waiting, at work or ended just now; else None."""
+        """Return the id of the job with this own name, pending, running, or just ended;
+        else None.
+        """
         own = own_name(name, comment)
         try:
             printed = self.output("bjobs", "-a", "-noheader", "-o", "jobid", "-J", own)
@@ -91,19 +93,19 @@ class Lsf:
         return next((word for word in printed.split() if word.isdecimal()), None)
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Those of the jobs whose own names begin with this one."""
+        """Return those of the jobs whose own names begin with this name."""
         return of_folder(name, self.states(jobs))
 
     def tested(self, script: Path) -> str:
-        """Nothing: LSF has no such question."""
+        """Return "": LSF has no such query."""
         return "LSF does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """How each job stands, by bjobs, which knows an ended one for an hour or so."""
+        """Return the state of each job, from bjobs, which knows ended jobs for about an hour."""
         return {job: self.state_within(job) for job in jobs}
 
     def state_within(self, job: str) -> JobState:
-        """How a job stands."""
+        """Return the state of a job."""
         try:
             printed = self.output("bjobs", "-a", "-json", "-o", _FIELDS, job)
             (known,) = json.loads(printed)["RECORDS"]
@@ -120,13 +122,14 @@ class Lsf:
         self.output("bkill", job)
 
     def require_queue(self, name: str) -> None:
-        """RefusedError where there is no queue of that name."""
+        """Raise RefusedError if there is no queue of that name."""
         self.output("bqueues", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
-        """The nodes that LSB_DJOB_HOSTFILE lists, or LSB_HOSTS; None outside of a job.
+        """Return the nodes listed in LSB_DJOB_HOSTFILE or LSB_HOSTS; None outside a job.
 
-        UserError where jsrun would start ranks on nodes that this one tells nothing of.
+        Raise UserError if jsrun would start ranks on nodes about which this node has no
+        information.
         """
         if (job := environment.get("LSB_JOBID")) is None:
             return None
@@ -146,7 +149,7 @@ class Lsf:
 
 
 def _compute_nodes(slots: Sequence[str], nodes: tuple[str, ...], where: str) -> tuple[str, ...]:
-    """The nodes of a job without the one that its script may begin on, which has a single slot."""
+    """Return the nodes of a job without the launch node, which has a single slot."""
     if len(nodes) > 1 and slots.count(nodes[0]) == 1 < slots.count(nodes[1]):
         nodes = nodes[1:]
     here = socket.gethostname()

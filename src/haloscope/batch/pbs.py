@@ -18,8 +18,9 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"PBS_(?!CONF_FILE$|EXEC$|HOME$|SERVER$|DEFAULT$)")
-"""_OURS_TO_SAY are the variables by which a user's shell, or a job that we are in, would change
-what these commands do: PBS_DPREFIX, by which qsub would not see the script's #PBS lines."""
+"""_OURS_TO_SAY matches variables of a user's shell, or of an outer job, that would change what the
+commands do. With PBS_DPREFIX, for example, qsub would not see the script's #PBS lines.
+"""
 _AWAY = re.compile(
     r"cannot connect to server|Connection (refused|timed out|reset)|No route to host"
 )
@@ -30,13 +31,13 @@ _STATES = {
     "E": "COMPLETING",
 }
 _KILLED = 256
-"""_KILLED and a signal's number are the exit status of a job that was ended by that signal."""
+"""_KILLED plus a signal number is the exit status of a job that the signal ended."""
 _WALL_TIME = -29
-"""_WALL_TIME is the exit status of a job whose time was over."""
+"""_WALL_TIME is the exit status of a job that exceeded its time limit."""
 
 
 class Pbs:
-    """PBS, as batch/scheduler.py says what a scheduler is."""
+    """The PBS scheduler; see batch/scheduler.py for the interface."""
 
     title: ClassVar = "PBS"
     submits: ClassVar = "qsub"
@@ -49,7 +50,7 @@ class Pbs:
         return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
-        """Whole nodes, no second beginning, and whatever else the site file asks for."""
+        """Return whole nodes, no automatic restart, and the options of the site file."""
         cores = site.used.cores
         hours, minutes = divmod(job.minutes, 60)
         after = [f"afterok:{job.after}"] if job.after else []
@@ -68,35 +69,39 @@ class Pbs:
         ]
 
     def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """The variables of a user's shell that would have changed what qsub does."""
+        """Return the variables of a user's shell that would have changed what qsub does."""
         return sorted(name for name in environment if name in ("PBS_DPREFIX", "PBS_O_QUEUE"))
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now."""
+        """Submit a job and return its id."""
         job = self.output("qsub", str(script)).strip()
         if not re.fullmatch(r"\d\S*", job):
             raise NoAnswerError(f"qsub printed no job id, but {job!r}")
         return job
 
     def found(self, name: str, comment: str) -> str | None:
-        """The id of the job of its own name, waiting, at work or ended just now; else None."""
+        """Return the id of the job with this own name, pending, running, or just ended;
+        else None.
+        """
         words = ("qselect", "-u", getpass.getuser(), "-N", own_name(name, comment))
         return next(iter(self._with_history(*words).split()), None)
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Those of the jobs whose own names begin with this one."""
+        """Return those of the jobs whose own names begin with this name."""
         return of_folder(name, self.states(jobs))
 
     def tested(self, script: Path) -> str:
-        """Nothing: PBS has no such question."""
+        """Return "": PBS has no such query."""
         return "PBS does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """How each job stands, by qstat, which knows an ended one as long as it keeps a history."""
+        """Return the state of each job, from qstat, which knows ended jobs as long as it keeps a
+        history.
+        """
         return {job: self.state_within(job) for job in jobs}
 
     def state_within(self, job: str) -> JobState:
-        """How a job stands."""
+        """Return the state of a job."""
         try:
             printed = self._with_history("qstat", "-f", "-F", "json", job)
             (known,) = json.loads(printed)["Jobs"].values()
@@ -109,7 +114,7 @@ class Pbs:
             raise NoAnswerError(f"cannot parse qstat's output for job {job}: {error}") from error
 
     def _with_history(self, command: str, *words: str) -> str:
-        """What a command printed that was asked for ended jobs, too, where PBS keeps any."""
+        """Return the output of a command that also lists ended jobs, if PBS keeps a history."""
         try:
             return self.output(command, "-x", *words)
         except RefusedError as error:
@@ -118,15 +123,15 @@ class Pbs:
             return self.output(command, *words)
 
     def cancel(self, job: str) -> None:
-        """Cancel a job. RefusedError where it has ended."""
+        """Cancel a job. Raise RefusedError if it has ended."""
         self.output("qdel", job)
 
     def require_queue(self, name: str) -> None:
-        """RefusedError where there is no queue of that name."""
+        """Raise RefusedError if there is no queue of that name."""
         self.output("qstat", "-Q", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
-        """The nodes that PBS_NODEFILE lists; None outside of a job."""
+        """Return the nodes listed in PBS_NODEFILE; None outside a job."""
         if (job := environment.get("PBS_JOBID")) is None:
             return None
         file = environment.get("PBS_NODEFILE", "")
@@ -142,7 +147,7 @@ class Pbs:
 def _state(known: Mapping[str, Any]) -> JobState:
     letter, status = str(known["job_state"]), known.get("Exit_status")
     state = _STATES.get(letter)
-    if state is None:  # F, or X of a job array's
+    if state is None:  # F, or X for a job array
         state = "COMPLETED" if status == 0 else "FAILED"
         if status == _WALL_TIME:
             state = "TIMEOUT"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a batch system is to haloscope: all that differs from one to the other, in one interface."""
+"""The interface of batch systems: everything that differs between them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "STOPPED", "RESIZI
 LEAVING = ("COMPLETING", "STAGE_OUT")
 CANCELLED = "CANCELLED"
 GONE = "GONE"
-"""GONE is the state of a job that nobody knows any more: it has ended."""
+"""GONE is the state of a job that the batch system no longer knows: it has ended."""
 
 
 @dataclass(frozen=True)
 class JobState:
-    """How a job stands, by whoever knew it: Slurm's word for it, also where another says it.
+    """The state of a job, in Slurm's terms for every batch system.
 
-    reason: why it waits, or ended, in words or in the batch system's. start: when it began or is
-    expected to, as the batch system writes it; None where not known. name: None where not asked.
+    reason: why it is pending or has ended, in words or as the batch system writes it. start: when
+    it started or is expected to, as the batch system writes it; None if unknown. name: None if it
+    was not requested.
     """
 
     state: str
@@ -36,22 +37,22 @@ class JobState:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended and won't begin again."""
+        """Whether the job has ended and will not restart."""
         return self.state not in (*WAITING, *AT_WORK)
 
 
 WARNING_S = 120
-"""WARNING_S is how long before its end a job begins no launch any more, lest it be in vain."""
+"""WARNING_S is how many seconds before its end a job stops starting launches."""
 
 
 @dataclass(frozen=True)
 class JobAsked:
-    """A job as it is asked for.
+    """A job as requested.
 
-    name: the same for all jobs of a result folder, which run one after the other. comment: its own,
-    by which it is found again. after: the id of a job that must have ended well before. behind: of
-    the one of the same folder that was submitted before it, which must have ended. variables: names
-    of those that the command needs as they are in the shell that submits.
+    name: shared by all jobs of a result folder, which run one after the other. comment: unique to
+    the job, to find it again. after: id of a job that must have succeeded before. behind: id of the
+    folder's previous job, which must have ended. variables: names of variables that the command
+    needs from the submitting shell.
     """
 
     name: str
@@ -66,27 +67,27 @@ class JobAsked:
 
     @property
     def own_name(self) -> str:
-        """A name that no other job has, for batch systems whose jobs have no comment."""
+        """Unique name of the job, for batch systems without comments."""
         return own_name(self.name, self.comment)
 
 
 def own_name(name: str, comment: str) -> str:
-    """The name of one job, of the name that its folder's jobs share and of its comment."""
+    """Return the unique name of a job from the name of its folder's jobs and its comment."""
     return f"{name}-{comment.rpartition(':')[2]}"
 
 
 def of_folder(name: str, states: Mapping[str, JobState]) -> set[str]:
-    """Those jobs whose own names begin with the name that a folder's jobs share."""
+    """Return the jobs whose own names begin with the name that a folder's jobs share."""
     return {job for job, state in states.items() if (state.name or "").startswith(f"{name}-")}
 
 
 def warning_s(minutes: int) -> int:
-    """How long before the end of a job of so many minutes no launch begins any more."""
+    """Return how many seconds before its end a job of `minutes` minutes stops starting launches."""
     return min(WARNING_S, 60 * minutes // 4)
 
 
 def asked_by_site(site: BatchSite) -> list[tuple[str, str]]:
-    """The options that a site file has for its jobs, with their values."""
+    """Return the job options in a site file, with their values."""
     options = ASKED[site.scheduler]
     given = ((option, getattr(site, key)) for key, option in options.items())
     return [(option, str(value)) for option, value in given if value is not None]
@@ -95,9 +96,9 @@ def asked_by_site(site: BatchSite) -> list[tuple[str, str]]:
 class Scheduler(Protocol):
     """A batch system.
 
-    title: what people call it. submits: the command that takes jobs. directive: how a line of a
-    job script begins that is meant for it. warns: whether it tells a job that its end is near, by
-    USR1. logs: whether it appends what a job prints to the job's log; else the script does.
+    title: its name for people. submits: the command that submits jobs. directive: prefix of its
+    lines in a job script. warns: whether it signals a job by USR1 before its end. logs: whether it
+    appends a job's output to the job's log; otherwise the script does.
     """
 
     title: ClassVar[str]
@@ -107,35 +108,43 @@ class Scheduler(Protocol):
     logs: ClassVar[bool]
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
-        """What a job script asks for, whatever the template: an option a line."""
+        """Return the options of a job script, independent of the template, one per line."""
 
     def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """The variables there that would have changed what is submitted, and are not passed on."""
+        """Return the environment variables that would have changed a submission; they are not
+        passed on.
+        """
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now."""
+        """Submit a job and return its id."""
 
     def found(self, name: str, comment: str) -> str | None:
-        """The id of the job with that name and comment, waiting, at work or ended just now."""
+        """Return the id of the job with that name and comment, pending, running, or just ended."""
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Those of the jobs that are of the folder whose jobs have this name."""
+        """Return those of the jobs that belong to the folder whose jobs share this name."""
 
     def tested(self, script: Path) -> str:
-        """When a job would begin, in words. RefusedError where it would be refused."""
+        """Return when a job would start, in words. Raise RefusedError if it would be refused."""
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """How each job stands. NoAnswerError if nobody says."""
+        """Return the state of each job. Raise NoAnswerError if no command knows."""
 
     def state_within(self, job: str) -> JobState:
-        """How a job stands, asked by its own driver. NoAnswerError if nobody says."""
+        """Return the state of a job, requested by its own driver. Raise NoAnswerError
+        if unknown.
+        """
 
     def cancel(self, job: str) -> None:
-        """Cancel a job. RefusedError where it can't be, as one that has ended."""
+        """Cancel a job. Raise RefusedError if that is impossible, for example because
+        it has ended.
+        """
 
     def require_queue(self, name: str) -> None:
-        """RefusedError where there is no queue (partition) of that name."""
+        """Raise RefusedError if there is no queue (partition) of that name."""
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
-        """The nodes of the job that this process is in; None outside of one. UserError where what
-        says it is none."""
+        """Return the nodes of the job that runs this process; None outside a job.
+
+        Raise UserError if the batch system's description of the job is invalid.
+        """

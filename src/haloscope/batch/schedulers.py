@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The batch systems there are, by the name that a site file gives."""
+"""The supported batch systems, by their name in site files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from haloscope.sites.schema import BatchSite
 
 
 def of(site: BatchSite) -> Scheduler:
-    """The batch system of a site."""
+    """Return the batch system of a site."""
     match site.scheduler:
         case "slurm":
             return Slurm(site.environment)

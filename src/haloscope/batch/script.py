@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The script of a batch job, from a template that a site may replace by its own."""
+"""Batch job scripts, from a template that a site can replace."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
 MOST_MINUTES = 1_000_000
-"""MOST_MINUTES is the longest job that can be asked for: two years."""
+"""MOST_MINUTES is the longest job that can be requested: two years."""
 _PASSED_ON = ("HALOSCOPE_CACHE", "HALOSCOPE_PROGRAMS", "PYTHONPATH", "SIMGRID_ROOT")
-"""_PASSED_ON are variables by which a job finds what the shell that submitted it found."""
+"""_PASSED_ON are variables that let a job find what the submitting shell found."""
 
 TEMPLATE_LIMIT = 2**16
-"""TEMPLATE_LIMIT is how many bytes of a template are read: a job script has some hundreds."""
+"""TEMPLATE_LIMIT is the maximum size of a template in bytes; typical scripts have some hundreds."""
 
 
 def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -> str:
-    """The job's script. folder: where haloscope was called. UserError for a template that is none.
+    """Return a job script. folder: where haloscope was called.
 
-    command: the arguments of haloscope; this installation is called, by its own Python.
+    command: the arguments of haloscope, which is called with this installation's Python. Raise
+    UserError for an invalid template.
     """
-    # of the commands that plan, none but those that submit need it
+    # imported here because only submissions need it
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -37,7 +38,8 @@ def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -
     variables |= site.environment
     if site.scratch:
         variables["TMPDIR"] = site.scratch
-    words = [sys.executable, "-P", "-m", "haloscope", *job.command]  # -P: not the folder's files
+    # -P: do not import from the current folder
+    words = [sys.executable, "-P", "-m", "haloscope", *job.command]
     try:
         sandbox = ImmutableSandboxedEnvironment(
             undefined=StrictUndefined, keep_trailing_newline=True
@@ -51,7 +53,7 @@ def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -
             folder=shlex.quote(str(folder)),
             command=[shlex.quote(word) for word in words],
         )
-    except Exception as error:  # whatever a template of somebody else does
+    except Exception as error:  # a user's template may raise anything
         remedy = "correct the template, or remove the key to use haloscope's own"
         raise UserError(Problem(f"site {site.name}: template", str(error), remedy)) from error
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm: its commands asked, and their answers as data; what it knows of jobs and nodes."""
+"""Slurm: query its commands and parse their output on jobs and nodes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"(SBATCH|SALLOC|SLURM|SQUEUE|SINFO|SCONTROL)_(?!CONF$)")
-"""By these a user's shell, or an outer job, would change what the commands do."""
+"""Variables of a user's shell, or of an outer job, that would change what the commands do."""
 
 
 @dataclass(frozen=True)
 class Slurm:
-    """The Slurm of a site. environment: what its commands need besides this process's own.
+    """The Slurm scheduler; see batch/scheduler.py for the interface.
 
-    A scheduler, as batch/scheduler.py says what one is.
+    environment: variables for its commands, in addition to those of this process.
     """
 
     environment: Mapping[str, str]
@@ -36,12 +36,12 @@ class Slurm:
     logs: ClassVar = True
 
     def output(self, *words: str, also_errors: bool = False) -> str:
-        """What a command printed. also_errors: with what it wrote to standard error."""
+        """Return the output of a command. also_errors: with its standard error."""
         variables = asking.environment(_OURS_TO_SAY, self.environment)
         return asking.output_of(words, variables, _AWAY, also_errors=also_errors)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
-        """What sbatch is asked for, whatever the template."""
+        """Return the options for sbatch, independent of the template."""
         after = ["singleton", *([f"afterok:{job.after}"] if job.after else [])]
         return [
             f"--job-name={job.name}",
@@ -59,28 +59,32 @@ class Slurm:
         ]
 
     def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """The variables of a user's shell that would have changed what sbatch does."""
+        """Return the variables of a user's shell that would have changed what sbatch does."""
         return sorted(name for name in environment if name.startswith("SBATCH_"))
 
     def submitted(self, script: Path) -> str:
-        """The id of a job that is submitted now."""
+        """Submit a job and return its id."""
         printed = self.output("sbatch", "--parsable", str(script))
         if (job := printed.split(";")[0].strip()).isdecimal():
             return job
         raise NoAnswerError(f"sbatch printed no job id, but {printed.strip()!r}")
 
     def found(self, name: str, comment: str) -> str | None:
-        """The id of the job with this comment, waiting, at work or ended just now; else None."""
+        """Return the id of the job with this comment, pending, running, or just ended;
+        else None.
+        """
         printed = self.output("squeue", "--me", "--noheader", "--states=all", "--format=%i|%k")
         return next((job for job, own in rows(printed, 2) if own == comment), None)
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Those of the jobs that have this name and wait, are at work or ended just now."""
+        """Return those of the jobs with this name that are pending, running, or just ended."""
         printed = self.output("squeue", "--me", "--noheader", "--states=all", "--format=%i|%j")
         return {job for job, own in rows(printed, 2) if own == name} & {*jobs}
 
     def tested(self, script: Path) -> str:
-        """What sbatch says of when a job would begin. RefusedError where it would refuse it."""
+        """Return sbatch's estimate of a job's start. Raise RefusedError if it would
+        refuse the job.
+        """
         try:
             printed = self.output("sbatch", "--test-only", str(script), also_errors=True)
         except NoAnswerError as error:
@@ -88,7 +92,9 @@ class Slurm:
         return line_that_says_it(printed).removeprefix("sbatch: ")
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
-        """How each job stands: by squeue, else scontrol, else sacct. NoAnswerError if none can."""
+        """Return the state of each job, from squeue, scontrol, or sacct. Raise NoAnswerError if
+        none knows.
+        """
         known = self._in_queue()
         found = {}
         for job in jobs:
@@ -96,7 +102,7 @@ class Slurm:
         return found
 
     def state_within(self, job: str) -> JobState:
-        """How a job stands, by scontrol: squeue does not say how often it was begun anew."""
+        """Return the state of a job from scontrol: squeue does not print the number of restarts."""
         return self._remembered(job) or JobState(GONE)
 
     def _in_queue(self) -> dict[str, JobState]:
@@ -107,7 +113,7 @@ class Slurm:
         }
 
     def _remembered(self, job: str) -> JobState | None:
-        """Of a job that ended within some minutes, or waits to be begun anew."""
+        """Return the state of a job that ended some minutes ago or waits for a restart."""
         try:
             (one,) = settings(self.output("scontrol", "--oneliner", "show", "job", job))
         except (RefusedError, ValueError):
@@ -121,7 +127,7 @@ class Slurm:
         )
 
     def _accounted(self, job: str) -> JobState:
-        """Of a job that ended long ago, where there is accounting."""
+        """Return the state of a job that ended long ago, if there is accounting."""
         words = ("sacct", "--jobs", job, "--allocations", "--noheader", "--parsable2")
         try:
             printed = self.output(*words, "--format=State,Start,NodeList")
@@ -132,15 +138,15 @@ class Slurm:
         return JobState(GONE)
 
     def cancel(self, job: str) -> None:
-        """Cancel a job. RefusedError where it has ended."""
+        """Cancel a job. Raise RefusedError if it has ended."""
         self.output("scancel", job)
 
     def require_queue(self, name: str) -> None:
-        """RefusedError where there is no partition of that name."""
+        """Raise RefusedError if there is no partition of that name."""
         self.output("scontrol", "show", "partition", name)
 
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
-        """The allocation that Slurm's variables name; None outside of a job."""
+        """Return the allocation named by Slurm's variables; None outside a job."""
         if (job := environment.get("SLURM_JOB_ID")) is None:
             return None
         if not (nodes := names_of(environment.get(_NODES, ""), _NODES)):
@@ -174,7 +180,7 @@ _NODES = "SLURM_JOB_NODELIST"
 
 
 def asked_of_sbatch(site: BatchSite) -> list[str]:
-    """The options of sbatch that a site file has."""
+    """Return the options for sbatch in a site file."""
     keys = [("--partition", site.partition), *asked_by_site(site)]
     return [f"{option}={value}" for option, value in keys]
 
@@ -211,7 +217,7 @@ REASONS: Mapping[str, str] = {
 
 
 def in_words(reason: str) -> str:
-    """Return why a job waits, for people; Slurm's own word if we have no translation."""
+    """Return why a job is pending, in words; Slurm's own word if it has no translation."""
     word = reason.strip("()").split(",")[0]
     return REASONS.get(word, reason.strip("()"))
 
@@ -223,9 +229,9 @@ _AWAY = re.compile(
 
 
 def never_began(said: str) -> bool:
-    """Whether srun or a launcher that calls it failed before any rank began, by what it printed.
+    """Return whether srun, or a launcher that calls it, failed before any rank started.
 
-    That is the batch system's doing, not the program's: a controller that is away, or busy.
+    The cause is then the batch system, not the program: the controller is busy or does not answer.
     """
     lines = [line for line in said.splitlines() if line.startswith("srun: error:")]
     return any(_NO_STEP.search(line) or _AWAY.search(line) for line in lines)
@@ -235,7 +241,7 @@ _NO_STEP = re.compile(r"Unable to create step for job|Unable to confirm allocati
 
 
 def settings(text: str) -> list[dict[str, str]]:
-    """What `scontrol --oneliner show` printed: for each line, its Key=Value words."""
+    """Parse the output of `scontrol --oneliner show`: the Key=Value words of each line."""
     found = []
     for line in text.splitlines():
         pairs = re.findall(r"(?:^|\s)([A-Za-z][\w:/-]*)=(.*?)(?=\s+[A-Za-z][\w:/-]*=|$)", line)
@@ -245,7 +251,7 @@ def settings(text: str) -> list[dict[str, str]]:
 
 
 def minutes(text: str) -> int | None:
-    """A time of Slurm, as 1-02:30:00, in whole minutes; None where it is infinite or not said."""
+    """Convert a Slurm time such as 1-02:30:00 to whole minutes; None if unlimited or missing."""
     if text.strip().lower() in ("infinite", "unlimited", "n/a", "none", "", "partition_limit"):
         return None
     days, _, clock = text.strip().rpartition("-")
@@ -259,9 +265,10 @@ def minutes(text: str) -> int | None:
 
 
 def mpi_kinds(text: str) -> list[str]:
-    """The kinds of `srun --mpi=list`: a line each, after a blank or, before 22.05, `srun: `.
+    """Parse the output of `srun --mpi=list`: one plugin per line.
 
-    Then the versions of PMIx, on a line of their own from 22.05 on. Old ones write mpi/KIND.
+    Lines are indented or, before Slurm 22.05, begin with `srun: `. Since 22.05 the versions of PMIx
+    follow on a separate line. Old versions write mpi/KIND.
     """
     kinds = re.findall(r"^(?:[ \t]+|srun: )(?:mpi/)?(\w+)[ \t]*$", text, re.MULTILINE)
     versions = re.search(r"plugin versions available: (.+)", text)
@@ -269,20 +276,20 @@ def mpi_kinds(text: str) -> list[str]:
 
 
 def whole(text: str) -> int:
-    """A number of sinfo, whose "+" says that some nodes have more."""
+    """Parse a number printed by sinfo, in which "+" means that some nodes have more."""
     return int(text.rstrip("+"))
 
 
 def rows(text: str, fields: int) -> list[Sequence[str]]:
-    """What sinfo and squeue printed with a format of so many fields between "|".
+    """Parse the output of sinfo and squeue with `fields` fields separated by "|".
 
-    A line with another number of them is none of the answer: a warning, or a name with a "|".
+    Lines with another number of fields are skipped: a warning, or a name with a "|".
     """
     split = (line.strip().split("|") for line in text.splitlines())
     return [row for row in split if len(row) == fields]
 
 
 def line_that_says_it(printed: str) -> str:
-    """The line that says it, of what sbatch printed."""
+    """Return the line of sbatch's output that contains the reason."""
     lines = [line for line in printed.splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[-1] if lines else "")

@@ -12,12 +12,13 @@ from haloscope.batch.asking import RefusedError
 from haloscope.batch.slurm import Slurm
 
 LOADED = ("pmix", "pmi2", "cray_shasta")
-"""LOADED are the kinds that MPI libraries use, in the order of preference. Slurm lists all that it
-was built with, also those whose own library is missing, as pmix without libpmix2."""
+"""LOADED are the plugins that MPI libraries use, in order of preference. Slurm lists every plugin
+it was built with, even if a library is missing, such as pmix without libpmix2.
+"""
 _CANT_LOAD = re.compile(
     r"can ?not load|couldn't load|cannot create (mpi )?context|invalid MPI type", re.IGNORECASE
 )
-"""Before 22.05 srun said so in other words."""
+"""Before 22.05 srun used other words."""
 NO_PMIX = "install the PMIx library on all nodes (Debian, Ubuntu: apt install libpmix2)"
 
 
@@ -34,13 +35,13 @@ class Kinds:
 
     @property
     def usable(self) -> list[str]:
-        """The kinds that start ranks of MPI libraries here, the best one first."""
+        """Plugins that start ranks of MPI libraries here, the best one first."""
         preferred = _preferred(self.default)
         return [kind for kind in preferred if kind in self.listed and kind not in self.broken]
 
 
 def asked(commands: Slurm, also: str | None = None) -> Kinds:
-    """The kinds of the srun that answers here. Errors as of `Slurm.output`."""
+    """Query the plugins of srun. Errors as of `Slurm.output`."""
     # before Slurm 22.05 the list is on standard error
     listed = slurm.mpi_kinds(commands.output("srun", "--mpi=list", also_errors=True))
     default = _default(commands)
@@ -50,21 +51,21 @@ def asked(commands: Slurm, also: str | None = None) -> Kinds:
 
 
 def _preferred(default: str | None) -> list[str]:
-    """The kinds that MPI libraries may use: the cluster's own first."""
+    """Return the plugins that MPI libraries may use, the cluster's default first."""
     return [*dict.fromkeys([*([default] if default else []), *LOADED])]
 
 
 def _broken(commands: Slurm, kind: str) -> str | None:
-    """Why srun can't load a kind; None where it can. No job is made."""
+    """Return why srun cannot load a plugin, or None. No job is started."""
     try:
         commands.output("srun", f"--mpi={kind}", "--test-only", "--ntasks=1", "true")
     except RefusedError as error:
         return cause(str(error))
-    return None  # it would also be refused for an account or a partition, which says nothing of it
+    return None  # refused for another reason, such as the account or the partition
 
 
 def cause(said: str) -> str | None:
-    """The first of srun's words that say that it can't load a kind; None where none do."""
+    """Return the first line in which srun reports that it cannot load a plugin, or None."""
     lines = [line for line in said.splitlines() if _CANT_LOAD.search(line)]
     return lines[0].rpartition(": ")[2] if lines else None
 

@@ -62,7 +62,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--thread-bind",
         choices=THREAD_BINDS,
         default=THREAD_BINDS[0],
-        help="binding of the threads of a process within its share of the node (default: close)",
+        help="binding of each process's threads within its share of the node (default: close)",
     )
     placeoptions.add_to(parser)
     placeoptions.add_programs_to(parser)
@@ -97,7 +97,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="printed_as",
         choices=PRINTERS,
-        help=f"print the table of {KERNEL} in the format of this benchmark; sets the "
+        help=f"print the {KERNEL} table in the format of this benchmark; sets the "
         "parameter mode (osu or imb), and repetitions to 1 unless given",
     )
 

@@ -24,7 +24,7 @@ from haloscope.sites.schema import BatchSite
 from haloscope.study.schema import Study
 
 _DESCRIPTION = """\
-Print the JSON Schema (2020-12) of a kind of file, for editors, check-jsonschema, and other
+Print the JSON Schema (2020-12) of a file format, for editors, check-jsonschema, and other
 programs. Rules that a schema cannot express, such as mutually exclusive keys, are checked when
 haloscope reads the file.
 """
@@ -96,7 +96,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
 
 
 def text(kind: str) -> str:
-    """The schema of a kind of file, as JSON."""
+    """The schema of a file format, as JSON."""
     schema = {"$schema": GenerateJsonSchema.schema_dialect, **SCHEMAS[kind]()}
     return json.dumps(schema, indent=1) + "\n"
 

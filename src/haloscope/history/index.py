@@ -72,7 +72,7 @@ def last_before(folder: Path) -> Path:
         if begin and one.started < begin and (one.place, one.case) in series and one not in own
     ]
     if not earlier:
-        what = "no folder beside it has an earlier successful launch of any of its cases"
+        what = "no other folder beside it has an earlier successful launch of the same cases"
         remedy = "name both folders: haloscope compare DIR DIR"
         raise UserError(Problem(f"--with-last {folder}", what, remedy))
     return earlier[-1].folder

@@ -248,7 +248,7 @@ def _row_problems(
             yield Problem(
                 where,
                 f"duplicate key {', '.join(key)}",
-                "add a column to keys, so that they identify each row",
+                "add a column to 'keys', so that they identify each row",
             )
         seen.add(key)
         for name, cell in text.items():

@@ -196,7 +196,7 @@ def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
                 yield Problem(f"{where}.{key}", what, nearest(named, sorted(results)))
         if check.result in results and results[check.result].type == "text":
             what = f"the result '{check.result}' is a string, not a number"
-            yield Problem(f"{where}.result", what, "use says to verify it")
+            yield Problem(f"{where}.result", what, "use 'says' to verify it")
         for key in ("least", "most"):
             bound = getattr(check, key)
             if isinstance(bound, str) and bound not in given:
@@ -204,8 +204,8 @@ def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
                 yield Problem(f"{where}.{key}", what, nearest(bound, sorted(given)))
         for key, named in (("result", check.result), ("by", check.by)) if check.by else ():
             if named in results and results[named].type != "reals":
-                what = f"by requires results of type 'reals', but '{named}' is a single value"
-                yield Problem(f"{where}.{key}", what, "use type = 'reals', or remove by")
+                what = f"'by' requires results of type 'reals', but '{named}' is a single value"
+                yield Problem(f"{where}.{key}", what, "use type = 'reals', or remove 'by'")
 
 
 def _problem(file: Path, detail: ErrorDetails) -> Problem:

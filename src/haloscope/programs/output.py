@@ -181,7 +181,9 @@ def _time_of(line: re.Match[str], asked: PointsRead, moved: float, steps: int) -
     if "time" in line.groupdict():
         return _time(_number(line["time"]) * UNITS[asked.unit] / steps, line["time"])
     if not moved:
-        what = "the output has a bandwidth for messages of 0 bytes; exclude that line from pattern"
+        what = (
+            "the output has a bandwidth for messages of 0 bytes; exclude that line from 'pattern'"
+        )
         raise UnreadableError(what)
     rate = _number(line["rate"]) * RATES[asked.rate_unit]
     if not 0 < rate < inf:

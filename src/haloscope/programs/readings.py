@@ -99,19 +99,19 @@ class PointsRead(ProgramTable):
         given = self.model_fields_set
         why = None
         if {"time", "rate"} <= groups:
-            why = "pattern has both groups time and rate, but each follows from the other and the "
-            why += "size; remove rate, or rename it, for example to (?P<printed_rate>...)"
+            why = "'pattern' has both groups 'time' and 'rate', but each determines the other; "
+            why += "remove 'rate', or rename it, for example to (?P<printed_rate>...)"
         elif "size" not in groups or not groups & {"time", "rate"}:
-            why = "pattern must have the group size, and one of the groups time and rate"
+            why = "'pattern' must have the group 'size', and either 'time' or 'rate'"
         elif wrong := sorted(one for one in groups if not re.fullmatch(NAME, one)):
-            why = f"invalid group name {wrong[0]}: use lower-case letters, digits, and _"
+            why = f"invalid group name '{wrong[0]}': use lower-case letters, digits, and _"
         elif "rate" in groups and given & {"unit", "per"}:
-            why = "unit and per require the group time, but pattern has the group rate"
+            why = "'unit' and 'per' require the group 'time', but 'pattern' has the group 'rate'"
         elif "rate" in groups and self.size_unit not in SIZES:
-            why = f"size_unit must be one of {', '.join(SIZES)} with the group rate, whose time "
-            why += "follows from the bytes"
+            why = f"'size_unit' must be one of {', '.join(SIZES)} with the group 'rate', because "
+            why += "times are computed from bytes"
         elif "time" in groups and "rate_unit" in given:
-            why = "rate_unit requires the group rate, but pattern has the group time"
+            why = "'rate_unit' requires the group 'rate', but 'pattern' has the group 'time'"
         refuse(why)
         return self
 
@@ -141,9 +141,9 @@ class PhasesRead(ProgramTable):
         groups = {*re.compile(self.pattern).groupindex}
         why = None
         if not {"name", "mean"} <= groups or ("min" in groups) != ("max" in groups):
-            why = "pattern must have the groups name and mean, and may have both min and max"
+            why = "'pattern' must have the groups 'name' and 'mean', and 'min' only with 'max'"
         elif twice := [name for name in self.names if self.names.count(name) > 1]:
-            why = f"names contains {twice[0]} twice"
+            why = f"'names' contains '{twice[0]}' twice"
         refuse(why)
         return self
 
@@ -215,12 +215,16 @@ class Check(ProgramTable):
         kinds = (self.says is not None, bounded, self.expected is not None, bool(self.reference))
         why = None
         if sum(kinds) != 1:
-            why = "exactly one of says, least or most, expected, and reference is required"
+            why = (
+                "exactly one of 'says', 'least' or 'most', 'expected', and 'reference' is required"
+            )
         elif (self.says is None) != (self.result is not None):
-            why = "result is required with least, most, expected, and reference, but not with says"
+            why = "'result' is required, except with 'says', where it is not allowed"
         elif (kinds[2] or kinds[3]) != (self.relative > 0 or self.absolute > 0):
-            why = "relative or absolute is required with expected and reference, and only there"
+            why = (
+                "'relative' or 'absolute' is required with 'expected' or 'reference', and only then"
+            )
         elif self.by is not None and not self.reference:
-            why = "by is only allowed with reference"
+            why = "'by' is only allowed with 'reference'"
         refuse(why)
         return self

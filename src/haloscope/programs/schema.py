@@ -103,7 +103,7 @@ class ProgramParameter(ProgramTable):
         elif (self.type == "text") != (self.matches is not None):
             why = "'matches' is required with type = 'text' and not allowed with any other type"
         elif self.type not in ("integer", "real") and (self.minimum, self.maximum) != (None, None):
-            why = "minimum and maximum are only allowed for type = 'integer' and 'real'"
+            why = "'minimum' and 'maximum' are only allowed for type = 'integer' and 'real'"
         elif expected := self.problem(self.default):
             why = f"the default {self.default!r} is invalid: expected {expected}"
         refuse(why)
@@ -164,17 +164,17 @@ class Need(ProgramTable):
     def _can_be_found(self) -> Need:
         why = None
         if not (self.variable or self.added or self.names):
-            why = "at least one of variable, added, and names is required"
+            why = "at least one of 'variable', 'added', and 'names' is required"
         elif (self.added is None) != (self.below is None):
-            why = "added and below must be given together"
+            why = "'added' and 'below' must be given together"
         elif {one[:1] for one in (self.below, *self.holds) if one is not None} & {"", "/"}:
-            why = "below and holds must be relative paths, and not empty"
+            why = "'below' and 'holds' must be relative paths, and not empty"
         elif self.kind != "executable" and (self.names or self.ask or self.says or self.version):
-            why = "names, ask, says, and version are only allowed for kind = 'executable'"
+            why = "'names', 'ask', 'says', and 'version' are only allowed for kind = 'executable'"
         elif self.kind != "folder" and self.holds:
-            why = "holds is only allowed for kind = 'folder'"
+            why = "'holds' is only allowed for kind = 'folder'"
         elif (self.says or self.version) and not self.ask:
-            why = "says and version require ask, the command whose output they match"
+            why = "'says' and 'version' require 'ask', the command whose output they match"
         refuse(why)
         return self
 
@@ -206,7 +206,7 @@ class InputFile(ProgramTable):
     @model_validator(mode="after")
     def _lies_inside(self) -> InputFile:
         if self.name in (".", "..") or not re.fullmatch(r"[\w.+-]+", self.name or "any"):
-            why = "name must be a file name without a path"
+            why = "'name' must be a file name without a path"
             refuse(why)
         return self
 

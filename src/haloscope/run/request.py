@@ -165,7 +165,7 @@ def _planned(
     each = request.allocations or 1
     if (planned := each * sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
         what = f"{len(plan.cases):,} cases have {planned:,} launches in total"
-        remedy = f"reduce launches or cases: at most {PLAN_LIMIT:,} launches"
+        remedy = f"reduce the launches or the cases to at most {PLAN_LIMIT:,} launches"
         problems.append(Problem(str(draft.path), what, remedy))
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)

@@ -112,7 +112,7 @@ class SimulationForecast:
     def refusal(self, timeout_s: float, memory_bytes: int) -> str | None:
         """Why a case is not begun, with the remedy; None where it may end in time."""
         if self.least_s > timeout_s:
-            what = f"needs at least {duration(self.least_s)}, and timeout_s is {timeout_s:g}"
+            what = f"needs at least {duration(self.least_s)}, and timeout_s = {timeout_s:g}"
             remedy = f"set timeout_s = {2 * self.time_s:.0f}, or simulate fewer ranks"
         elif self.least_bytes > memory_bytes:
             what = f"needs at least {size(self.least_bytes)}, and this machine has "

@@ -66,8 +66,8 @@ class Submission(FolderJobs):
             yield Problem(f"--out {str(self.directory)!r}", what, "choose another name")
         longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
         if self.minutes is not None and 1 <= self.minutes < longest / 60:
-            what = f"shorter than the time limit per launch, {longest:g} s (timeout_s)"
-            remedy = f"give at least {math.ceil(longest / 60)}, or reduce timeout_s in the study"
+            what = f"shorter than the time limit per launch, {longest:g} s ('timeout_s')"
+            remedy = f"give at least {math.ceil(longest / 60)}, or reduce 'timeout_s' in the study"
             yield Problem(f"--minutes {self.minutes}", what, remedy)
         if limit is None:
             return
@@ -77,7 +77,7 @@ class Submission(FolderJobs):
         if longest > 60 * limit:
             what = f"{longest:g} s is longer than a job may take: {where} allows at most "
             what += count(limit, "minute")
-            remedy = "reduce timeout_s, or choose another partition in the site file"
+            remedy = "reduce 'timeout_s', or choose another partition in the site file"
             yield Problem("timeout_s", what, remedy)
 
     def planned(self) -> list[JobAsked]:

@@ -107,7 +107,7 @@ def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
     for key in ASKED["slurm"]:
         if getattr(site, key) is not None and key not in ASKED[site.scheduler]:
             what = f"not supported with scheduler = {site.scheduler!r}"
-            remedy = "remove this key, or use a job script of your own (template)"
+            remedy = "remove this key, or use a job script of your own ('template')"
             yield Problem(f"{path}: {key}", what, remedy)
 
 

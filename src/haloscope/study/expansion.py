@@ -163,9 +163,9 @@ class _RunExpansion:
                 found.append(kept)
         for key, (other, value) in idle.items():
             if key not in used:
-                what = f"{kernel} uses {key} only with {other} = {value}"
+                what = f"{kernel} uses '{key}' only with {other} = {value}"
                 written = f"{other}={value}" if self.words else f'{other} = "{value}"'
-                self._problem(f"params.{key}", what, f"set {written}, or remove {key}")
+                self._problem(f"params.{key}", what, f"set {written}, or remove '{key}'")
         return found
 
     def _refuse_texts(self) -> None:
@@ -197,7 +197,7 @@ class _RunExpansion:
         axes = self.run.layout
         if axes.placement is not None:
             if axes.model_fields_set != {"placement"}:
-                what = "placement excludes all other keys of the layout"
+                what = "'placement' excludes all other keys of the layout"
                 remedy = "remove them: a placement always has two ranks with one thread each"
                 self._problem("layout.placement", what, remedy)
             names = PLACEMENTS if ALL in axes.placement else axes.placement

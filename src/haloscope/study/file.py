@@ -129,12 +129,12 @@ def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = (
     if detail["type"] == "missing":
         return Problem(where, f"the key '{key}' is missing", f"expected {description}")
     if detail["type"] == "cap":
-        remedy = "also set precision (such as 0.02), or remove them"
-        return Problem(str(path), f"{detail['msg']} requires precision", remedy)
+        remedy = "also set 'precision' (such as 0.02), or remove them"
+        return Problem(str(path), f"{detail['msg']} requires 'precision'", remedy)
     if detail["type"] == "fewer":
         what = f"most_launches = {detail['msg']} is less than launches = "
         what += str(detail["input"]["launches"])
-        return Problem(str(path), what, "increase most_launches, or reduce launches")
+        return Problem(str(path), what, "increase 'most_launches', or reduce 'launches'")
     if detail["type"] == "name":
         return Problem(where, f"unknown {key} {detail['input']!r}", detail["msg"])
     if detail["type"] == "cases":

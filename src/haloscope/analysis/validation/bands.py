@@ -45,9 +45,9 @@ class ErrorKind(StrEnum):
 
     ONE_NODE = "time on one node"
     SEVERAL_NODES = "time on several nodes"
-    LAYOUTS = "ratio of layouts"
-    NODES = "ratio of numbers of nodes"
-    WAYS = "ratio of ways"
+    LAYOUTS = "ratio between layouts"
+    NODES = "ratio between node counts"
+    WAYS = "ratio between variants"
 
 
 MESH = ("n", "L")

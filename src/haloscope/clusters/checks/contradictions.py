@@ -83,7 +83,7 @@ def _gains(node: Node) -> Found:
     gain = node.smt_gain
     if gain and not LEAST_GAIN <= gain.value <= node.threads_per_core:
         what = f"{gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
-        remedy = "give the throughput of all threads of a core relative to one thread"
+        remedy = "give the throughput of a core with all its threads, relative to one thread"
         yield "node.smt_gain", what, remedy
     for key, one in (("sharpness", node.sharpness), ("knee", node.knee)):
         remedy = f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
@@ -99,8 +99,8 @@ def _memory(node: Node) -> Found:
         key = dotted(("node", "memory", index, "store_cost"))
         yield from outside(key, one.store_cost, -inf, MOST_STORING, remedy)
     if len({one.store_cost is None for one in node.memory}) > 1:
-        remedy = "give store_cost for each number of cores, or for none"
-        yield "node.memory", "store_cost is given for only some numbers of cores", remedy
+        remedy = "give 'store_cost' for each number of cores, or for none"
+        yield "node.memory", "'store_cost' is given for only some numbers of cores", remedy
     yield from _curve(node.memory, ("node", "memory"), node.cores)
 
 
@@ -154,7 +154,7 @@ def _socket(node: Node) -> Found:
     if not FALL <= ratio <= 1 / FALL:
         what = f"{rate(together)} of {count(node.sockets, 'socket')} together, "
         what += f"{rate(whole.bandwidth_bytes_per_s.value)} of the node"
-        remedy = "give the combined bandwidth of all cores of a socket from its memory, in bytes/s"
+        remedy = "give the memory bandwidth of a socket with all its cores, in bytes per second"
         yield "node.socket.memory", what, remedy
 
 
@@ -198,7 +198,11 @@ def _caches(node: Node) -> Found:
         key, usable = dotted(("node", "caches", index)), cache.usable_bytes
         if usable and usable.value > cache.size_bytes:
             what = f"{usable.value:,.0f} bytes exceed size_bytes = {cache.size_bytes:,}"
-            yield f"{key}.usable_bytes", what, "give the part of size_bytes that a program can use"
+            yield (
+                f"{key}.usable_bytes",
+                what,
+                "give the part of 'size_bytes' that a program can use",
+            )
         alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
         if alone and crowded and crowded.value > MORE_CACHE * alone.value:
             what = f"{rate(crowded.value)} per core of many exceeds {rate(alone.value)} of one core"
@@ -226,10 +230,10 @@ def _spread(node: Node) -> Found:
     if node.spread is None:
         return
     if node.spread.nodes is None and node.spread.phases is None:
-        remedy = "give nodes, phases, or both: the standard deviation of times, as a fraction"
+        remedy = "give 'nodes', 'phases', or both: the standard deviation of times, as a fraction"
         yield "node.spread", "the table is empty", remedy
     if node.spread.slowest and node.spread.nodes is None:
-        remedy = "add nodes: the standard deviation of times, as a fraction"
+        remedy = "add 'nodes': the standard deviation of times, as a fraction"
         yield "node.spread.slowest", "the variability between nodes is missing", remedy
     for key in ("nodes", "phases"):
         remedy = f"give a fraction such as 0.02 for 2 %, at most {FARTHEST_APART:g}"

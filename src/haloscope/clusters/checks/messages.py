@@ -102,7 +102,7 @@ def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> Found
                 remedy = "give pieces in order of size, without overlaps"
                 yield f"{key}.first_bytes", what, remedy
             elif piece.latency_s is None and piece.bandwidth_bytes_per_s is None:
-                remedy = "give latency_s, bandwidth_bytes_per_s, or both"
+                remedy = "give 'latency_s', 'bandwidth_bytes_per_s', or both"
                 yield key, "determines no message time", remedy
             ended = max(ended, piece.last_bytes)
 

@@ -154,7 +154,7 @@ def check_clock(patient: Patient) -> CheckResult:
         return CheckResult("clock", "note", "not visible")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
         return CheckResult("clock", "ok", clock)
-    remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase `steps`"
+    remedy = "boot with clocksource=tsc if the processor has an invariant TSC, or increase 'steps'"
     return CheckResult(
         "clock", "warn", f"{clock}: reading the clock needs a system call, which is slow", remedy
     )

@@ -87,7 +87,9 @@ class ExternalLaunch:
         if not path.is_file():
             raise UnreadableError(f"input file not found: {path}")
         if there.is_symlink() or there.exists():
-            what = f"two input files have the name {there.name}; set inputs.name for one of them"
+            what = (
+                f"two input files are named {there.name}; set 'name' in [[inputs]] for one of them"
+            )
             raise UnreadableError(what)
         if not one.fill and not one.replace:
             there.symlink_to(path)

@@ -288,7 +288,7 @@ def _warn(line: str) -> None:
 def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
     """Outcome and reason of a launch that was ended, or ended with an error; None of another."""
     if ended.timed_out:
-        late = f"still running after {case.timeout_s:g} s (timeout_s of the study)"
+        late = f"still running after {case.timeout_s:g} s ('timeout_s' of the study)"
         return "timeout", answer.with_cause(late)
     if ended.code == 0:
         return None

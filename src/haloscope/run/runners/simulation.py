@@ -248,7 +248,7 @@ class SimulatedLaunch:
             return self._good(measured, ended.wall_s, cached=False)
         if ended.timed_out:
             outcome = "timeout"
-            reason = f"still simulating after {self.case.timeout_s:g} s (timeout_s of the study)"
+            reason = f"still simulating after {self.case.timeout_s:g} s ('timeout_s' of the study)"
         elif measured is not None and measured["outcome"] == "wrong":
             outcome, reason = "wrong", measured["reason"]
         else:
