@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What recorded cases say: samples, sweeps, fits, comparisons; data for whoever reports them."""
+"""Analysis of recorded cases: samples, sweeps, fits, comparisons, as data for reports."""

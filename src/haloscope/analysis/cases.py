@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records -> cases: all good launches of one setting together, and what was left out and why.
+"""Cases from records: all good launches with the same settings, and what was excluded and why.
 
-Only launches whose outcome is "ok" enter a sample. Everything else stays beside them, by name.
+Only launches with the outcome "ok" enter a sample. All others are kept beside them, by name.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _NO_GPUS = ("emulated", "simulated")
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCase:
-    """One setting and its launches.
+    """One combination of settings and its launches.
 
-    launches: the good ones, in the order of their numbers; excluded: all others.
-    planned:  how many launches were asked for, where the plan says so.
+    launches: the good ones, in the order of their numbers. excluded: all others. planned: number of
+    requested launches, if the plan contains it.
     """
 
     id: str
@@ -48,22 +48,22 @@ class MeasuredCase:
 
     @property
     def ranks(self) -> int:
-        """MPI processes in all."""
+        """Total number of MPI processes."""
         return ranks_of(self.settings)
 
     @property
     def cores(self) -> int:
-        """Processes times threads: the cores in use when each has its own."""
+        """Processes times threads: the cores in use if each thread has its own."""
         return self.ranks * self.number("threads")
 
     @property
     def counted(self) -> str:
-        """What `cores` counts: "hardware threads" where several of them share a core."""
+        """What `cores` counts: "hardware threads" if several of them share a core."""
         return "hardware threads" if self.shares_cores else "cores"
 
     @property
     def shares_cores(self) -> bool:
-        """Whether its threads are placed so that several hardware threads of a core have some."""
+        """Whether threads are placed such that several hardware threads of a core are used."""
         if self.settings.get("places") != "threads" or not self.launches:
             return False
         machine = self.launches[0].machine or {}
@@ -73,24 +73,26 @@ class MeasuredCase:
 
     @property
     def processes(self) -> str:
-        """ "2 processes", "1 process of 4 threads": threads where there are several."""
+        """Describe the processes: "2 processes", "1 process of 4 threads"."""
         threads = self.number("threads")
         each = f" of {count(threads, 'thread')}" if threads > 1 else ""
         return f"{count(self.ranks, 'process', 'processes')}{each}"
 
     @property
     def verified(self) -> bool:
-        """Whether all answers were checked: simulations may leave out the arithmetic."""
+        """Whether all results were verified; simulations may omit the arithmetic."""
         origins = [one.simulation or one.program or one.imported or {} for one in self.launches]
         return all(one.get("verified", not self.simulated) for one in origins)
 
     @property
     def external(self) -> bool:
-        """Whether its kernel is an external program."""
+        """Whether the kernel is an external program."""
         return any(record.program for record in (*self.launches, *self.excluded))
 
     def unit(self, name: str) -> str:
-        """The declared unit of a result, or of a parameter of an external program; "" for none."""
+        """Return the declared unit of a result, or of a parameter of an external program; "" if
+        none.
+        """
         if self.kernel in declared() and not self.external:
             results = declared()[self.kernel]["results"]
             return next((one["unit"] or "" for one in results if one["name"] == name), "")
@@ -101,32 +103,32 @@ class MeasuredCase:
 
     @cached_property
     def size_unit(self) -> str:
-        """The unit of the sizes of its sweep: "B", or the word of an external program's file."""
+        """Unit of the sizes of the sweep: "B", or the word in an external program's file."""
         return next((size_unit(record.program) for record in self.launches), "B")
 
     @property
     def simulated(self) -> bool:
-        """Whether its times are those of a simulated clock."""
+        """Whether times are from a simulated clock."""
         return self.settings.get("clock") == "simulated"
 
     @cached_property
     def emulated(self) -> bool:
-        """Whether the device that it worked on was an emulated one."""
+        """Whether the device was emulated."""
         return any(record.device == "emulated" for record in self.launches)
 
     @cached_property
     def on_gpus(self) -> bool:
-        """Whether the device that it worked on was a simulated GPU."""
+        """Whether the device was a simulated GPU."""
         return any(record.device == "simulated" for record in self.launches)
 
     @property
     def on_real_gpus(self) -> bool:
-        """Whether it was a GPU, which has a name of its own."""
+        """Whether the device was a real GPU."""
         return any(record.device not in (None, *_NO_GPUS) for record in self.launches)
 
     @cached_property
     def replicated(self) -> bool:
-        """Whether its launches are simulated replicates: nodes drawn anew for each of them."""
+        """Whether launches are simulated replicates, with nodes drawn anew for each."""
         simulations = [record.simulation or {} for record in self.launches]
         return any(one.get("spread") for one in simulations) or (
             len(simulations) > 1 and any(one.get("others") for one in simulations)
@@ -134,17 +136,17 @@ class MeasuredCase:
 
     @property
     def alike(self) -> bool:
-        """Whether every launch takes the same time: simulated ones that are no replicates."""
+        """Whether every launch takes the same time: simulated, but not replicates."""
         return self.simulated and not self.replicated
 
     @property
     def cluster(self) -> str | None:
-        """The cluster that it was simulated on; None for one that was measured."""
+        """The simulated cluster; None if measured."""
         return next(((one.simulation or {}).get("cluster") for one in self.launches), None)
 
     @cached_property
     def subject(self) -> Subject | None:
-        """What the error of its simulation depends on; None of what was measured."""
+        """Settings that the error of the simulation depends on; None if measured."""
         if not self.simulated or not self.launches:
             return None
         simulation = self.launches[0].simulation or {}
@@ -153,7 +155,7 @@ class MeasuredCase:
 
     @cached_property
     def band(self) -> ErrorBand | None:
-        """How far its simulated times are off; None of what was measured."""
+        """Error band of simulated times; None if measured."""
         return bands.known().time(self.subject) if self.subject else None
 
     @cached_property
@@ -162,33 +164,33 @@ class MeasuredCase:
         return any(record.layout.get("oversubscribed") for record in self.launches)
 
     def number(self, name: str) -> int:
-        """A setting that is a whole number."""
+        """Return a setting that is an integer."""
         value = self.settings[name]
         if not isinstance(value, int):
             raise TypeError(f"{name} is {value!r}, not an integer")
         return value
 
     def sample(self, of: Callable[[Record], float | None]) -> list[float]:
-        """One number a good launch; launches that do not have it are left out."""
+        """Return one number per good launch; launches without it are omitted."""
         return [value for record in self.launches if (value := of(record)) is not None]
 
     @cached_property
     def times_s(self) -> list[float]:
-        """Seconds of one step, one number a launch: the median of its steady repetitions."""
+        """Seconds per step, one number per launch: the median over its steady repetitions."""
         return steady_medians([times_s for times_s in self._steps_s if times_s])
 
     @property
     def times_by_round(self) -> dict[int, float]:
-        """The same by the launch's number: the round of a study whose cases run in turn."""
+        """The same by launch number, which is the round if the cases of a study run in turn."""
         steps = zip(self.launches, self._steps_s, strict=True)
         numbers = [record.launch for record, times_s in steps if times_s]
         return dict(zip(numbers, self.times_s, strict=True))
 
     @cached_property
     def _steps_s(self) -> list[Sequence[float]]:
-        """The repetitions of each launch. A step of a sweep is of the sizes that all launches have.
+        """Repetitions of each launch. A step of a sweep covers the sizes that all launches have.
 
-        An external program may print no time of a size in some launches, whose sums would be of
+        An external program may print no time for a size in some launches. Their sums would cover
         less than those of the others.
         """
         if self.external and self.lacking:
@@ -202,7 +204,7 @@ class MeasuredCase:
 
     @cached_property
     def lacking(self) -> Mapping[PointKey, int]:
-        """The points of a sweep that some launches lack, each with the number of these launches."""
+        """Points of a sweep that some launches lack, each with the number of these launches."""
         launches = [{point_key(one) for one in record.points} for record in self.launches]
         every = dict.fromkeys(point_key(one) for record in self.launches for one in record.points)
         without = {key: sum(key not in own for own in launches) for key in every}
@@ -210,24 +212,24 @@ class MeasuredCase:
 
     @cached_property
     def time(self) -> Estimate | None:
-        """The median time of one step over launches, in seconds; None without a good launch."""
+        """Median time per step over launches, in seconds; None without a good launch."""
         return self.estimate(self.times_s, [t for times_s in self._steps_s for t in times_s])
 
     @property
     def node_time(self) -> Estimate | None:
-        """The nodes times the time of one step, in node-seconds; None where either is unknown."""
+        """Nodes times the time per step, in node-seconds; None if either is unknown."""
         nodes = self.settings.get("nodes")
         return self.time.times(nodes) if self.time and isinstance(nodes, int) else None
 
     @property
     def on_nodes(self) -> bool:
-        """Whether it is on several nodes."""
+        """Whether the case uses several nodes."""
         nodes = self.settings.get("nodes")
         return isinstance(nodes, int) and nodes > 1
 
     @property
     def time_s(self) -> float:
-        """The median time of one step; infinite without a good launch: never the fastest."""
+        """Median time per step; infinite without a good launch, so that it is never the fastest."""
         return self.time.value if self.time else inf
 
     def estimate(
@@ -236,14 +238,14 @@ class MeasuredCase:
         repetitions: Sequence[float] = (),
         of: Sequence[int] | None = None,
     ) -> Estimate | None:
-        """The median of a sample of launches with its spread; None for an empty sample.
+        """Return the median of a sample of launches with its spread; None for an empty sample.
 
         A simulated case is deterministic and has no spread, unless its launches are replicates. A
-        single launch has the range of its repetitions, where they are given: method "repetitions",
-        and nothing is claimed from it. Launches in allocations of a batch system are nested in
-        them: the interval is one over allocations.
+        single launch has the range of its repetitions, if given (method "repetitions"); no verdict
+        is based on it. Launches in allocations of a batch system are nested in them, so the
+        interval is one over allocations.
 
-        of: as of `by_allocation`.
+        of: as in `by_allocation`.
         """
         found = self._estimate(sample, repetitions, of)
         return replace(found, band=self.band.factor) if found and self.band else found
@@ -261,16 +263,15 @@ class MeasuredCase:
         if self.allocations is None:
             return typical(sample)
         nested = self.by_allocation(sample, of)
-        if nested is None or min(sample) <= 0:  # which has no logarithm
+        if nested is None or min(sample) <= 0:  # a logarithm is needed
             return median_range(sample)
         return typical_over(nested)
 
     @cached_property
     def allocations(self) -> tuple[str, ...] | None:
-        """Of each launch, the allocation of a batch system in which it ran; None without one.
+        """Allocation of the batch system for each launch; None without a batch system.
 
-        A job that was begun anew may have had other nodes. Launches outside a job are by themselves
-        in one.
+        A restarted job may have had other nodes. All launches outside a job form one allocation.
         """
         given = [record.allocation for record in self.launches]
         if not any(given):
@@ -282,10 +283,10 @@ class MeasuredCase:
     def by_allocation(
         self, sample: Sequence[float], of: Sequence[int] | None = None
     ) -> dict[str, list[float]] | None:
-        """A sample of launches, allocation by allocation.
+        """Group a sample of launches by allocation.
 
-        of: the places of these launches; None of all. None where no batch system gave the nodes,
-        and where of which launch each number is, is not known.
+        of: indices of the launches; None: all. Return None if no batch system assigned the nodes,
+        or if the launch of each number is unknown.
         """
         places = range(len(self.launches)) if of is None else of
         if self.allocations is None or len(sample) != len(places):
@@ -296,13 +297,13 @@ class MeasuredCase:
         return nested
 
     def result(self, name: str) -> Any:
-        """A result of the kernel, from the first good launch that has it; None if none has."""
+        """Return a result of the kernel from the first good launch that has it, or None."""
         found = (record.result.get(name) for record in self.launches)
         return next((value for value in found if value is not None), None)
 
 
 def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[MeasuredCase]:
-    """The cases whose settings have the values (or one of the listed values) of `where`."""
+    """Return the cases whose settings have the values (or one of the listed values) in `where`."""
 
     def fits(case: MeasuredCase) -> bool:
         return all(
@@ -314,28 +315,28 @@ def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[Meas
 
 
 def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:
-    """The values of a whole-number setting, ascending."""
+    """Return the values of an integer setting, ascending."""
     return sorted({case.number(name) for case in cases})
 
 
 def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
-    """A case's name beside others of its kernel: the settings that vary among them."""
+    """Return a case's name among others of its kernel: the settings that vary among them."""
     names = _apart(tuple(among), case.kernel, case.settings.get(MODE))
     return describe(case.settings, names) or case.kernel
 
 
-@lru_cache(maxsize=16)  # a table asks for each of its rows
+@lru_cache(maxsize=16)  # a table calls this for each of its rows
 def _apart(among: tuple[MeasuredCase, ...], kernel: str, mode: Setting) -> tuple[str, ...]:
     own = [other.settings for other in among if other.kernel == kernel]
     return tuple(apart({MODE: mode}, own))
 
 
 def row_name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
-    """A case's name in a table: with its kernel only where there are several."""
+    """Return a case's name in a table, with its kernel only if there are several."""
     return (name_of if len({one.kernel for one in among}) > 1 else label_of)(case, among)
 
 
 def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
-    """A case's name beside others of any kernel: its kernel, and the settings that vary."""
+    """Return a case's name among others of any kernel: its kernel, and the settings that vary."""
     label = label_of(case, among)
     return case.kernel if label == case.kernel else f"{case.kernel}: {label}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings set against each other: ratio, test over launches, Holm's correction, verdict."""
+"""Comparison of settings: ratio, test over launches, Holm's correction, verdict."""
 
 from __future__ import annotations
 
@@ -24,16 +24,20 @@ from haloscope.stats.two_samples import Comparison, compare, holm
 
 ALPHA = 0.05
 SAME = 1e-3
-"""Simulated times that differ by less are equal: models are not as good as that."""
+"""Simulated times with a smaller relative difference are equal; models are less
+accurate than this.
+"""
 
 UNTESTABLE: Final = "too few launches to tell"
-"""The verdict where even the smallest p that so few launches could give would show nothing."""
+"""The verdict if even the smallest possible p with so few launches would not be significant."""
 
 UNDECIDED: Final = "undecided: one allocation each"
-"""Of two folders of a batch system with one allocation each: the allocation is the unit."""
+"""The verdict on two folders of a batch system with one allocation each: the allocation is the
+unit.
+"""
 
 FEW_ALLOCATIONS: Final = "undecided: too few allocations"
-"""Even the smallest p that so few allocations could give would show nothing."""
+"""The verdict if even the smallest possible p with so few allocations would not be significant."""
 
 OPEN: Final = (UNTESTABLE, UNDECIDED, FEW_ALLOCATIONS)
 
@@ -54,11 +58,11 @@ TestVerdict = Literal[
 
 @dataclass(frozen=True)
 class Measure:
-    """One time of a case to compare by: its step, a point of its sweep, a parameter of its model.
+    """A time of a case to compare: its step, a point of its sweep, or a parameter of its model.
 
-    what: "" for the step, else the point. sample: one number a launch, seconds by the scale.
-    group: the sweep that the point is one of, as "allreduce" or "sizes"; "" for the step.
-    of: the places of these launches among the good ones of the case; None for all of them.
+    what: "" for the step, otherwise the point. sample: one number per launch, in seconds times the
+    scale. group: the sweep that contains the point, such as "allreduce" or "sizes"; "" for the
+    step. of: indices of these launches among the good ones of the case; None: all.
     """
 
     case: MeasuredCase
@@ -71,19 +75,19 @@ class Measure:
 
     @property
     def by_allocation(self) -> Mapping[str, Sequence[float]] | None:
-        """Its sample by allocation of a batch system; None without one."""
+        """The sample by allocation of a batch system, or None."""
         nested = self.case.by_allocation(self.sample, self.of)
         return {"": self.sample} if nested is None and self.case.allocations else nested
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """A second measure against a first, all else equal.
+    """A second measure compared with a first, all else equal.
 
-    ratio:      median of the first over median of the second: how many times as fast the second is.
-    comparison: the test over launches; None where one has none, or both are simulated.
-    verdict:    of simulated times, a ratio within their band shows no difference.
-    adjusted:   its p-value after Holm's correction for `family` tests.
+    ratio: median of the first over median of the second, which is the speedup of the second.
+    comparison: the test over launches; None if one side has none or both are simulated. verdict:
+    simulated times whose ratio is within its band show no difference. adjusted: p-value after
+    Holm's correction for `family` tests.
     """
 
     first: Measure
@@ -96,10 +100,10 @@ class Contrast:
 
 
 def measures(case: MeasuredCase) -> list[Measure]:
-    """What a case is compared by: every point of a sweep, LogGP's parameters, else its step.
+    """Return the measures of a case: every point of a sweep, LogGP's parameters, or else its step.
 
-    Ping-pongs by the time of a message one way, streams of messages by the time a message, all else
-    by a step. Of several operations on memory (stream) triad alone.
+    Ping-pongs are compared by one-way time, message streams by time per message, stream by triad
+    alone, and everything else by step.
     """
     if case.kernel == "loggp":
         return [_parameter(case, name) for name in loggp.NAMES]
@@ -108,7 +112,7 @@ def measures(case: MeasuredCase) -> list[Measure]:
 
 
 def step(case: MeasuredCase) -> Measure:
-    """The time of a case's step; None and no launches where it was not measured."""
+    """Return the time per step of a case; None and no launches if it was not measured."""
     return Measure(case, "", tuple(case.times_s), case.time)
 
 
@@ -125,7 +129,9 @@ def _point(case: MeasuredCase, point: Swept) -> Measure:
 
 
 def _parameter(case: MeasuredCase, name: str) -> Measure:
-    """One of LogGP's parameters, fitted to every launch by itself; no sample without a fit."""
+    """Return one of LogGP's parameters, fitted to each launch separately; no sample
+    without a fit.
+    """
     sample = [getattr(model, name).value for model in loggp_by_launch(case)]
     scale = PER_BYTE if name.endswith("_per_byte") else SECONDS
     return Measure(
@@ -134,17 +140,19 @@ def _parameter(case: MeasuredCase, name: str) -> Measure:
 
 
 def launches_needed(tests: int) -> int:
-    """Launches, or allocations, on each side that can show a difference among so many tests."""
+    """Return the launches, or allocations, per side that can show a difference among so
+    many tests.
+    """
     return next(n for n in count(2) if 2 / comb(2 * n, n) * tests <= ALPHA)
 
 
 def contrasts(
     pairs: Sequence[tuple[Measure, Measure]], seed: int = 0, *, apart: bool = False
 ) -> list[Contrast]:
-    """Compare every pair, corrected for as many tests as are made.
+    """Compare every pair, with a correction for the number of tests.
 
-    apart: whether the two sides are of two folders, so that the jobs of one are not those of the
-    other, whatever their numbers: one allocation on each side is then tested no further.
+    apart: whether the sides are from different folders, whose jobs are different even if they have
+    the same number. One allocation per side is then not tested.
     """
     tested = [
         None if apart and _undecidable(first, second) else _tested(first, second, seed, apart)
@@ -161,7 +169,7 @@ def contrasts(
 
 
 def band_of(first: MeasuredCase, second: MeasuredCase) -> float | None:
-    """How far the ratio of two times is off, where one or both were simulated, as a factor."""
+    """Return the error of the ratio of two times as a factor, if one or both were simulated."""
     if first.subject and second.subject:
         return bands.known().ratio(first.subject, second.subject).factor
     only = first.band or second.band
@@ -169,7 +177,7 @@ def band_of(first: MeasuredCase, second: MeasuredCase) -> float | None:
 
 
 def _beyond_band(one: Contrast) -> Contrast:
-    """A difference that is not beyond the error of the simulations is none that is shown."""
+    """Set the verdict of a simulated difference that is within the error of the simulations."""
     band = band_of(one.first.case, one.second.case)
     if band is None or one.ratio is None:
         return one
@@ -179,7 +187,7 @@ def _beyond_band(one: Contrast) -> Contrast:
 
 
 def _undecidable(first: Measure, second: Measure) -> bool:
-    """Whether both sides were measured, and a batch system gave neither nodes more than once."""
+    """Return whether both sides were measured in one allocation of a batch system each."""
     if not first.sample or not second.sample:
         return False
     given = [side.by_allocation for side in (first, second)]
@@ -187,7 +195,9 @@ def _undecidable(first: Measure, second: Measure) -> bool:
 
 
 def _undecided_by_jobs(first: Measure, second: Measure) -> Contrast:
-    """Their ratio without an interval, as one of launches would hold for these nodes alone."""
+    """Return the ratio without an interval: one over launches would be valid for these
+    nodes only.
+    """
     one, other = (median(side.sample) for side in (first, second))
     ratio = None
     if one > 0 and other > 0:
@@ -197,7 +207,7 @@ def _undecided_by_jobs(first: Measure, second: Measure) -> Contrast:
 
 
 def _tested(first: Measure, second: Measure, seed: int, apart: bool) -> Comparison | None:
-    """No test without launches, and none of simulated times that are the same in every launch."""
+    """Test two measures; None without launches, and for deterministic simulated times."""
     if not first.sample or not second.sample or first.case.alike or second.case.alike:
         return None
     one, other = (each.by_allocation for each in (first, second))
@@ -230,21 +240,25 @@ def _contrast(
 
 
 def _undecided(comparison: Comparison, tests: int) -> TestVerdict:
-    """Too few: even the smallest p that they could give would not survive the correction."""
+    """Return the verdict if even the smallest possible p would not be significant after
+    correction.
+    """
     if comparison.attainable * tests <= ALPHA:
         return NO_DIFFERENCE
     return UNTESTABLE if comparison.test.endswith("launches") else FEW_ALLOCATIONS
 
 
 def _sign_over(ratio: Estimate | None) -> TestVerdict | None:
-    """Which is faster within allocations, which their launches together need not tell."""
+    """Return which is faster within allocations; all launches together may show something else."""
     if ratio is None or ratio.allocations is None:
         return None
     return "faster" if ratio.value > 1 else "slower"
 
 
 def _sign(first: Measure, second: Measure) -> TestVerdict:
-    """By the medians; where these are equal and their launches are not, by the means."""
+    """Return which is faster by medians or, if these are equal and the launches are
+    not, by means.
+    """
     one, other = (median(measure.sample) for measure in (first, second))
     if one == other:
         one, other = (mean(measure.sample) for measure in (first, second))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under which conditions launches were measured: mixed ones, and allocations of jobs."""
+"""Measurement conditions of launches: mixed conditions, and allocations of jobs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OF_A_MACHINE = {"host": "host", "cpu": "processor", "cores": "cores"}
 
 
 def differences(cases: Sequence[MeasuredCase]) -> dict[str, list[str]]:
-    """In what the good launches of some cases differ that a plan fixes, with all that it was."""
+    """Return the conditions fixed by a plan that differ between good launches, with all values."""
     seen: dict[tuple[str, str], dict[str, None]] = {}
     for what, among, value in (fact for case in cases for fact in _facts(case)):
         seen.setdefault((what, among), {})[value] = None
@@ -41,13 +41,13 @@ def differences(cases: Sequence[MeasuredCase]) -> dict[str, list[str]]:
 
 
 def changes(cases: Sequence[MeasuredCase]) -> list[str]:
-    """The changes that a user accepted, each once: launches came after them."""
+    """Return the changes that a user accepted before some of the launches, each once."""
     after = [record.changed for case in cases for record in case.launches if record.changed]
     return [*dict.fromkeys(change for changed in after for change in changed)]
 
 
 def mixed(cases: Sequence[MeasuredCase]) -> str | None:
-    """The same in words, for the note of a table; None where launches differ in nothing."""
+    """Describe these differences for the note of a table; None if there are none."""
     text = "; ".join(f"{what}: {listed(values)}" for what, values in differences(cases).items())
     after = sum(bool(record.changed) for case in cases for record in case.launches)
     sentences = [
@@ -70,21 +70,21 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
 
 @lru_cache(maxsize=10_000)
 def _facts(case: MeasuredCase) -> tuple[tuple[str, str, str], ...]:
-    """What a plan fixes of a case's launches, each once: several parts of a report ask for it."""
+    """Return the conditions of a case's launches, each once; several parts of a report use them."""
     different = {_objects(record): record for record in reversed(case.launches)}
     first = reversed(different.values())
     return tuple(dict.fromkeys(fact for record in first for fact in _fixed(record)))
 
 
 def _objects(record: Record) -> tuple[object, ...]:
-    """What `_fixed` reads of a record of one case: records share what they have in common."""
+    """Return what `_fixed` reads of a record; the records of a case share these objects."""
     machine = record.machine or {}
     shared = (record.toolchain, record.program, record.tuning, record.simulation)
     return (*map(id, shared), *(str(machine.get(key)) for key in _OF_A_MACHINE))
 
 
 def _fixed(record: Record) -> Iterable[tuple[str, str, str]]:
-    """What a plan fixes, in words; among which launches it is to be the same; and what it was."""
+    """Yield each fixed condition in words, the scope in which it must be equal, and its value."""
     yield from _said(record.toolchain, _OF_A_LIBRARY, f"{record.clock} {record.toolchain['name']}")
     yield from _said(
         record.program or {}, _OF_A_PROGRAM, f"{record.kernel} {record.toolchain['name']}"
@@ -107,11 +107,11 @@ def _said(
 
 @lru_cache(maxsize=2)
 def scatter(cases: tuple[MeasuredCase, ...]) -> str | None:
-    """How far allocations and launches of cases scatter, and which of them more would help.
+    """Describe the scatter of allocations and launches, and which of them to add.
 
-    Medians over the cases that were measured in two allocations or more; None without one. What
-    would help is asked with the precision that a study has if it names none. Kept, as every table
-    of a report asks for the same.
+    Medians over the cases that were measured in at least two allocations; None without one. What to
+    add depends on the default precision of studies. Cached, because every table of a report needs
+    it.
     """
     nested = [case.by_allocation(case.times_s) for case in cases if case.allocations]
     several = [one for one in nested if one and len(one) > 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tables, figures and findings are made from besides their cases."""
+"""What tables, figures, and findings are made from, in addition to their cases."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """What a table, a figure or a finding is made from besides the cases it shows.
+    """What a table, a figure, or a finding is made from, in addition to its cases.
 
-    options: what the study asks of this table or figure.
-    paper:   the paper the study names, whose values stand beside ours.
-    shelf:   every paper there is, for the table of clusters through the years.
-    machine: where the records were made, as in a record; None if none says.
-    all_cases: every case of the result folder, also those that the options leave out.
-    seed:    for bootstrap intervals.
-    question: the kind of the study's first table, which its first headline is of; "" for none.
+    options: the study's options for this table or figure. paper: the paper named by the study,
+    whose values are shown beside ours. shelf: all papers, for the table of clusters through the
+    years. machine: the machine of the records, as in a record; None if unknown. all_cases: every
+    case of the result folder, including those that the options exclude. seed: for bootstrap
+    intervals. question: kind of the study's first table, which its first finding answers; "" for
+    none.
     """
 
     options: Options = field(default_factory=Options)
@@ -39,24 +38,26 @@ class Context:
 
     @property
     def library(self) -> Library:
-        """The published tables to set beside ours."""
+        """The published tables to show beside our values."""
         return Library([self.paper] if self.paper else [], self.options.published)
 
     @property
     def every_library(self) -> Library:
-        """The study's paper, then all others; one table alone where the options name it."""
+        """The study's paper, then all others; a single table if the options name it."""
         if self.options.published:
             return self.library
         first = [self.paper] if self.paper else []
         return Library([*first, *(one for one in self.shelf if one not in first)])
 
     def title(self, given: str, *parts: str) -> str:
-        """The study's own title, or the kind's and what `where` chose; then what sets it apart."""
+        """Return the study's own title, or the kind's with the selection by `where`;
+        then `parts`.
+        """
         words = [self.options.title] if self.options.title else [given, self._chosen(given)]
         return ", ".join(part for part in [*words, *parts] if part)
 
     def _chosen(self, given: str) -> str:
-        """The settings that `where` holds fixed and that other cases have otherwise."""
+        """Return the settings that `where` fixes and that differ in other cases."""
         differ = varying([case.settings for case in self.all_cases])
         selected: dict[str, Sequence[Any]] = {
             name: value if isinstance(value, list | tuple) else [value]

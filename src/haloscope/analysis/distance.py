@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far apart the ranks of a case ran: what each said of its processors, or was simulated on."""
+"""Distance between the ranks of a case, from the processors they reported or were simulated on."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from haloscope.toolchains.job import Job
 
 OVERSUBSCRIBED = "oversubscribed"
 SAME_NODE, OTHER_SOCKET, OTHER_NODE = "same-node", "other-socket", "other-node"
-"""Same node: somewhere on it, where processors or topology are not known."""
+"""Same node: at an unknown place on it, if processors or topology are unknown."""
 
 _Place = tuple[str, frozenset[int]]
 _Groups = Mapping[str, Sequence[frozenset[int]]]
 
 
 def widest(case: MeasuredCase) -> str | None:
-    """The farthest that a rank lies from the next, the last from the first.
+    """Return the largest distance between consecutive ranks, including from the last to the first.
 
-    One of "same-core" (two of its hardware threads), "same-cache" (the last one), "same-numa",
-    "same-socket", "other-socket", "same-node" (where no more is known), "other-node"; with
-    ", cores shared" where some core has two ranks but not all lie so; "oversubscribed" where ranks
-    share processors. None for one rank, and where ranks did not say where they were.
+    One of "same-core" (two of its hardware threads), "same-cache" (the last level), "same-numa",
+    "same-socket", "other-socket", "same-node" (if no more is known), "other-node"; followed by ",
+    cores shared" if some core has two ranks but not all ranks are that close; "oversubscribed" if
+    ranks share processors. None for one rank, and if ranks did not report their places.
     """
     record = next(iter(case.launches), None)
     if record is None or case.ranks < 2:
@@ -55,9 +55,9 @@ _ORDER = (*(f"same-{name}" for name in GROUPS), OTHER_SOCKET, SAME_NODE, OTHER_N
 def _simulated(
     layout: Mapping[str, Any], machine: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], _Groups]:
-    """Nodes and processors of simulated ranks, which are where they were asked to be, and sockets.
+    """Return the nodes and processors of simulated ranks, as requested, and the sockets.
 
-    Processors are counted socket by socket; they are unknown where the machine's cores are.
+    Processors are numbered socket by socket. They are unknown if the machine's cores are unknown.
     """
     asked = Layout.recorded(layout)
     nodes = asked.nodes_of_ranks
@@ -104,7 +104,7 @@ def _relation(one: _Place, other: _Place, groups: _Groups) -> str:
 
 
 def _core(place: _Place, groups: _Groups) -> tuple[str, int]:
-    """Where a rank's core is: its first processor's first hardware thread."""
+    """Return the core of a rank: the first hardware thread of its first processor."""
     host, cpus = place
     first = min(cpus)
     return host, min(next((core for core in groups.get("core", ()) if first in core), {first}))

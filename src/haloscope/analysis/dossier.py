@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a result folder: everything a report is made from, in one place."""
+"""Read a result folder: everything that a report is made from."""
 
 from __future__ import annotations
 
@@ -26,14 +26,12 @@ from haloscope.study.settings import settings_of
 
 @dataclass(frozen=True)
 class Dossier:
-    """What is known of one result folder.
+    """Contents of a result folder.
 
-    title:   of the study; the folder's name where the study's file is not there.
-    records: the last of each case and launch; cases: the same, by setting, with the plan's.
-    tables, figures: what the study asks for; None where it leaves that to the report.
-    paper:   the study's; shelf: all there are.
-    plan:    plan.json, {} where it is not there.
-    no_records: the lines of records.jsonl that are none, a sentence each.
+    title: title of the study, or the folder's name without a study file. records: the last record
+    of each case and launch. cases: the same by settings, with those of the plan. tables, figures:
+    requested by the study; None if the report chooses. paper: the study's. shelf: all papers. plan:
+    content of plan.json, or {}. no_records: one sentence per invalid line of records.jsonl.
     """
 
     path: Path
@@ -49,22 +47,22 @@ class Dossier:
 
     @property
     def machine(self) -> Mapping[str, Any] | None:
-        """Where the latest record that says so was made."""
+        """The machine in the latest record that contains it."""
         return next((r.machine for r in reversed(self.records) if r.machine), None)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What the plan left out before anything ran, and why."""
+        """What the plan excluded before the first launch, and why."""
         return tuple(self.plan.get("notes", ()))
 
     @property
     def seed(self) -> int:
-        """The study's seed, for bootstrap intervals that come out the same again."""
+        """The study's seed, for reproducible bootstrap intervals."""
         return int(self.plan.get("seed") or 0)
 
 
 def open_folder(directory: Path) -> Dossier:
-    """Everything in a result folder. UserError if it is none, or has no record to report."""
+    """Read a result folder. Raise UserError if it is not one, or has no record to report."""
     folder = ResultFolder(directory)
     if not directory.is_dir():
         what = "is a file, not a folder" if directory.exists() else "folder not found"

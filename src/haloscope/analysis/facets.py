@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases divided by their settings: parts of which each is one table or panel."""
+"""Division of cases by their settings into parts with one table or panel each."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from haloscope.study.settings import MODE, OUTPUT, PROTOCOL, Setting, Settings, 
 
 @dataclass(frozen=True)
 class Facet:
-    """Cases that differ in nothing but the axes of one table.
+    """Cases that differ only in the axes of one table.
 
-    label: what sets this facet apart from the others ("exchange = blocking"); "" when alone.
+    label: what distinguishes this facet from others ("exchange = blocking"); "" if it is the only
+    one.
     """
 
     label: str
@@ -23,17 +24,17 @@ class Facet:
 
 
 def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
-    """Split cases by every setting that is not one of `axes`; name what sets each part apart.
+    """Split cases by every setting that is not in `axes`, and label each part.
 
-    Without axes each case is a part, also where it differs from another in its protocol alone. With
-    axes, what only the protocol tells apart are parts too, as one would stand in the other's place.
+    Without axes each case is a part, even if only its protocol differs. With axes, cases with
+    different protocols are separate parts, because they would otherwise share a place.
     """
     chosen = {*axes}
     inside = {*chosen, *PROTOCOL, *OUTPUT}
     if chosen:
         inside -= _swept(cases) - chosen
     if {"nodes", "ppn"} <= inside:
-        inside.add("tasks")  # that follows from these
+        inside.add("tasks")  # determined by these
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
     for case in cases:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
@@ -52,7 +53,7 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
 def _with_one_thread(
     parts: Mapping[tuple[tuple[str, Setting], ...], list[MeasuredCase]],
 ) -> dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]]:
-    """Put cases in which the binding of threads is moot into every part that differs in it alone.
+    """Add cases with one thread to every part that differs only in the binding of threads.
 
     They are the first point of each curve over threads.
     """
@@ -69,7 +70,7 @@ def _with_one_thread(
 
 
 def _swept(cases: Sequence[MeasuredCase]) -> set[str]:
-    """The names of the protocol by which alone some cases differ from others."""
+    """Return the protocol settings that are the only difference between some cases."""
     found = set()
     for name in PROTOCOL:
         if len({case.settings.get(name) for case in cases}) < 2:
@@ -84,7 +85,7 @@ def _swept(cases: Sequence[MeasuredCase]) -> set[str]:
 
 
 def _each(part: Facet) -> list[Facet]:
-    """Its cases by themselves; what no setting tells apart is called by its id."""
+    """Split a facet into its cases; a case that no setting distinguishes is labelled by its id."""
     if len(part.cases) == 1:
         return [part]
     names = [
@@ -101,7 +102,7 @@ def _each(part: Facet) -> list[Facet]:
 
 
 def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
-    """Each case by itself, named among those of its kernel."""
+    """Return each case as a facet, labelled among those of its kernel."""
     kernels = dict.fromkeys(case.kernel for case in cases)
     return [
         part
@@ -111,7 +112,7 @@ def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
 
 
 def facets_of_kernels(cases: Sequence[MeasuredCase], axes: Sequence[str]) -> list[Facet]:
-    """Facets of each kernel, named among cases of it alone; by the kernel too where are several."""
+    """Return the facets of each kernel, labelled within it, and by kernel if there are several."""
     kernels = dict.fromkeys(case.kernel for case in cases)
     found = []
     for kernel in kernels:

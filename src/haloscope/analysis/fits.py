@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models of messages fitted to measured times, and where messages begin to wait."""
+"""Message models fitted to measured times, and the size at which sends start to wait."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from haloscope.models.sweep import sweep as sweep_of
 
 
 def rendezvous_bytes(case: MeasuredCase) -> int | None:
-    """The smallest message of a loggp case whose send took as long as its receive came late.
+    """Return the smallest message of a loggp case whose send took as long as its receive was late.
 
-    None where no size waited: all are eager. ValueError where that was not measured.
+    None if no size waited: all are eager. Raise ValueError if that was not measured.
     """
     sizes = sweep(case)
     if not sizes or not all({"send_s", "wait_s"} <= point.result.keys() for point in sizes):
@@ -37,7 +37,7 @@ def rendezvous_bytes(case: MeasuredCase) -> int | None:
 
 
 def _waits(case: MeasuredCase, point: Swept) -> bool:
-    """Whether the send took most of the wait, over the launches."""
+    """Return whether the send took most of the wait, over the launches."""
     own = [
         one["result"]
         for record in case.launches
@@ -59,18 +59,17 @@ HOCKNEY = (
 
 
 def exchanges(case: MeasuredCase) -> bool:
-    """Whether a case is a ping-pong: half of its round trip is the time of a message."""
+    """Return whether a case is a ping-pong, in which half a round trip is the time of a message."""
     return case.kernel == "pingpong" and case.settings.get("mode", "imb") in ROUND_TRIPS
 
 
 @lru_cache(maxsize=256)
 def one_way(case: MeasuredCase) -> Sweep | None:
-    """Seconds of a message one way, by size, launch by launch; None where there are few sizes.
+    """Return one-way message times in seconds, by size and launch; None with too few sizes.
 
-    Of other programs, nor on one rank, where a sweep is of no messages, nor of sizes in elements,
-    nor of collective operations.
-
-    Only launches that have every size count: those of one launch vary together.
+    None also for other programs, one rank (no messages), sizes in elements, and collective
+    operations. Only launches with every size are used, because the times of one launch vary
+    together.
     """
     points = sweep(case)
     whole = max((point.of for point in points), key=len, default=())
@@ -92,40 +91,42 @@ _COLLECTIVE = re.compile(
 
 
 def _is_collective(case: MeasuredCase, operation: str | None) -> bool:
-    """Whether its name or that of its operation says so, or an imported test ran on many ranks."""
+    """Return whether the name or operation is a collective, or an imported test ran on
+    many ranks.
+    """
     imported = any(record.imported for record in case.launches)
     named = _COLLECTIVE.search(f"{case.kernel} {operation or ''}")
     return bool(named) or (imported and case.ranks > 2)
 
 
 def message_sample(case: MeasuredCase, point: Swept) -> tuple[float, ...]:
-    """Seconds of a message, one number a launch; of an external program, as it prints them."""
+    """Return seconds per message, one number per launch; for external programs as printed."""
     return point.sample_one_way if exchanges(case) else point.sample
 
 
 @dataclass(frozen=True)
 class Unfitted:
-    """A model that could not be fitted to a case, and why not, as a sentence goes on."""
+    """A model that could not be fitted to a case, and the reason, as a clause."""
 
     name: str
     reason: str
 
 
 def message_models(case: MeasuredCase) -> tuple[tuple[str, Model], ...]:
-    """Every model of a message's time that a case allows, with its name for people."""
+    """Return every model of message times that fits a case, with its display name."""
     return tuple(
         (name, found) for name, found in _attempts(case) if not isinstance(found, Unfitted)
     )
 
 
 def unfitted(case: MeasuredCase) -> tuple[Unfitted, ...]:
-    """The models of a message's time that were tried on a case and do not suit its data."""
+    """Return the models of message times that were tried and do not fit the data of a case."""
     return tuple(found for _, found in _attempts(case) if isinstance(found, Unfitted))
 
 
 @lru_cache(maxsize=256)
 def _attempts(case: MeasuredCase) -> tuple[tuple[str, Model | Unfitted], ...]:
-    """All models that are for the case's kernel; none for too few sizes to try any."""
+    """Return all models for the case's kernel; none with too few sizes."""
     if case.kernel == "loggp":
         return (("LogGP", _tried("LogGP", partial(loggp_model, case))),) if case.launches else ()
     data = one_way(case)
@@ -141,7 +142,7 @@ def _attempts(case: MeasuredCase) -> tuple[tuple[str, Model | Unfitted], ...]:
 
 
 def _tried(name: str, fit: Callable[[], Model]) -> Model | Unfitted:
-    """The model; where the data lack what it needs, what it says of that by ValueError."""
+    """Return the fitted model, or the reason in the ValueError if the data do not suffice."""
     try:
         found = fit()
         if isinstance(found, hockney.Hockney) and found.bandwidth_bytes_per_s.value < 0:
@@ -152,9 +153,9 @@ def _tried(name: str, fit: Callable[[], Model]) -> Model | Unfitted:
 
 
 def loggp_model(case: MeasuredCase, of: MeasuredCase | None = None) -> loggp.LogGP:
-    """LogGP from the messages that travel eagerly. ValueError where the data lack what it needs.
+    """Fit LogGP to eager messages. Raise ValueError if the data do not suffice.
 
-    of: the case that says which are eager, where `case` has only some of its launches.
+    of: the case that determines which messages are eager, if `case` has only some of its launches.
     """
     waits = rendezvous_bytes(of or case) or inf
     launches = [
@@ -174,14 +175,14 @@ def loggp_model(case: MeasuredCase, of: MeasuredCase | None = None) -> loggp.Log
 
 @lru_cache(maxsize=256)
 def loggp_by_launch(case: MeasuredCase) -> tuple[loggp.LogGP, ...]:
-    """LogGP fitted to every launch by itself; without those whose data do not suit it."""
+    """Return LogGP fitted to each launch separately, without launches whose data do not suffice."""
     own = (replace(case, launches=(record,)) for record in case.launches)
     found = (_tried("LogGP", partial(loggp_model, one, case)) for one in own)
     return tuple(model for model in found if isinstance(model, loggp.LogGP))
 
 
 def _ends(data: Sweep) -> Ends:
-    """The report's sizes for extrapolation; without any so large, the largest two octaves."""
+    """Return the report's sizes for extrapolation; without large sizes, the largest two octaves."""
     if data.x[-1] >= _FROM_REPORT.bandwidth_bytes[0]:
         return _FROM_REPORT
     return Ends(_FROM_REPORT.latency_bytes, (data.x[-1] / 4, data.x[-1]))
@@ -189,13 +190,13 @@ def _ends(data: Sweep) -> Ends:
 
 @lru_cache(maxsize=256)
 def bandwidth_curve(case: MeasuredCase) -> curve.BandwidthCurve | None:
-    """Peak and asymptotic bandwidth, n_1/2, in-cache hump; None where there are few sizes."""
+    """Return peak and asymptotic bandwidth, n_1/2, and in-cache peak; None with too few sizes."""
     data = one_way(case)
     return curve.describe(data) if data is not None else None
 
 
 def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
-    """Seconds of a cycle of the ring by number of ranks; None where one number only was run."""
+    """Return seconds per cycle of the ring by number of ranks; None with only one number."""
     timed = (case for case in cases if case.times_s and min(case.times_s) > 0)
     own = sorted(timed, key=lambda case: case.ranks)
     if len({case.ranks for case in own}) < 2 or len({case.ranks for case in own}) != len(own):
@@ -204,7 +205,7 @@ def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
 
 
 def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.RingLevel]:
-    """Numbers of ranks that follow one another and reach equally far, as they really lay."""
+    """Return the ranges of ranks with the same measured distance."""
     ordered = sorted(cases, key=lambda case: case.ranks)
     far = [(case.ranks, name) for case in ordered if (name := distance.widest(case))]
     return [
@@ -215,7 +216,7 @@ def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.RingLevel]:
 
 
 def no_ring(cases: Sequence[MeasuredCase]) -> str | None:
-    """Why a ring's time has no straight pieces, as a sentence goes on; None where it has."""
+    """Return why a ring's time has no linear pieces, as a clause; None if it has."""
     data = cycles(cases)
     if data is None:
         return "measured with only one number of processes"
@@ -227,7 +228,7 @@ def no_ring(cases: Sequence[MeasuredCase]) -> str | None:
 
 
 def ring_model(cases: Sequence[MeasuredCase]) -> ring.Ring | None:
-    """The straight pieces of the ring's time; None where no level has two numbers of ranks."""
+    """Return the linear pieces of the ring's time; None if no level has two numbers of ranks."""
     data = cycles(cases)
     if data is None:
         return None

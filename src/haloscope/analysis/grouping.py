@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of launches grouped into measured cases."""
+"""Grouping of launch records into measured cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from haloscope.analysis.cases import MeasuredCase
 
 @dataclass(frozen=True)
 class Planned:
-    """A case that was to be measured: its id, settings and number of launches."""
+    """A planned case: its id, settings, and number of launches."""
 
     id: str
     kernel: str
@@ -25,7 +25,7 @@ class Planned:
 
 
 def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:
-    """All cases that the records or the plan speak of, ordered by kernel and settings."""
+    """Return all cases in the records or the plan, ordered by kernel and settings."""
     by_case: dict[str, list[Record]] = {}
     for record in records:
         by_case.setdefault(record.case, []).append(record)
@@ -49,7 +49,9 @@ def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[Me
 
 
 def _shown_alike(one: Planned, in_bytes: Container[tuple[str, str]]) -> dict[str, Setting]:
-    """Settings of a case without a record, in bytes where those of its kernel with one are."""
+    """Return the settings of a case without a record, in bytes if recorded cases of its
+    kernel are.
+    """
     return {
         name: Bytes(value) if isinstance(value, int) and (one.kernel, name) in in_bytes else value
         for name, value in one.settings.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is fastest of several, race by race: the fastest against each other one, by a test."""
+"""Comparison of several alternatives: the fastest against each other one, by a test."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True)
 class Race(Generic[Name]):
-    """Times of one thing done in several ways.
+    """Times of one task done in several ways.
 
-    at:      which thing: a size, a number of ranks. best: the name of the fastest by its median.
-    against: for each other, by its name, the contrast whose second is the fastest.
+    at: the task, such as a size or a number of ranks. best: name of the fastest by its median.
+    against: the contrast with each other, whose second side is the fastest, by name.
     """
 
     at: float
@@ -26,38 +26,38 @@ class Race(Generic[Name]):
 
     @property
     def first(self) -> tuple[Name, ...]:
-        """The fastest, and all that are not shown to be slower than it."""
+        """The fastest, and all that are not shown to be slower."""
         return (self.best, *(name for name, c in self.against.items() if c.verdict != "faster"))
 
     @property
     def tied(self) -> bool:
-        """Whether several are first as they are equal, not as launches can't tell them apart."""
+        """Whether several are first because they are equal, not because launches are too few."""
         alike = all(c.verdict in ("equal", "faster") for c in self.against.values())
         return alike and len(self.first) > 1
 
     @property
     def too_few(self) -> bool:
-        """Whether launches are too few to tell the fastest from some other."""
+        """Whether the launches are too few to distinguish the fastest from another."""
         return any(c.verdict in OPEN for c in self.against.values())
 
     def over(self, name: Name) -> float:
-        """How many times as long as the fastest another takes, by their medians."""
+        """Return the time of another relative to the fastest, by medians."""
         contrast = self.against[name]
         assert contrast.first.time is not None and contrast.second.time is not None
         return contrast.first.time.value / contrast.second.time.value
 
     @property
     def lead(self) -> tuple[Name, float] | None:
-        """The fastest that is shown to be slower, and how many times as long it takes."""
+        """The fastest that is shown to be slower, and its time relative to the fastest."""
         behind = [name for name, c in self.against.items() if c.verdict == "faster"]
         nearest = min(behind, key=self.over, default=None)
         return None if nearest is None else (nearest, self.over(nearest))
 
 
 def races(fields: Mapping[float, Mapping[Name, Measure]], seed: int = 0) -> list[Race[Name]]:
-    """A race at each key of `fields` between those that were measured, all tested as one family.
+    """Return a race for each key of `fields`, tested as one family.
 
-    None where fewer than two were.
+    Keys with fewer than two measured alternatives are omitted.
     """
     fields = {
         at: {name: measure for name, measure in field.items() if measure.time is not None}
@@ -88,7 +88,7 @@ One = TypeVar("One")
 def front(
     choices: Sequence[One], time: Callable[[One], float], cost: Callable[[One], float]
 ) -> list[One]:
-    """The Pareto front, from the fastest to the cheapest; of equal ones the first."""
+    """Return the Pareto front, from the fastest to the cheapest; of equal ones the first."""
     found: list[One] = []
     for one in sorted(choices, key=lambda choice: (time(choice), cost(choice))):
         if not found or cost(one) < cost(found[-1]):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels that sweep inside one launch: the records' points as samples over launches.
+"""Kernels that sweep within one launch: the points of records as samples over launches.
 
-A point is a size (and an operation); each launch gives one number a point, the median over its
-steady repetitions. Sizes of stream are bytes of all arrays of one rank, those of pingpong of one
+A point is a size (and an operation). Each launch gives one number per point, the median over its
+steady repetitions. Sizes of stream are bytes of all arrays of a rank, those of pingpong bytes of a
 message.
 """
 
@@ -27,11 +27,10 @@ SweepPoint = Mapping[str, Any]
 class Swept:
     """One point of a sweep over all good launches of a case.
 
-    sample: seconds of one step, one number a launch; time: their median with its spread.
-    of: the places of these launches among the good ones of the case, of which some may lack it.
-    bytes: moved in a step, over all ranks.
-    result: what the kernel says of this point in the first launch.
-    warmup: what was found in the repetitions; None where they are too few to find any.
+    sample: seconds per step, one number per launch. time: their median with its spread. of: indices
+    of these launches among the good ones of the case, some of which may lack the point. bytes:
+    moved per step, over all ranks. result: the kernel's results for this point in the first launch.
+    warmup: warm-up found in the repetitions; None if they are too few to detect one.
     """
 
     size_bytes: int
@@ -45,23 +44,25 @@ class Swept:
 
     @property
     def rate(self) -> Estimate:
-        """Bytes a second."""
+        """Bandwidth in bytes per second."""
         return self.time.rate(self.bytes)
 
     @property
     def one_way(self) -> Estimate:
-        """Seconds one way, of a step that goes there and back."""
+        """One-way time in seconds, for a step that is a round trip."""
         return self.time.times(ONE_WAY)
 
     @property
     def sample_one_way(self) -> tuple[float, ...]:
-        """Likewise, one number a launch."""
+        """The same, one number per launch."""
         return tuple(ONE_WAY * time_s for time_s in self.sample)
 
 
 @lru_cache(maxsize=256)
 def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
-    """The points of a case, by operation and size; those of launches that lack one count less."""
+    """Return the points of a case, by operation and size; launches without a point are omitted
+    there.
+    """
     found: dict[tuple[str | None, int], list[tuple[int, SweepPoint]]] = {}
     for place, record in enumerate(case.launches):
         for point in record.points:
@@ -97,19 +98,19 @@ def _swept(
 
 
 def level_of(size_bytes: float, case: MeasuredCase, machine: Mapping[str, Any] | None) -> str:
-    """The memory level that a working set of all ranks of a case fits in: "L2", "memory".
+    """Return the smallest memory level that holds the working sets of all ranks: "L2", "memory".
 
-    "" where no caches are known.
+    "" if no caches are known.
     """
     held = capacities(case, machine)
     return next((level for level, bytes_ in held if size_bytes <= bytes_), "memory" if held else "")
 
 
 def capacities(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[tuple[str, float]]:
-    """What each cache level holds for all cores of a case, in bytes: [("L1", 65536.0), ...].
+    """Return each cache level's capacity in bytes for all cores of a case: [("L1", 65536.0), ...].
 
-    A cache counts once for all of these cores that share it. Ranks that are spread over a node
-    reach all of its caches, if there are as many of them.
+    A cache shared by several of these cores counts once. Ranks that are spread over a node use all
+    of its caches, if there are as many ranks.
     """
     known = machine or {}
     if "cores" not in known:

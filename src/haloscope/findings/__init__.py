@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A finding as a value, the closed list of caveats, and the one place that writes sentences."""
+"""Findings as values, the closed list of caveats, and the renderer of sentences."""

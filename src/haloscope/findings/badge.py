@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The badge of a report: that times were simulated, and how far they are off."""
+"""The badge of a report with simulated times: validation and error."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from haloscope.analysis.validation.trust import Grade, Trust
 from haloscope.quantities import listed, within
 
 _GRADES = 2
-"""_GRADES is how many kernels a badge names of those that are validated, and how many errors of the
-others, with as many kernels each."""
+"""_GRADES is the maximum number of validated kernels in a badge, and of errors of the others, with
+as many kernels each.
+"""
 
 
 def badge(trust: Trust) -> str:
-    """That times were simulated, whether published ones validate them, and how far they are off."""
+    """Return the badge: that times were simulated, whether they are validated, and their error."""
     sentences = [f"Simulated on {listed(trust.clusters)}"]
     if trust.copied:
         sentences.append(
@@ -41,7 +42,7 @@ def badge(trust: Trust) -> str:
 
 
 def _names(grades: Sequence[Grade]) -> str:
-    """ "pingpong, ring and 3 more"."""
+    """Return for example "pingpong, ring and 3 more"."""
     return listed([*(one.name for one in grades[:_GRADES]), *_more(grades)])
 
 
@@ -51,7 +52,7 @@ def _more(grades: Sequence[Grade], shown: int = _GRADES) -> list[str]:
 
 
 def _elsewhere(one: Grade) -> str:
-    """Where the published values are from, as far as some case is elsewhere."""
+    """Return where the published values are from, if some case has other settings."""
     spans = {name: span for name, span in one.band.spans.items() if name in one.beyond}
     layout = [
         f"{before} {_span(*spans[name])} {noun[spans[name][1] != 1]}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everything that a finding may have to be read with: a closed list, each explained in a line.
+"""The closed list of caveats of findings, with one line of explanation each.
 
-A report numbers those that it needs and explains each once. A new caveat is a name and a line here.
+A report numbers the caveats it uses and explains each once. A new caveat is a name and a line here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 
 class Caveat(StrEnum):
-    """The names of caveats, as documents have them."""
+    """Names of caveats, as in documents."""
 
     INCOMPLETE = "incomplete"
     UNREADABLE = "unreadable_records"
@@ -60,13 +60,15 @@ class Caveat(StrEnum):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a caveat means, and what to do about it."""
+    """Meaning and remedy of a caveat."""
 
     text: str
     remedy: str = ""
 
     def remedy_for(self, *, imported: bool) -> str:
-        """The remedy; of imported records, which haloscope can't measure again, its own."""
+        """Return the remedy; imported records, which haloscope cannot measure again, have their
+        own.
+        """
         return _OF_IMPORTED.get(self.remedy, self.remedy) if imported else self.remedy
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sentences that compare: subject by subject, and who is fastest."""
+"""Sentences that compare: subject by subject, and which is fastest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ from haloscope.study.settings import Settings
 
 
 def compared(finding: Finding) -> str:
-    """Subject by subject: faster, slower, equal or undecided, where, and by how much."""
+    """State for each subject whether it is faster, slower, equal, or undecided, where, and by how
+    much.
+    """
     clauses = []
     for (subject, reference), own in groupby(
         finding.parts, lambda part: _sides(part.subject, part.reference)
@@ -61,7 +63,7 @@ def _no_difference(finding: Finding, every: Sequence[Claim]) -> str:
 
 
 def _sides(subject: Settings, reference: Settings) -> tuple[str, str]:
-    """Both in words: by their values alone where they differ in one setting."""
+    """Describe both sides, by values alone if they differ in one setting."""
     if len(subject) == 1 and subject.keys() == reference.keys():
         ((one,), (other,)) = subject.values(), reference.values()
         if isinstance(one, str) and isinstance(other, str):
@@ -124,7 +126,7 @@ def _error(part: Claim) -> str:
 
 
 def needed(part: Claim) -> str:
-    """How many launches would decide what is undecided."""
+    """Return how many launches would decide an undecided comparison."""
     return f"needs {part.needed} launches each" if part.needed else ""
 
 
@@ -140,7 +142,7 @@ def _most(part: Claim) -> str:
 
 
 def fastest(finding: Finding) -> str:
-    """Who is fastest where, by how much; who can't be told apart. Of many places, who alone."""
+    """State which is fastest where and by how much; for many places, only which is fastest."""
     brief = len(finding.parts) > MANY
     if brief:
         clauses = ["; ".join(_first(finding, part) for part in finding.parts)]
@@ -155,7 +157,7 @@ def fastest(finding: Finding) -> str:
 
 
 def _first(finding: Finding, part: Claim) -> str:
-    """ "32 and 48 processes per node on 2 to 4 nodes"."""
+    """Return for example "32 and 48 processes per node on 2 to 4 nodes"."""
     every = _together([part.subject, *part.also])
     at = place_of(finding, part)
     sure = VERDICTS[part.verdict] if part.also and part.verdict in _TOLD_APART else ""
@@ -166,7 +168,7 @@ _TOLD_APART = (Verdict.EQUAL, Verdict.UNDECIDED)
 
 
 def _together(several: Sequence[Settings]) -> str:
-    """Several settings in words: "8, 16, and 32 processes per node" where they are numbers."""
+    """Describe several settings: "8, 16, and 32 processes per node" if they are numbers."""
     keys = {key for one in several for key in one}
     if len(keys) == 1 and (noun := COUNTED.get(*keys)):
         numbers = [n for one in several for n in one.values() if isinstance(n, int)]
@@ -201,5 +203,5 @@ def _winner(finding: Finding, part: Claim) -> Iterator[str]:
 
 
 def _at_cost(part: Claim) -> str:
-    """What the reference costs beside the subject: ", with 0.69x the node-hours"."""
+    """Return the cost of the reference relative to the subject: ", with 0.69x the node-hours"."""
     return f", with {factor(part.node_hours)} the node-hours" if part.node_hours else ""

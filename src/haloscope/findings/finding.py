@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was found, as values: no English but names of metrics and questions, and no order.
+"""Findings as values: names of metrics and questions, but no sentences and no order.
 
-A Finding has one Claim or several: one for each verdict, size or phase. A ratio is above 1
-where its subject is better than its reference, whatever the metric.
+A Finding has one or more Claims, such as one per verdict, size, or phase. A ratio is above 1 if its
+subject is better than its reference, whatever the metric.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from haloscope.study.settings import Setting, Settings
 
 
 class FindingShape(StrEnum):
-    """What kind of statement a finding is: each has one form of sentence."""
+    """Shape of a finding; each has one form of sentence."""
 
     VALUE = "value"
     COMPARISON = "comparison"
@@ -31,7 +31,7 @@ class FindingShape(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What came of a comparison, or of a rule."""
+    """Result of a comparison, or of a rule."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -45,7 +45,7 @@ class Verdict(StrEnum):
 
 
 class Prominence(StrEnum):
-    """Where a finding is shown: first, beside it, as a warning, or with its topic."""
+    """Where a finding is shown: as the answer, beside it, as a warning, or in its topic."""
 
     ANSWER = "answer"
     KEY_FIGURE = "key figure"
@@ -55,7 +55,7 @@ class Prominence(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """What is measured. unit: "s", "B/s", "1/s", "B" or "" for a plain number."""
+    """What is measured. unit: "s", "B/s", "1/s", "B", or "" for a plain number."""
 
     name: str
     unit: str = "s"
@@ -69,9 +69,9 @@ BANDWIDTH = Metric("bandwidth", "B/s", "higher")
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as good a subject is as its reference, over one setting or several.
+    """Ratio of a subject to its reference, over one or more settings.
 
-    estimate: of the most extreme one, which is at `where`. least, most, median: over all.
+    estimate: the most extreme one, which is at `where`. least, most, median: over all.
     """
 
     estimate: Estimate
@@ -82,23 +82,21 @@ class Ratio:
 
     @classmethod
     def of(cls, estimate: Estimate) -> Ratio:
-        """The ratio of one setting."""
+        """Return the ratio of one setting."""
         return cls(estimate, estimate.value, estimate.value, estimate.value)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One part of a finding: a subject, and what holds of it.
+    """One part of a finding: a subject and a statement about it.
 
-    also:      others that are as good, or not shown to be worse, where the finding is of the best.
-    at:        points of the finding's axis at which the part holds; () for all of them.
-    count:     number of settings in which it holds, or of whatever a warning counts.
-    ratio:     subject over reference, see above. share: of a whole, or of a bound.
-    published: values of papers beside the estimate.
-    node_s:    nodes times the time that is estimated, in node-seconds.
-    node_hours: those of the reference over those of the subject, where they have other nodes.
-    needed:    of what is undecided, how many launches of each side would decide it.
-    band:      of simulated times that show no difference: the error of their ratio, as a factor.
+    also: others that are equal or not shown to be worse, if the finding names the best. at: points
+    of the finding's axis to which the part applies; (): all. count: number of settings to which it
+    applies, or of whatever a warning counts. ratio: subject over reference, see above. share: of a
+    whole or of a bound. published: values from papers beside the estimate. node_s: nodes times the
+    estimated time, in node-seconds. node_hours: those of the reference over those of the subject,
+    if their numbers of nodes differ. needed: launches per side that would decide an undecided
+    comparison. band: error of the ratio, as a factor, for simulated times that show no difference.
     """
 
     subject: Settings = field(default_factory=dict)
@@ -120,16 +118,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement, with all that it rests on.
+    """A statement with everything it is based on.
 
-    question:  what was asked, as a noun: "Halo exchange".
-    topic:     the section of a report that it belongs to; one of study.kinds.TOPICS, or "".
-    common:    settings that all its cases share.
-    axis:      the setting that its parts differ in ("size"), and points: all of its values.
-    of:        number of settings, or of cases, that its parts count from.
-    bound:     the name of what shares are of.
-    caveat:    of a warning, what it warns of.
-    cases:     ids of the cases behind it.
+    question: what was asked, as a noun phrase: "Halo exchange". topic: section of a report; one of
+    study.kinds.TOPICS, or "". common: settings that all its cases share. axis: setting in which its
+    parts differ ("size"). points: all of its values. of: number of settings or cases that its parts
+    count from. bound: name of what shares refer to. caveat: of a warning, the problem. cases: ids
+    of the cases behind it.
     """
 
     question: str

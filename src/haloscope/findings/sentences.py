@@ -48,9 +48,9 @@ from haloscope.study.settings import Settings
 
 @dataclass(frozen=True)
 class Legend:
-    """The marks of caveats, and a line for each; those of every finding have no mark.
+    """Marks of caveats, and a line for each; caveats that apply to every finding have no mark.
 
-    imported: whether all records are of other programs.
+    imported: whether all records are from other programs.
     """
 
     marks: Mapping[Caveat, str]
@@ -58,12 +58,12 @@ class Legend:
     imported: bool = False
 
     def of(self, finding: Finding) -> str:
-        """The marks of a finding: "[1][3]"."""
+        """Return the marks of a finding: "[1][3]"."""
         return "".join(self.marks[one] for one in finding.caveats if one in self.marks)
 
 
 def legend(findings: Sequence[Finding], *, imported: bool = False) -> Legend:
-    """Numbers for the caveats of some findings, in the order of the closed list."""
+    """Number the caveats of findings, in the order of the closed list."""
     marked = [one for one in findings if one.shape is not FindingShape.WARNING]
     measured = [one for one in marked if one.topic]
     used = [caveat for caveat in Caveat if any(caveat in one.caveats for one in marked)]
@@ -94,7 +94,7 @@ NO_MARKS = Legend(MappingProxyType({}), ())
 
 
 def sentence(finding: Finding, known: Legend = NO_MARKS) -> str:
-    """A finding as one sentence, with its marks at the end."""
+    """Return a finding as one sentence, with its marks at the end."""
     head = _head(finding)
     if finding.shape is FindingShape.WARNING:
         return _warning(finding, head, imported=known.imported)
@@ -104,7 +104,7 @@ def sentence(finding: Finding, known: Legend = NO_MARKS) -> str:
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """A number for the top of a report: its value, what it is, and how sure it is."""
+    """A number for the top of a report: value, name, and uncertainty."""
 
     value: str
     label: str
@@ -116,7 +116,7 @@ _RATIOS = (FindingShape.TREND, FindingShape.COMPARISON)
 
 
 def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
-    """The first number of a finding; None where it has none."""
+    """Return the first number of a finding; None if it has none."""
     marks = known.of(finding)
     for part in finding.parts:
         what = words({**part.subject, **point_of(finding, part)})
@@ -147,7 +147,7 @@ def _sure(estimate: Estimate, scale: Scale = PLAIN) -> str:
 
 
 def _values(finding: Finding) -> str:
-    """ "26.4 GB/s (2 cores; 95 % CI 25 to 27 GB/s, 7 launches); 18.4 GB/s (1 core)"."""
+    """Return "26.4 GB/s (2 cores; 95 % CI 25 to 27 GB/s, 7 launches); 18.4 GB/s (1 core)"."""
     groups: list[tuple[str, str, str, list[Settings]]] = []
     places = len({part.subject.get("nodes") for part in finding.parts}) > 1
     for part in finding.parts:
@@ -168,7 +168,7 @@ def _values(finding: Finding) -> str:
 
 
 def _one_apart(subjects: Sequence[Settings]) -> str:
-    """The only setting that differs; "" if another one does, too, or if it has a noun or unit."""
+    """Return the only setting that differs; "" if several do, or if it has a noun or unit."""
     names = [name for name in subjects[0] if len({str(one.get(name)) for one in subjects}) > 1]
     same = all(one.keys() == subjects[0].keys() for one in subjects)
     alone = same and len(names) == 1 and names[0] not in COUNTED and names[0] != "size"
@@ -217,7 +217,9 @@ _UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
 
 
 def _breakdown(finding: Finding) -> str:
-    """ "221 ms: Pair 68 %, Neigh 14 % and Kspace 11 %"; the whole is the part without a subject."""
+    """Return "221 ms: Pair 68 %, Neigh 14 % and Kspace 11 %"; the part without a subject is the
+    whole.
+    """
     whole = "".join(
         f"{value_of(part, finding.metric)}{bracketed(spread_of(part, finding.metric))}: "
         for part in finding.parts
@@ -234,7 +236,7 @@ def _breakdown(finding: Finding) -> str:
 
 
 def _bound(finding: Finding) -> str:
-    """ "23.3 GB/s, 46 % of the triad's (N = 1024)"; verdicts of rules."""
+    """Return "23.3 GB/s, 46 % of STREAM triad (N = 1024)"; or the verdicts of rules."""
     return joined([_against_bound(finding, part) for part in finding.parts])
 
 
@@ -279,7 +281,7 @@ def _beside(finding: Finding, part: Claim) -> str:
 
 
 def _source(text: str) -> str:
-    """ "tara, hpcf-2010-6, table 3.1", of what may be inside brackets."""
+    """Return a source without brackets: "tara, hpcf-2010-6, table 3.1"."""
     return text.replace(" (", ", ").removesuffix(")")
 
 
@@ -298,7 +300,9 @@ def _warning(finding: Finding, head: str, *, imported: bool) -> str:
 
 
 def _fact(finding: Finding, part: Claim) -> str:
-    """A fact of a warning: "1 failed", "hosts = a and b", "894 ns, expected at most 20 us"."""
+    """Return a fact of a warning: "1 failed", "hosts = a and b", "894 ns, expected at
+    most 20 us".
+    """
     own = words(part.subject)
     counted = f"{part.count:,} {own}".strip() if part.count is not None else own
     value = value_of(part, finding.metric) if part.estimate else ""

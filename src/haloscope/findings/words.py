@@ -38,23 +38,23 @@ COUNTED = MappingProxyType(
         "settings": ("setting", "settings"),
     }
 )
-"""Settings that are numbers of something, and what that is called."""
+"""Settings that count something, with the noun in singular and plural."""
 
 
 _BARE = ("operation", "phase", "pattern", "program", "case", "name", "level", "grid", "pace")
-"""Settings of findings, not of cases, whose values say what they are."""
+"""Settings of findings, not of cases, whose values need no name."""
 
 
 AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with N = "})
 
 
 MANY = 3
-"""Of more parts than these, a sentence has the winners or values alone; a table has the rest."""
+"""With more parts than this, a sentence has only winners or values; a table has the rest."""
 _SPANS = 3
 
 
 def words(settings: Settings) -> str:
-    """Settings in words: "N = 1024, nonblocking, 2 processes"."""
+    """Describe settings: "N = 1024, nonblocking, 2 processes"."""
     own = [name for name in settings if name in COUNTED or name in _BARE or name == "size"]
     known = [name for name in settings if name not in own]
     if "nodes" in settings and "ppn" in settings:
@@ -82,7 +82,7 @@ def words(settings: Settings) -> str:
 
 
 def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:
-    """ "95 % CI 1.21 to 1.33 s, 7 launches"; "range 1.2 to 4.0 s, 3 launches"; "" without any."""
+    """Return "95 % CI 1.21 to 1.33 s, 7 launches", "range 1.2 to 4.0 s, 3 launches", or ""."""
     if estimate.low is None or estimate.high is None or estimate.method == "repetitions":
         return ""
     low, high = ends(estimate.value, estimate.low, estimate.high, scale)
@@ -94,7 +94,9 @@ def interval(estimate: Estimate, scale: Scale = PLAIN) -> str:
 def spans(
     chosen: Sequence[float], among: Sequence[float], show: Callable[[float], str], what: str = ""
 ) -> str:
-    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours are one span."""
+    """Describe some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours
+    form a range.
+    """
     order = sorted({*among, *chosen})
     places = sorted({order.index(value) for value in chosen})
     runs = [
@@ -114,7 +116,9 @@ def spans(
 
 
 def place_of(finding: Finding, part: Claim) -> str:
-    """Where a part holds: "for 8 B to 64 B", "with 16 to 512 tasks", "in 6 of 9 settings"."""
+    """Return where a part applies: "for 8 B to 64 B", "with 16 to 512 tasks", "in 6 of
+    9 settings".
+    """
     if part.count is not None and finding.of is not None and finding.of > 1:
         return f"in {part.count} of {finding.of} settings"
     numbers = [at for at in part.at if isinstance(at, int | float)]
@@ -134,29 +138,29 @@ def place_of(finding: Finding, part: Claim) -> str:
 
 
 def point_of(finding: Finding, part: Claim) -> Settings:
-    """The one point at which a part holds, as settings; {} of several, or none."""
+    """Return the single point to which a part applies, as settings; {} for several or none."""
     return {finding.axis: part.at[0]} if finding.axis and len(part.at) == 1 else {}
 
 
 def bracketed(*texts: str) -> str:
-    """Texts in brackets, after a blank; "" without any."""
+    """Return texts in brackets after a blank; "" without any."""
     content = "; ".join(text for text in texts if text)
     return f" ({content})" if content else ""
 
 
 def value_of(part: Claim, metric: Metric) -> str:
-    """The estimate of a part with its unit."""
+    """Return the estimate of a part with its unit."""
     value = part.estimate.value if part.estimate else None
     return size(value) if metric.unit == "B" else quantity(value, SCALES[metric.unit])
 
 
 def spread_of(part: Claim, metric: Metric) -> str:
-    """The interval of that."""
+    """Return the interval of the estimate."""
     return interval(part.estimate, SCALES[metric.unit]) if part.estimate else ""
 
 
 def factor(ratio: Ratio, *, inverse: bool = False) -> str:
-    """Ratios as their ends, with digits enough that none that is not 1 reads 1.00."""
+    """Format the range of a ratio, with enough digits that only 1 is printed as 1.00."""
     near = [1 / one if inverse else one for one in (ratio.least, ratio.most)]
     digits = next(
         (
@@ -170,24 +174,26 @@ def factor(ratio: Ratio, *, inverse: bool = False) -> str:
 
 
 def factors(least: float, most: float, digits: int) -> str:
-    """Two ends of a ratio: "1.20x to 1.40x"."""
+    """Format the two ends of a ratio: "1.20x to 1.40x"."""
     low, high = number(least, digits), number(most, digits)
     return f"{low}x" if low == high else f"{low}x to {high}x"
 
 
 def how_sure(ratio: Ratio, *, inverse: bool = False) -> str:
-    """The interval of a ratio, or of its inverse; of a simulated one its error."""
+    """Return the interval of a ratio or of its inverse; for a simulated one, its error."""
     band = ratio.estimate.band
     return interval_of(ratio, inverse=inverse) or (within(band) if band else "")
 
 
 def interval_of(ratio: Ratio, *, inverse: bool = False) -> str:
-    """The interval of a ratio, or of its inverse."""
+    """Return the interval of a ratio or of its inverse."""
     return interval(ratio.estimate.rate(1.0) if inverse else ratio.estimate)
 
 
 def error_of(estimate: Estimate) -> str:
-    """The error of a simulated number, behind it: " ± 18 %", " (within a factor of 2.4)"."""
+    """Return the error of a simulated number, to append to it: " ± 18 %", " (within a factor of
+    2.4)".
+    """
     if not estimate.band:
         return ""
     error = within(estimate.band)
@@ -195,18 +201,20 @@ def error_of(estimate: Estimate) -> str:
 
 
 def joined(clauses: Sequence[str]) -> str:
-    """Clauses as sentences of two at most: "a is fastest; b takes 2x as long. C is undecided"."""
+    """Join clauses into sentences of at most two: "a is fastest; b takes 2x as long. C is
+    undecided".
+    """
     pairs = ["; ".join(clauses[k : k + 2]) for k in range(0, len(clauses), 2)]
     return ". ".join(capitalised(one) if k else one for k, one in enumerate(pairs))
 
 
 def capitalised(sentence: str) -> str:
-    """With a capital, if its first word is a word and not a name of the program: poisson_cg."""
+    """Capitalise the first word, unless it is the name of a program, such as poisson_cg."""
     first = sentence.partition(" ")[0]
     return sentence[:1].upper() + sentence[1:] if first.isalpha() else sentence
 
 
 def is_plural(settings: Settings) -> bool:
-    """Whether these settings in words are several: "2 nodes", not "block, 2 nodes"."""
+    """Return whether these settings are a plural noun: "2 nodes", not "block, 2 nodes"."""
     (first, value), *_ = settings.items() if settings else [("", 1)]
     return len(settings) == 1 and first in COUNTED and value != 1

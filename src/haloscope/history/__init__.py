@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Result folders over time: an index of their launches, series of a case, and what changed."""
+"""Result folders over time: an index of their launches, series of cases, and changes."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An index of the launches in result folders, in SQLite: all of it follows from records.jsonl.
+"""An index of the launches in result folders, in SQLite, derived from records.jsonl.
 
 It is in the cache folder, and can be deleted at any time. A folder whose records have changed is
-read again; the index of another version, or a damaged one, is made anew.
+read again. A damaged index, or one of another version, is rebuilt.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _DEPTHS = ("records.jsonl", "*/records.jsonl", "*/*/records.jsonl")
 class IndexedLaunch:
     """A good launch.
 
-    place: the machine, or the site, or the simulated cluster. started: UTC.
-    time_s: of one step, the median over repetitions; of a sweep, the sum over its sizes.
-    facts: what may have changed since the last one: library, compiler, operating system, hosts.
+    place: the machine, site, or simulated cluster. started: UTC. time_s: per step, median over
+    repetitions; for a sweep, the sum over its sizes. facts: what may have changed since the
+    previous launch: library, compiler, operating system, hosts.
     """
 
     folder: Path
@@ -57,9 +57,9 @@ class IndexedLaunch:
 
 
 def last_before(folder: Path) -> Path:
-    """The result folder beside another one that was measured last before it, of the same cases.
+    """Return the most recent earlier result folder beside `folder` with some of the same cases.
 
-    UserError where there is none.
+    Raise UserError if there is none.
     """
     root = folder.resolve().parent
     every = launches(root)
@@ -79,9 +79,9 @@ def last_before(folder: Path) -> Path:
 
 
 def launches(root: Path, *, rebuild: bool = False) -> list[IndexedLaunch]:
-    """All good launches of the result folders in a folder, in the order of their start.
+    """Return all good launches of the result folders in `root`, by start time.
 
-    rebuild: forget what was indexed before. UserError where the cache can't be written to.
+    rebuild: discard the index first. Raise UserError if the cache is not writable.
     """
     path = (
         cache_folder("history") / f"{hashlib.sha256(bytes(root.resolve())).hexdigest()[:16]}.sqlite"
@@ -90,7 +90,7 @@ def launches(root: Path, *, rebuild: bool = False) -> list[IndexedLaunch]:
         path.unlink(missing_ok=True)
     try:
         return _launches(path, root)
-    except sqlite3.DatabaseError:  # damaged, or of another version: all of it can be made again
+    except sqlite3.DatabaseError:  # damaged, or of another version
         path.unlink(missing_ok=True)
         return _launches(path, root)
 
@@ -145,12 +145,12 @@ def _update(index: sqlite3.Connection, root: Path) -> None:
         skipped: list[tuple[int, str]] = []
         rows = _rows(name, file, skipped)
         index.executemany("insert into launch values (?, ?, ?, ?, ?, ?, ?)", rows)
-        if skipped:  # is read again, and warned of, each time
+        if skipped:  # these folders are read again, with a warning, each time
             index.execute("update folder set state = '' where path = ?", (name,))
 
 
 def _rows(name: str, file: Path, skipped: list[tuple[int, str]]) -> Iterator[tuple[Any, ...]]:
-    """A row for each good launch whose start is known: the last record of each counts."""
+    """Yield a row for each good launch with a known start; the last record of each is used."""
     last = {(raw["case"], raw["launch"]): raw for raw in whole(file, skipped)}
     for raw in last.values():
         if raw["outcome"] == "ok" and raw.get("started"):
@@ -167,7 +167,7 @@ def _rows(name: str, file: Path, skipped: list[tuple[int, str]]) -> Iterator[tup
 
 
 def _place(raw: Mapping[str, Any]) -> str:
-    """Where a launch ran: the site of a batch system, the simulated cluster, or the machine."""
+    """Return where a launch ran: the site, the simulated cluster, or the machine."""
     allocation, simulation, machine = (
         raw.get(key) or {} for key in ("allocation", "simulation", "machine")
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The times of a case over result folders, where they changed, and what changed beside them."""
+"""Times of a case over result folders, their change points, and simultaneous other changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from haloscope.study.settings import Settings, describe, order, varying
 
 @dataclass(frozen=True)
 class Measured:
-    """A case in one result folder. facts: of its launches, with every value that they have."""
+    """A case in one result folder. facts: conditions of its launches, with all values."""
 
     folder: Path
     started: datetime
@@ -28,10 +28,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """Where times changed, between two folders of a series.
+    """A change of times between two folders of a series.
 
-    index: of the first folder after it. ratio: median time after it over the one before.
-    beside: what else is not the same in the two folders: name, before, after.
+    index: of the first folder after the change. ratio: median time after it over the one before.
+    beside: other differences between the two folders: name, before, after.
     """
 
     index: int
@@ -39,7 +39,7 @@ class ChangePoint:
     beside: tuple[tuple[str, str, str], ...]
 
     def __str__(self) -> str:
-        """For people: "takes 1.12x as long", "is 1.3x faster"."""
+        """Describe the change: "takes 1.12x as long", "is 1.3x faster"."""
         if self.ratio > 1:
             return f"takes {number(self.ratio)}x as long"
         return f"is {number(1 / self.ratio)}x faster"
@@ -47,7 +47,7 @@ class ChangePoint:
 
 @dataclass(frozen=True)
 class Series:
-    """A case on a machine over time. name: what sets it apart from others there."""
+    """A case on a machine over time. name: what distinguishes it from others there."""
 
     place: str
     case: str
@@ -57,7 +57,7 @@ class Series:
 
     @property
     def changes(self) -> tuple[ChangePoint, ...]:
-        """Its change points, in order; () where they can't be looked for, see `lacking`."""
+        """Change points, in order; () if they cannot be searched for, see `lacking`."""
         if lacking():
             return ()
         medians = [one.time.value for one in self.measured]
@@ -71,7 +71,7 @@ class Series:
 
 
 def series(launches: Iterable[IndexedLaunch]) -> list[Series]:
-    """The series of every case on every machine, by machine, kernel, and settings."""
+    """Return the series of every case on every machine, by machine, kernel, and settings."""
     found: dict[tuple[str, str], dict[Path, list[IndexedLaunch]]] = {}
     for one in launches:
         found.setdefault((one.place, one.case), {}).setdefault(one.folder, []).append(one)
@@ -97,7 +97,7 @@ def _measured(folder: Path, launches: Sequence[IndexedLaunch]) -> Measured:
 def differences(
     before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterable[tuple[str, str, str]]:
-    """What is not the same, by name; "not known" where one side has no value."""
+    """Return the differences by name; "not known" if one side has no value."""
     for name in dict.fromkeys([*before, *after]):
         one, other = before.get(name, "not known"), after.get(name, "not known")
         if one != other:

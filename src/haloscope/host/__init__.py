@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What this machine has: its processors, caches and memory, read from /proc and /sys."""
+"""The hardware of this machine: processors, caches, and memory, read from /proc and /sys."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What control groups leave of a machine's memory and processors, and files of the kernel."""
+"""Limits that control groups set on memory and processors, and reading of kernel files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from string import whitespace
 
 
 def folders(controller: str, root: Path) -> Iterator[Path]:
-    """The folders of our cgroup and all above it that limit `controller`, in cgroup v1 and v2.
+    """Yield the folders of our cgroup and its parents that limit `controller`, in cgroup v1 and v2.
 
-    Inside a container the path in /proc/self/cgroup may be the host's: then only the mounted root
-    is there, and it is ours.
+    Inside a container the path in /proc/self/cgroup may be that of the host. Then only the mounted
+    root exists, and it is ours.
     """
     for line in (read(root / "proc/self/cgroup") or "").splitlines():
         number, names, path = line.split(":", 2)
@@ -28,7 +28,9 @@ def folders(controller: str, root: Path) -> Iterator[Path]:
 
 
 def room_bytes(group: Path) -> int | None:
-    """What is left below a cgroup's limit, None where it has none; droppable page cache is left."""
+    """Return the free bytes of a cgroup, or None without a limit; droppable page cache counts as
+    free.
+    """
     for limit_name, usage_name in (
         ("memory.max", "memory.current"),
         ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -45,7 +47,7 @@ def _droppable_bytes(group: Path) -> int:
 
 
 def quota(group: Path) -> float | None:
-    """The processors whose time a cgroup grants; None where it has no limit."""
+    """Return the number of processors whose time a cgroup grants; None without a limit."""
     text = read(group / "cpu.max")
     if text is None:
         quota, period = read(group / "cpu.cfs_quota_us"), read(group / "cpu.cfs_period_us")
@@ -57,8 +59,9 @@ def quota(group: Path) -> float | None:
 
 
 def read(path: Path) -> str | None:
-    """A file's text without newlines, and without the NULs that some kernels write after them, at
-    its ends; None where the kernel doesn't offer the file.
+    """Return the text of a kernel file, or None if the kernel does not have it.
+
+    Newlines, and NULs that some kernels write after them, are stripped from both ends.
     """
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip(f"\0{whitespace}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def parse_cpu_list(text: str) -> list[int]:
-    """The numbers in the kernel's list format: "0-2,8" is [0, 1, 2, 8]."""
+    """Parse the kernel's list format: "0-2,8" is [0, 1, 2, 8]."""
     cpus: list[int] = []
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
@@ -16,7 +16,7 @@ def parse_cpu_list(text: str) -> list[int]:
 
 
 def cpu_list(cpus: Iterable[int]) -> str:
-    """Processor numbers in the kernel's list format: 0-3,8."""
+    """Format processor numbers in the kernel's list format: 0-3,8."""
     runs: list[list[int]] = []
     for cpu in sorted(cpus):
         if runs and cpu == runs[-1][1] + 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPUs that this machine's drivers tell of, read from /proc and /sys."""
+"""The GPUs that this machine's drivers report, read from /proc and /sys."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ANSWER_S = 30.0
 
 @dataclass(frozen=True)
 class GpuFound:
-    """One GPU: its maker's name of it, and "cuda" or "hip", by which it is programmed.
+    """A GPU: its product name, and "cuda" or "hip", with which it is programmed.
 
-    uuid: its own number, as other tools have it. pci: its address. numa: the memory of this machine
-    that it is next to. Each is None where it is not told.
+    uuid: its unique id, as in other tools. pci: its address. numa: the nearest NUMA node. Each is
+    None if unknown.
     """
 
     name: str
@@ -36,12 +36,12 @@ class GpuFound:
 
 
 def gpus(root: Path = ROOT) -> list[GpuFound]:
-    """All of them, NVIDIA's first; empty where no driver tells of any."""
+    """Return all GPUs, NVIDIA's first; empty if no driver reports any."""
     return [*_of_nvidia(root), *_of_amd(root)]
 
 
 def described(root: Path = ROOT) -> list[dict[str, Any]]:
-    """All of them, as a record's `machine` holds them."""
+    """Return all GPUs as in a record's `machine`."""
     return [asdict(one) for one in gpus(root)]
 
 
@@ -63,7 +63,9 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def _uuids(root: Path) -> Mapping[str, str]:
-    """UUIDs by PCI address, of nvidia-smi: a driver hides them in /proc until a GPU is used."""
+    """Return UUIDs by PCI address from nvidia-smi: the driver hides them in /proc until a GPU is
+    used.
+    """
     if root != ROOT or shutil.which(_ASKED[0]) is None:
         return {}
     try:
@@ -72,20 +74,20 @@ def _uuids(root: Path) -> Mapping[str, str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    if done.returncode != 0:  # it explains itself on standard output
+    if done.returncode != 0:  # it reports its errors on standard output
         return {}
     rows = csv.reader(done.stdout.splitlines(), skipinitialspace=True)
     return {_address(row[0]): row[1] for row in rows if len(row) == 2}
 
 
 def _address(pci: str) -> str:
-    """A PCI address as /sys has it: nvidia-smi writes its domain with eight digits."""
+    """Return a PCI address as in /sys: nvidia-smi writes its domain with eight digits."""
     domain, _, rest = pci.lower().partition(":")
     return f"{domain[-4:]}:{rest}"
 
 
 def _numa(pci: str, root: Path) -> int | None:
-    """The memory that a GPU is next to; None where the system does not tell (as -1)."""
+    """Return the NUMA node nearest to a GPU; None if the system does not report it (as -1)."""
     text = _read(root / "sys/bus/pci/devices" / _address(pci) / "numa_node").strip()
     return int(text) if text.isdecimal() else None
 
@@ -99,7 +101,7 @@ def _of_amd(root: Path) -> list[GpuFound]:
             name = f"AMD {_read(node / 'name').strip() or 'GPU'}"
             pci = _pci_of_amd(said)
             number = _whole(said, "unique_id")
-            uuid = f"GPU-{number:016x}" if number else None  # as rocminfo writes it
+            uuid = f"GPU-{number:016x}" if number else None  # the format of rocminfo
             found.append(GpuFound(name, "hip", uuid, pci, _numa(pci, root) if pci else None))
     return found
 
@@ -110,7 +112,7 @@ def _whole(said: Mapping[str, str], key: str) -> int:
 
 
 def _pci_of_amd(said: Mapping[str, str]) -> str | None:
-    """The PCI address in a node's properties: bus, device and function in one number."""
+    """Return the PCI address from a node's properties: bus, device, and function in one number."""
     if "location_id" not in said:
         return None
     place = _whole(said, "location_id")
@@ -119,7 +121,7 @@ def _pci_of_amd(said: Mapping[str, str]) -> str | None:
 
 
 def driver(root: Path = ROOT) -> str | None:
-    """The version of NVIDIA's driver, or of AMD's; None where there is neither."""
+    """Return the version of NVIDIA's or AMD's driver; None without one."""
     if (nvidia := nvidia_driver(root)) is not None:
         return f"NVIDIA {nvidia}"
     amd = _read(root / "sys/module/amdgpu/version").strip()
@@ -127,7 +129,7 @@ def driver(root: Path = ROOT) -> str | None:
 
 
 def nvidia_driver(root: Path = ROOT) -> str | None:
-    """The version of NVIDIA's driver, such as 550.54; None where there is none."""
+    """Return the version of NVIDIA's driver, such as 550.54; None without one."""
     found = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", _read(root / _NVIDIA / "version"))
     return found[1] if found else None
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""This machine: processors, caches and memory, and how much of them this process may use.
+"""This machine's processors, caches, and memory, and how much of them this process may use.
 
-Every function reads /proc and /sys below `root`, so that tests can hand in another machine.
+Every function reads /proc and /sys below `root`, so that tests can pass another machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path("/")
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
-    """This machine as a record's `machine` holds it; what can't be read is null."""
+    """Return this machine as in a record's `machine`; what cannot be read is null."""
     cpus = online_cpus(root)
     cores = _cores(cpus, root)
     return {
@@ -41,11 +41,11 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
 
 
 GROUPS = ("core", "cache", "numa", "socket")
-"""What processors have in common, from the inside out; the cache is the last one."""
+"""What groups of processors share, from the inside out; `cache` is the last level."""
 
 
 def topology(root: Path = ROOT) -> dict[str, list[str]]:
-    """For each of GROUPS, the processors of each such group, in the kernel's list format."""
+    """Return the processors of each group, by GROUPS, in the kernel's list format."""
     cpus = online_cpus(root)
     numa = [
         parse_cpu_list(text)
@@ -70,10 +70,10 @@ def topology(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def core_kinds(root: Path = ROOT) -> dict[str, list[int]]:
-    """The processors of each kind of core, the fastest kind first; one entry where all are alike.
+    """Return the processors of each kind of core, the fastest first; one entry if all are alike.
 
-    Intel's hybrid processors have a list of each kind, ARM's a capacity of each core; else cores
-    differ by their largest frequency.
+    Intel's hybrid processors have a list per kind, and ARM's a capacity per core. Otherwise cores
+    differ by their maximum frequency.
     """
     cpus = online_cpus(root)
     efficient = {
@@ -98,14 +98,14 @@ def core_kinds(root: Path = ROOT) -> dict[str, list[int]]:
 
 
 _ALIKE = 0.9
-"""Of a kind's largest number: single cores of a kind may be clocked a little higher."""
+"""Share of a kind's largest number: single cores of a kind may have a slightly higher clock."""
 
 
 def _classes(numbers: Mapping[int, int]) -> dict[int, float]:
-    """For each processor, the largest number of those that its own is alike to."""
+    """Return for each processor the largest number of its kind."""
     found: dict[int, float] = dict.fromkeys(numbers, 0.0)
     top = 0.0
-    if not all(numbers.values()):  # some are not told
+    if not all(numbers.values()):  # some are unknown
         return found
     for cpu, number in sorted(numbers.items(), key=lambda item: -item[1]):
         top = number if number < _ALIKE * top or not top else top
@@ -121,18 +121,17 @@ def _number(path: Path) -> int:
 def processors(
     places: str = "cores", root: Path = ROOT, allowed: Iterable[int] | None = None
 ) -> list[int]:
-    """The processors a job here should use, neighbours side by side: socket by socket.
+    """Return the processors for a job here, neighbours side by side: socket by socket.
 
-    Of cores of several kinds the fastest come first, so that few ranks are on cores that are alike.
-    places:  `threads` lists every hardware thread, core by core; all else one a core.
-    allowed: the processors this process may run on; its affinity mask, if None.
-
-    A cgroup's quota of processor time shortens the list: more would only be throttled.
+    If there are several kinds of cores, the fastest come first, so that few ranks use cores of one
+    kind. places: `threads` lists every hardware thread, core by core; otherwise one per core.
+    allowed: the processors this process may run on; None: its affinity mask. A cgroup's quota of
+    processor time shortens the list, because more processors would be throttled.
     """
     mask = os.sched_getaffinity(0) if allowed is None else allowed
     cores = _cores(sorted(mask), root)
     kinds = {cpu: kind for kind, own in enumerate(core_kinds(root).values()) for cpu in own}
-    cores.sort(key=lambda core: kinds.get(core[0], 0))  # else in their order
+    cores.sort(key=lambda core: kinds.get(core[0], 0))  # otherwise in their order
     cpus = [cpu for core in cores for cpu in (core if places == "threads" else core[:1])]
     quota = cpu_quota(root)
     return cpus if quota is None else cpus[: max(1, int(quota))]
@@ -145,11 +144,11 @@ PLACEMENTS = ("same-core", "same-cache", "same-socket", OTHER_SOCKET, "other-nod
 def placements(
     root: Path = ROOT, allowed: Iterable[int] | None = None
 ) -> dict[str, tuple[int, int] | None]:
-    """For each placement of two ranks, two processors that have it; None where there are none.
+    """Return for each placement of two ranks two processors that have it, or None.
 
-    same-core: two hardware threads of a core; same-cache: two cores that share their last cache;
-    same-socket: two cores of a socket that do not; other-socket: two cores of two sockets.
-    other-node is never on one machine.
+    same-core: two hardware threads of a core. same-cache: two cores that share their last cache.
+    same-socket: two cores of a socket that do not. other-socket: two cores of two sockets.
+    other-node is impossible on one machine.
     """
     mask = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
     cores = _cores(mask, root)
@@ -163,7 +162,9 @@ def placements(
 
 
 def _pairs(cpus: Sequence[int], root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Pairs of cores by how they lie to each other, the first of each name the first there is."""
+    """Yield pairs of cores with the name of their placement; the first pair of each
+    name is used.
+    """
     first_of: dict[tuple[int, tuple[int, ...]], int] = {}  # by socket and last cache
     together: dict[tuple[int, tuple[int, ...]], tuple[int, int]] = {}
     for cpu in cpus:
@@ -190,15 +191,17 @@ def _last_cache(cpu: int, root: Path) -> list[int]:
 
 
 def physical_cores(root: Path = ROOT, allowed: Iterable[int] | None = None) -> list[int]:
-    """One processor of each core that this process may use."""
+    """Return one processor of each core that this process may use."""
     return processors("cores", root, allowed)
 
 
 def memory_available_bytes(root: Path = ROOT) -> int:
-    """Memory a job can take now without swapping: the machine's, or what the cgroup leaves."""
+    """Return the bytes a job can use now without swapping: the machine's, or the rest of the
+    cgroup.
+    """
     free = _meminfo("MemAvailable", root)
     if free is None:
-        import psutil  # where the kernel does not say
+        import psutil  # if the kernel does not report it
 
         free = psutil.virtual_memory().available
     rooms = (cgroups.room_bytes(group) for group in cgroups.folders("memory", root))
@@ -206,25 +209,25 @@ def memory_available_bytes(root: Path = ROOT) -> int:
 
 
 def cpu_quota(root: Path = ROOT) -> float | None:
-    """How many processors' time the cgroup grants, such as 1.5; None where it sets no limit."""
+    """Return the processors whose time the cgroup grants, such as 1.5; None without a limit."""
     quotas = [quota for group in cgroups.folders("cpu", root) if (quota := cgroups.quota(group))]
     return min(quotas, default=None)
 
 
 def online_cpus(root: Path = ROOT) -> list[int]:
-    """The numbers of the processors that are switched on."""
+    """Return the numbers of the processors that are online."""
     text = cgroups.read(root / "sys/devices/system/cpu/online")
     return parse_cpu_list(text) if text else list(range(os.cpu_count() or 1))
 
 
 def present_cpus(root: Path = ROOT) -> list[int]:
-    """The numbers of the processors that there are, switched on or off."""
+    """Return the numbers of all processors, online or offline."""
     text = cgroups.read(root / "sys/devices/system/cpu/present")
     return parse_cpu_list(text) if text else online_cpus(root)
 
 
 def cpu_model(root: Path = ROOT) -> str:
-    """The processor's name; the architecture's where the kernel gives no name (as on ARM)."""
+    """Return the processor's name, or the architecture's if the kernel has no name (as on ARM)."""
     for line in (cgroups.read(root / "proc/cpuinfo") or "").splitlines():
         key, _, value = line.partition(":")
         if key.strip() in ("model name", "cpu model", "Processor", "cpu"):
@@ -233,7 +236,9 @@ def cpu_model(root: Path = ROOT) -> str:
 
 
 def caches(root: Path = ROOT) -> list[dict[str, int]]:
-    """The data caches of the first processor: level, size of one, and how many cores share it."""
+    """Return the data caches of the first processor: level, size, and number of cores
+    sharing it.
+    """
     found = []
     cpu = online_cpus(root)[0]
     for index in sorted((_cpu_path(cpu, root) / "cache").glob("index[0-9]*")):
@@ -251,13 +256,13 @@ def caches(root: Path = ROOT) -> list[dict[str, int]]:
 
 
 def governor(root: Path = ROOT) -> str | None:
-    """The frequency governor, all that are in use joined by a comma; None where none is visible."""
+    """Return the frequency governors in use, joined by a comma; None if none is visible."""
     paths = (_cpu_path(cpu, root) / "cpufreq/scaling_governor" for cpu in online_cpus(root))
     return ", ".join(sorted({text for path in paths if (text := cgroups.read(path))})) or None
 
 
 def operating_system(root: Path = ROOT) -> str:
-    """Distribution and kernel: "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"."""
+    """Return distribution and kernel: "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"."""
     kernel = f"{platform.system()} {platform.release()}"
     for line in (cgroups.read(root / "etc/os-release") or "").splitlines():
         if line.startswith("PRETTY_NAME="):
@@ -267,8 +272,11 @@ def operating_system(root: Path = ROOT) -> str:
 
 @dataclass(frozen=True)
 class Used:
-    """Seconds of processors: `busy` and `idle` of all of them together since the machine started,
-    and `own` of this process and of the ended ones that it started."""
+    """Processor time in seconds.
+
+    busy, idle: of all processors since the machine started. own: of this process and of its ended
+    children.
+    """
 
     busy: float
     idle: float
@@ -276,7 +284,7 @@ class Used:
 
 
 def used(root: Path = ROOT) -> Used | None:
-    """What the processors have done until now; None where it cannot be read (proc(5), stat)."""
+    """Return the processor time used so far; None if it cannot be read (proc(5), stat)."""
     words = (cgroups.read(root / "proc/stat") or "").partition("\n")[0].split()
     if words[:1] != ["cpu"]:
         return None
@@ -295,11 +303,11 @@ def _own_s() -> float:
 def busy_processors(
     root: Path = ROOT, since: Used | None = None, wait: Callable[[float], None] = time.sleep
 ) -> float | None:
-    """How many processors other programs keep busy, with a hypervisor's other guests.
+    """Return how many processors other programs and other guests of the hypervisor use.
 
-    since: from when on; a pause makes it 0.1 s, the default. What this process and those that it
-    started computed is not counted. The load average would not do: a minute later it still counts
-    what haloscope itself compiled.
+    since: start of the interval; None: a pause of 0.1 s. The time of this process and its children
+    is not counted. The load average is unsuitable: a minute later it still contains haloscope's own
+    compilations.
     """
     processors = os.cpu_count() or 1
     before, after = since or used(root), used(root)
@@ -316,17 +324,17 @@ def busy_processors(
 
 
 _SEEN_S = 0.1
-"""_SEEN_S is ten ticks of each processor: a tenth of one is seen."""
+"""_SEEN_S is ten ticks of each processor, so a tenth of a processor is detected."""
 
 
 def siblings(cpu: int, root: Path = ROOT) -> list[int]:
-    """The hardware threads of the core that `cpu` belongs to, itself among them."""
+    """Return the hardware threads of the core that `cpu` belongs to, including itself."""
     text = cgroups.read(_cpu_path(cpu, root) / "topology/thread_siblings_list")
     return parse_cpu_list(text) if text else [cpu]
 
 
 def _cores(cpus: Iterable[int], root: Path) -> list[list[int]]:
-    """cpus grouped by core; cores of one socket side by side, threads of a core in order."""
+    """Group processors by core; cores of a socket side by side, threads of a core in order."""
     cores: dict[int, list[int]] = {}
     for cpu in sorted(cpus):
         cores.setdefault(min(siblings(cpu, root)), []).append(cpu)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A command with a time limit, of which nothing survives its end or ours."""
+"""Run a command with a time limit; none of its processes survives its end or ours."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TAIL = 4000
 
 
 def supervised(command: Sequence[str]) -> list[str]:
-    """A command that ends, with all that it started, when its standard input is closed."""
+    """Return a command that ends, with all its processes, when its standard input is closed."""
     return [sys.executable, "-I", "-S", str(_SUPERVISE), *command]
 
 
 @cache
 def show_commands() -> None:
-    """Print each command that this process runs from now on, while verbosity asks for it."""
+    """Print each command that this process runs from now on, if verbosity requires it."""
     sys.addaudithook(_show_command)
 
 
@@ -45,17 +45,19 @@ def _show_command(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def exit_and_peak(by_the_supervisor: bytes) -> tuple[int, int]:
-    """Exit code and bytes of memory, as supervise.py writes them; 128 where it was killed."""
+    """Parse the exit code and peak memory in bytes written by supervise.py; 128 if it
+    was killed.
+    """
     code, peak = (int(word) for word in by_the_supervisor.split() or (128, 0))
     return code, peak
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended.
+    """The end of a command.
 
-    code: its exit code, 128 + signal if it was killed by one. output: the end of what it printed.
-    peak_bytes: of memory, of the largest of its processes.
+    code: its exit code, or 128 + signal. output: the last part of its output. peak_bytes: peak
+    memory of the largest of its processes.
     """
 
     code: int
@@ -66,16 +68,16 @@ class Ended:
 
 
 class Running:
-    """A command that runs. It must be ended, by `end`, however its user is left.
+    """A running command. It must be ended with `end`, however the caller is left.
 
-    When it is ended, or this process dies (an exception, Ctrl-C, even kill -9), the command and all
-    that it started are ended too: see supervise.py.
+    When it is ended, or when this process dies (an exception, Ctrl-C, even kill -9), the command
+    and all its processes are ended too; see supervise.py.
     """
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str], timeout_s: float
     ) -> None:
-        """Start the command; time runs from now on."""
+        """Start the command and its time limit."""
         self._begin = time.perf_counter()
         self._deadline = self._begin + timeout_s
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
@@ -85,21 +87,23 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=self._output,
             env=environment,
-            start_new_session=True,  # a Ctrl-C is ours to handle
+            start_new_session=True,  # we handle Ctrl-C
         )
 
     def fileno(self) -> int:
-        """What can be read from when the command has ended."""
+        """Return a file descriptor that becomes readable when the command has ended."""
         assert self._supervisor.stdout
         return self._supervisor.stdout.fileno()
 
     @property
     def left_s(self) -> float:
-        """Seconds to its time limit; 0 when it has passed."""
+        """Return the seconds until its time limit, at least 0."""
         return max(0.0, self._deadline - time.perf_counter())
 
     def end(self, tail: int = TAIL) -> Ended:
-        """End whatever is still there; how it ended, and the last `tail` characters printed."""
+        """End all remaining processes; return how it ended, and the last `tail` characters of
+        output.
+        """
         with self._output, self._supervisor as supervisor:
             assert supervisor.stdin and supervisor.stdout
             in_time = bool(select.select([self], [], [], 0)[0])
@@ -111,7 +115,7 @@ class Running:
 
 
 def wait(running: Sequence[Running]) -> list[Running]:
-    """Wait until some of these have ended, or have reached their time limit; which ones."""
+    """Wait until some of these have ended or reached their time limit; return those."""
     ended, _, _ = select.select(running, [], [], min(one.left_s for one in running))
     return [one for one in running if one in ended or one.left_s == 0.0]
 
@@ -119,9 +123,9 @@ def wait(running: Sequence[Running]) -> list[Running]:
 def run(
     command: Sequence[str], environment: Mapping[str, str], timeout_s: float, tail: int = TAIL
 ) -> Ended:
-    """Run a command to its end, or to its time limit; keep `tail` characters of what it prints.
+    """Run a command until its end or time limit, and keep the last `tail` characters of output.
 
-    Inside `ahead`, the same command in the same environment may have started already.
+    Inside `ahead`, the same command in the same environment may already be running.
     """
     running = _started.pop(_key(command, environment), None)
     running = running or Running(command, environment, timeout_s)
@@ -137,10 +141,10 @@ def run(
 def ahead(
     commands: Iterable[tuple[Sequence[str], Mapping[str, str]]], timeout_s: float
 ) -> Iterator[None]:
-    """Start commands, with their environments, that `run` will be asked for within the context.
+    """Start commands, with their environments, that `run` will request within the context.
 
-    Whatever was not asked for by its end is ended. timeout_s: their time limit, instead of that
-    of `run`.
+    Commands that were not requested are ended with the context. timeout_s: their time limit, which
+    replaces that of `run`.
     """
     try:
         for command, environment in commands:

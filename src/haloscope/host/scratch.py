@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folders for what no launch may leave behind, in TMPDIR and in shared memory; what died ones left.
+"""Temporary folders of launches, in TMPDIR and in shared memory, and removal of abandoned ones.
 
-Who makes one holds a lock on it for as long as it lives, however it ends. What nobody holds was
-left by a process that was killed, and `sweep` removes it.
+The process that creates a folder holds a lock on it until it ends, however it ends. An unlocked
+folder was left by a killed process, and `sweep` removes it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from haloscope.errors import Problem, UserError
 from haloscope.paths import cache_folder
 
 MEMORY = Path("/dev/shm")
-"""MEMORY is where Linux has files that lie in memory, and MPI libraries the memory they share."""
+"""MEMORY is Linux's folder for files in memory, where MPI libraries keep shared memory."""
 PREFIX = "haloscope-scratch-"
-"""PREFIX begins the name of every such folder; nothing of another name is swept."""
+"""PREFIX begins the name of every such folder; `sweep` removes no others."""
 SEGMENTS = ("mpich_shm_", "mpich_vci_")
-"""What MPICH leaves in MEMORY when ranks are killed; Open MPI can be told a folder."""
+"""Files that MPICH leaves in MEMORY when ranks are killed; Open MPI uses a configurable folder."""
 
 
 @dataclass(frozen=True)
 class Scratch:
-    """What one launch may write to. memory: None where the system has no such folder."""
+    """Folders that one launch may write to. memory: None if the system has no such folder."""
 
     folder: Path
     memory: Path | None
@@ -38,12 +38,12 @@ class Scratch:
 
 @contextmanager
 def scratch() -> Iterator[Scratch]:
-    """Folders that are there until the end, when what ranks left beside them goes, too."""
+    """Create folders that are removed at the end, with what ranks left beside them."""
     with ExitStack() as stack:
         folder = stack.enter_context(_held(Path(tempfile.gettempdir())))
         since = (folder / _HELD).stat().st_mtime
         memory = None
-        with suppress(OSError):  # there is none, or it is full
+        with suppress(OSError):  # the folder does not exist, or it is full
             memory = stack.enter_context(_held(MEMORY))
         try:
             yield Scratch(folder, memory)
@@ -52,7 +52,7 @@ def scratch() -> Iterator[Scratch]:
 
 
 def cramped() -> str | None:
-    """Why ranks of this host may get no shared memory, in words; None where there is room."""
+    """Return why ranks of this host may get no shared memory; None if there is enough."""
     try:
         room = shutil.disk_usage(MEMORY)
     except OSError:
@@ -64,11 +64,11 @@ def cramped() -> str | None:
 
 
 _LEAST_BYTES = 64 * 2**20
-"""With less, launches hang or are killed: MPI libraries take some megabytes for each rank."""
+"""With less, launches hang or are killed: MPI libraries use some megabytes per rank."""
 
 
 def may_execute(folder: Path) -> bool:
-    """Whether programs in a folder may be run: not where it is mounted noexec."""
+    """Return whether programs in a folder can be run: not if it is mounted noexec."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=PREFIX) as own:
         script = Path(own) / "trial"
         script.write_text("#!/bin/sh\n", encoding="utf-8")
@@ -90,9 +90,10 @@ def program_folder(name: str) -> Path:
 
 
 def settle() -> None:
-    """Let Python's temporary files go where TMPDIR says, or to /tmp, where one can write there.
+    """Set Python's temporary folder to TMPDIR, or to /tmp, if it is writable.
 
-    Python itself tries a folder by writing a file there, which it leaves if it is killed just then.
+    Python itself tests a folder by writing a file, which remains if the process is killed just
+    then.
     """
     for name in filter(None, (os.environ.get("TMPDIR"), "/tmp")):
         if Path(name).is_dir() and os.access(name, os.W_OK | os.X_OK):
@@ -101,7 +102,7 @@ def settle() -> None:
 
 
 def sweep() -> None:
-    """Remove what processes of this user left that were killed: folders, and ranks' memory."""
+    """Remove folders and ranks' memory that killed processes of this user left."""
     began = []
     for folder in _left():
         with suppress(OSError):
@@ -122,12 +123,12 @@ def _held(root: Path) -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
         try:
             lock = os.open(folder / _HELD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except FileNotFoundError:  # swept just now
+        except FileNotFoundError:  # removed in the meantime
             continue
-        with suppress(OSError):  # where nothing can be locked, nothing is swept either
+        with suppress(OSError):  # without locks nothing is removed
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:  # another command is sweeping it
+            except BlockingIOError:  # another command is removing it
                 os.close(lock)
                 continue
         if (folder / _HELD).exists():
@@ -141,9 +142,9 @@ def _held(root: Path) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder and what is in it, `_HELD` last: whoever is killed here leaves it to others.
+    """Remove a folder and its contents, `_HELD` last, so that others finish if we are killed.
 
-    What can't be removed stays.
+    What cannot be removed remains.
     """
     with suppress(OSError):
         _remove_all(path for path in folder.iterdir() if path.name != _HELD)
@@ -152,9 +153,9 @@ def _remove(folder: Path) -> None:
 
 
 def _remove_unheld(folder: Path) -> None:
-    """Remove a folder without `_HELD`, whose maker was killed before it made that, or at the end.
+    """Remove a folder without `_HELD`, whose creator was killed before creating it, or at the end.
 
-    Another may be making it just now: nothing is removed but what was there before.
+    Another process may be creating the folder now, so only what was there before is removed.
     """
     there = [*folder.iterdir()]
     if not any(path.name == _HELD for path in there):
@@ -172,7 +173,7 @@ def _remove_all(paths: Iterable[Path]) -> None:
 
 @contextmanager
 def _taken(held: Path) -> Iterator[float]:
-    """While a file is locked by us: when it was made. OSError where another process holds it."""
+    """Lock a file and yield when it was created. Raise OSError if another process holds it."""
     lock = os.open(held, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -190,7 +191,7 @@ def _left() -> Iterator[Path]:
 
 
 def _remove_segments(since: float) -> None:
-    """Remove the memory that ranks of this user shared, made since then, and no process holds."""
+    """Remove shared memory of this user's ranks created since then that no process uses."""
     found = []
     with suppress(OSError):
         for path in MEMORY.iterdir():

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command so that nothing of it survives: `python -I -S supervise.py COMMAND...`.
+"""Run a command so that no process of it survives: `python -I -S supervise.py COMMAND...`.
 
-A program of its own, since it must outlive a haloscope that was killed. Its standard input is a
-pipe that nobody writes to: when that pipe closes, because the runner wants the command to end or
-because the runner is gone, the command and every process that came of it are ended, whatever
-process groups or sessions they moved to. The same happens once the command ends by itself.
-It writes the command's exit code to its standard output (128 + signal for one that was killed), and
-the bytes of memory that the largest of its processes had at its peak.
+This is a separate program, because it must outlive a haloscope that was killed. Its standard input
+is a pipe that is never written to. When the pipe closes, because the runner ends the command or is
+gone, the command and all its descendants are ended, whatever process groups or sessions they moved
+to. The same happens when the command ends by itself. It writes the command's exit code (128 +
+signal if killed) and the peak memory in bytes of its largest process to standard output.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ import time
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_GRACE_S = 4.0  # at most, for a launcher to end its ranks and remove their shared memory
+_GRACE_S = 4.0  # maximum time for a launcher to end its ranks and remove their shared memory
 _prctl = ctypes.CDLL(None).prctl
 
 
 def main(command: list[str]) -> int:
-    """Run `command` to its end, or until standard input closes."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans come to us, and so can't get away
+    """Run `command` until its end, or until standard input closes."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans become our children, so none escapes
     children, wake = os.pipe()
     for end in (children, wake):
         os.set_blocking(end, False)
@@ -50,12 +49,12 @@ def main(command: list[str]) -> int:
 
 
 def start(command: list[str]) -> int:
-    """The process id of `command`, started; what it prints goes to standard error."""
+    """Start `command` and return its process id; its output goes to standard error."""
     child = os.fork()
     if child:
         return child
     try:
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)  # should this supervisor be killed
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)  # if this supervisor is killed
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
         os.execvp(command[0], command)
@@ -65,7 +64,9 @@ def start(command: list[str]) -> int:
 
 
 def reason(program: str, error: OSError) -> str | None:
-    """Why a program cannot be started: the system's words say nothing of an interpreter."""
+    """Return why a program cannot be started; the system's message does not name a missing
+    interpreter.
+    """
     if error.errno == errno.ENOEXEC:
         return "is not executable: no #! line, or built for another processor"
     if error.errno == errno.ENOENT and os.path.exists(program):  # noqa: PTH110
@@ -74,7 +75,7 @@ def reason(program: str, error: OSError) -> str | None:
 
 
 def wait(child: int, children: int) -> int | None:
-    """The wait status of `child`; None if standard input closed first."""
+    """Return the wait status of `child`; None if standard input closed first."""
     while True:
         ready, _, _ = select.select([0, children], [], [])
         if children in ready:
@@ -87,7 +88,7 @@ def wait(child: int, children: int) -> int | None:
 
 
 def wait_at_most(child: int, seconds: float) -> int | None:
-    """The wait status of `child`, or None if it has not ended after `seconds`."""
+    """Return the wait status of `child`, or None if it has not ended after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         status = reap(child)
@@ -98,7 +99,7 @@ def wait_at_most(child: int, seconds: float) -> int | None:
 
 
 def reap(child: int) -> int | None:
-    """Collect every process that ended; the wait status of `child` if it was among them."""
+    """Collect all ended processes; return the wait status of `child` if it was among them."""
     found = None
     with contextlib.suppress(ChildProcessError):
         while True:
@@ -111,7 +112,7 @@ def reap(child: int) -> int | None:
 
 
 def end_descendants() -> None:
-    """Kill all that is left below this process; they come back as our children, to be collected."""
+    """Kill all descendants of this process; they become our children and are collected."""
     while any_left():
         for process in descendants(os.getpid()):
             with contextlib.suppress(ProcessLookupError):
@@ -121,7 +122,7 @@ def end_descendants() -> None:
 
 
 def any_left() -> bool:
-    """Whether anything is left below this process: what lost its parent is a child of ours."""
+    """Return whether a descendant remains; those without a parent are our children."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -130,13 +131,13 @@ def any_left() -> bool:
 
 
 def descendants(root: int) -> list[int]:
-    """All processes that come, over any number of parents, from `root`."""
+    """Return all descendants of `root`."""
     parents = dict(filter(None, map(parent, filter(str.isdigit, os.listdir("/proc")))))  # noqa: PTH208
     return [process for process in parents if comes_from(process, root, parents)]
 
 
 def parent(process: str) -> tuple[int, int] | None:
-    """(process, its parent), or None if it is gone."""
+    """Return (process, its parent), or None if it has ended."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123
             return int(process), int(file.read().rpartition(")")[2].split()[1])
@@ -145,7 +146,7 @@ def parent(process: str) -> tuple[int, int] | None:
 
 
 def comes_from(process: int, root: int, parents: dict[int, int]) -> bool:
-    """Whether `root` is among the ancestors of `process`."""
+    """Return whether `root` is an ancestor of `process`."""
     while process in parents:
         process = parents[process]
         if process == root:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cluster in a box: hosts on this machine with a network and a batch system of their own."""
+"""A test cluster on this machine: hosts with their own network and batch system."""

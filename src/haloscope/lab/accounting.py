@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lab's accounting: slurmdbd and its database, MariaDB, on the head, in the lab's folder."""
+"""Job accounting of a lab: slurmdbd and its database, MariaDB, on the controller's host."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ PROGRAMS = {
     "mariadb-install-db": "mariadb-server-core",
     "my_print_defaults": "mariadb-client-core",
 }
-"""PROGRAMS are the commands that accounting needs besides, with the package of Debian of each."""
+"""PROGRAMS are the additional commands for accounting, each with its Debian package."""
 _PATIENCE_S = 300.0
-"""Some seconds are enough where nobody else has the machine's cores."""
+"""Some seconds suffice if no other process uses the machine's cores."""
 _SMALL = ("--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M")
-"""_SMALL keeps the database from taking the 100 MB on disk that MariaDB takes at once."""
+"""_SMALL limits the database, which otherwise allocates 100 MB on disk."""
 
 
 def slurmdbd_conf(folder: Path) -> str:
-    """slurmdbd.conf. The database is reached by its socket, which a variable names."""
+    """Return slurmdbd.conf. A variable names the socket of the database."""
     lines = [
         "AuthType=auth/munge",
         f"AuthInfo=socket={folder}/munge.socket",
@@ -43,9 +43,9 @@ def slurmdbd_conf(folder: Path) -> str:
 
 
 def begin(head: Cage, folder: Path, where: Callable[[str], str], name: str) -> None:
-    """Start both, and make the cluster of that name known. UserError where they don't."""
+    """Start both, and register the cluster of that name. Raise UserError if they do not start."""
     conf = folder / "slurmdbd.conf"
-    conf.touch(mode=0o600)  # slurmdbd takes no other
+    conf.touch(mode=0o600)  # slurmdbd requires these permissions
     conf.write_text(slurmdbd_conf(folder), encoding="utf-8")
     socket = _database(head, folder, where)
     variables = [f"SLURM_CONF={folder}/slurm.conf", f"MYSQL_UNIX_PORT={socket}"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cages: groups of namespaces with one first process, whose end is the end of all in them.
+"""Cages: groups of namespaces with one first process, whose end ends all others in them.
 
-A host of a lab is a cage: network, host name, mounts, shared memory and processes of its own. It
-has no name but its first process's argument list, so that nothing of it is left when that process
-is gone, however it went; and by that argument list it is found again after a kill -9.
+A host of a lab is a cage: it has its own network, host name, mounts, shared memory, and processes.
+It is identified only by the argument list of its first process. Nothing remains when that process
+ends, however it ends, and after a kill -9 it can still be found.
 """
 
 from __future__ import annotations
@@ -32,20 +32,24 @@ _UNSHARED = (
     "--kill-child",
 )
 _KINDS = ("unshare", "sh")
-"""Programs that may bear MARK: no editor with such a file name is ours."""
+"""Programs that may have MARK among their arguments; an editor of a file with that name is not
+ours.
+"""
 _PATIENCE_S = 60.0
-"""_PATIENCE_S is how long a process may take to end, which takes milliseconds."""
+"""_PATIENCE_S is the time limit for the end of a process, which takes milliseconds."""
 
 
 @dataclass(frozen=True)
 class Cage:
-    """A host of the lab, or its switches. pid: of its first process, as this machine counts."""
+    """A host of the lab, or its switches. pid: of its first process, in this machine's
+    namespace.
+    """
 
     name: str
     pid: int
 
     def inside(self, command: Sequence[str]) -> list[str]:
-        """A command line that runs there."""
+        """Return a command line that runs inside the cage."""
         return ["nsenter", "--target", str(self.pid), "--all", "--wd=/", *command]
 
     def output(self, command: Sequence[str], lines: Sequence[str] = ()) -> str:
@@ -56,7 +60,8 @@ class Cage:
 def output_of(command: Sequence[str], lines: Sequence[str] = ()) -> str:
     """Return the output of a command. lines: its input. Raise UserError if it fails.
 
-    A command that starts background processes must write to a file: they would keep our pipes open.
+    A command that starts background processes must write to a file, because they would keep our
+    pipes open.
     """
     done = subprocess.run(
         command,
@@ -75,10 +80,10 @@ def output_of(command: Sequence[str], lines: Sequence[str] = ()) -> str:
 
 
 def cage(name: str, hosts: Path, holding: int) -> Cage:
-    """Make a new one. Raise UserError where the kernel refuses it."""
+    """Create a cage. Raise UserError if the kernel refuses."""
     first = ["sh", str(files("haloscope.lab") / "host.sh"), name, str(hosts), f"{MARK}{name}"]
     starter = subprocess.Popen(
-        ["setsid", "--fork", "unshare", *_UNSHARED, *first],  # it is to outlive us
+        ["setsid", "--fork", "unshare", *_UNSHARED, *first],  # it must outlive this process
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -97,7 +102,7 @@ def cage(name: str, hosts: Path, holding: int) -> Cage:
 
 
 def there() -> list[Cage]:
-    """All cages that there are, whoever made them and whatever became of him."""
+    """Return all existing cages, whoever created them."""
     found = {}
     for pid, words in _marked():
         if words[0] == "sh":
@@ -106,7 +111,7 @@ def there() -> list[Cage]:
 
 
 def _marked() -> Iterator[tuple[int, list[str]]]:
-    """Our first processes, and those that wait for them: process ids and argument lists."""
+    """Yield process ids and argument lists of first processes, and of those that wait for them."""
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
@@ -116,7 +121,9 @@ def _marked() -> Iterator[tuple[int, list[str]]]:
 
 
 def end_all() -> int:
-    """End every cage with all that runs in it; how many there were. UserError if one stays."""
+    """End every cage with all its processes; return their number. Raise UserError if
+    one remains.
+    """
     names = {words[-1] for _, words in _marked()}
     deadline = time.monotonic() + _PATIENCE_S
     ending = set[int]()
@@ -133,7 +140,7 @@ def end_all() -> int:
 
 
 def _ended(pid: int) -> bool:
-    """Whether a process is none any more: its arguments are gone before what runs in it is."""
+    """Return whether a process has ended; its arguments disappear before its children do."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lab brought up, looked at, and taken down, with nothing left of it."""
+"""Start, inspect, and stop a lab; nothing of it remains."""
 
 from __future__ import annotations
 
@@ -38,37 +38,37 @@ PROGRAMS = {
     "slurmd": "slurm-wlm",
     "sbatch": "slurm-wlm",
 }
-"""PROGRAMS are the commands that a lab needs, with the package of Debian that has each."""
+"""PROGRAMS are the commands that a lab needs, each with its Debian package."""
 HOSTS = Path("/etc/hosts")
-"""HOSTS is the file that gives hosts their addresses: a minimal Debian comes without."""
+"""HOSTS is the file with the addresses of hosts; a minimal Debian does not have it."""
 _SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
-"""_SYSTEM is where daemons lie, which PATH does not say to everybody."""
+"""_SYSTEM contains daemons and is not in every user's PATH."""
 _PATIENCE_S = 300.0
-"""Some seconds are enough where nobody else has the machine's cores."""
+"""Some seconds suffice if no other process uses the machine's cores."""
 _KEY_BYTES = 128
-"""_KEY_BYTES is the length of the key that munge's users share: twice the hash's, as it advises."""
+"""_KEY_BYTES is the length of munge's shared key: twice that of the hash, as munge recommends."""
 
 
 @dataclass(frozen=True)
 class RunningLab:
-    """A lab that is there. cages: its hosts and its switches, by name."""
+    """A running lab. cages: its hosts and its switches, by name."""
 
     lab: Lab
     cages: dict[str, Cage]
 
     def host(self, name: str) -> Cage:
-        """One of its hosts. UserError where there is none of that name."""
+        """Return one of its hosts. Raise UserError if there is none of that name."""
         if name not in self.lab.hosts or name not in self.cages:
             hosts = ", ".join(host for host in self.lab.hosts if host in self.cages)
             raise UserError(Problem(f"host {name}", "unknown host", f"hosts of the lab: {hosts}"))
         return self.cages[name]
 
     def start_controller(self) -> None:
-        """Start the batch system's controller, on the head."""
+        """Start the Slurm controller."""
         self.cages[HEAD].output(_daemon("slurmctld"))
 
     def start_daemon(self, node: str) -> None:
-        """Start a node's part of the batch system."""
+        """Start the Slurm daemon of a node."""
         cpus = self.lab.cpus_of(node, machine.physical_cores())
         self.cages[node].output(["taskset", "--cpu-list", cpu_list(cpus), *_daemon("slurmd")])
 
@@ -92,7 +92,7 @@ def _path() -> str:
 
 
 def environment() -> dict[str, str]:
-    """What commands of the lab's batch system run in, on this machine too."""
+    """Return the environment for commands of the lab's Slurm, on this machine too."""
     return {"SLURM_CONF": str(FOLDER / "slurm.conf")}
 
 
@@ -117,10 +117,11 @@ def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
 
 
 def _in_use() -> int | None:
-    """A file descriptor whose lock says that a lab is there; None where another one holds it.
+    """Return a file descriptor whose lock shows that a lab exists; None if another process holds
+    it.
 
-    Each host holds it as long as it lives: the kernel then knows of a lab whose processes this
-    namespace does not show, and of none where a lab was killed and left its files.
+    Each host holds it until it ends. The kernel therefore knows about a lab whose processes are not
+    visible in this namespace, and that a killed lab which left files no longer exists.
     """
     descriptor = os.open(FOLDER / _IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -209,7 +210,7 @@ def _daemon(program: str) -> list[str]:
 
 
 def until_ready(lab: Lab) -> None:
-    """Wait until every node takes jobs. UserError with what the batch system says if none do."""
+    """Wait until every node accepts jobs. Raise UserError with Slurm's message otherwise."""
     deadline = time.monotonic() + _PATIENCE_S
     said = ""
     while time.monotonic() < deadline:
@@ -224,7 +225,7 @@ def until_ready(lab: Lab) -> None:
 
 
 def site(lab: Lab) -> BatchSite:
-    """The lab as a site."""
+    """Return the lab as a site."""
     found, cores = detected(LAB, environment()), len(machine.physical_cores())
     return BatchSite(
         name=LAB,
@@ -240,7 +241,7 @@ def site(lab: Lab) -> BatchSite:
 
 
 def states() -> str:
-    """What Slurm says of each node, as lab1=idle."""
+    """Return Slurm's state of each node, such as lab1=idle."""
     words = ["env", *(f"{key}={value}" for key, value in environment().items())]
     words += ["sinfo", f"--partition={slurm_files.PARTITION}", "--noheader", "--Node"]
     lines = output_of([*words, "--format=%N=%t"])
@@ -248,7 +249,9 @@ def states() -> str:
 
 
 def running() -> RunningLab | None:
-    """The lab that is there; None where there is none, or a part of one. UserError but for root."""
+    """Return the running lab; None without one, or with a part of one. Raise UserError without
+    root.
+    """
     _require_root()
     try:
         lab = Lab(**json.loads((FOLDER / "lab.json").read_text(encoding="utf-8")))
@@ -265,7 +268,7 @@ def _require_root() -> None:
 
 
 def down() -> int:
-    """Stop a lab, or the parts of one; return how many hosts and switches there were."""
+    """Stop a lab, or the remaining parts of one; return the number of hosts and switches."""
     _require_root()
     with _alone():
         return _take_down()
@@ -275,7 +278,7 @@ def _take_down() -> int:
     number = cages.end_all()
     deadline = time.monotonic() + _PATIENCE_S
     while (Path("/sys/class/net") / LINK).exists() and time.monotonic() < deadline:
-        time.sleep(0.02)  # the kernel is taking it down with its other end
+        time.sleep(0.02)  # the kernel removes it with its other end
     in_use = _in_use()
     if in_use is None:
         what = "a lab is running in another container or process namespace"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a lab is to be: how many nodes and cores, how joined, and what all of it is called."""
+"""The description of a lab: number of nodes and cores, network, and names."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from haloscope.errors import Problem, out_of
 from haloscope.sites.file import OF_THE_LAB
 
 FOLDER = OF_THE_LAB.parent
-"""FOLDER has all that a lab writes: like its namespaces, it does not outlive a restart of the
-machine, and there is one, as the addresses and the link of this machine are there once."""
+"""FOLDER contains all files of a lab. Like the namespaces, it does not outlive a restart of the
+machine. There is only one, because addresses and this machine's link exist once.
+"""
 LINK = "haloscope-lab"
 """LINK is this machine's network interface to the lab."""
 HEAD = "lab0"
-"""HEAD is the host that the batch system's controller runs on; nothing is measured there."""
+"""HEAD is the host of the Slurm controller; nothing is measured there."""
 FABRIC = "fabric"
-"""FABRIC is where the switches are: a network namespace without a host."""
+"""FABRIC is the network namespace of the switches, which is not a host."""
 NETWORK = "198.18.0"
-"""NETWORK begins all addresses: RFC 2544 keeps them for tests of networks, so nobody uses them."""
+"""NETWORK begins all addresses. RFC 2544 reserves them for tests of networks."""
 NODES_LIMIT = 64
 CORES_LIMIT = 256
-"""Larger numbers are mistakes: a node takes 20 MB of memory, and four start in some seconds."""
+"""Larger numbers are mistakes: a node uses 20 MB of memory, and four start in some seconds."""
 _RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 _RATES_KEPT = (1e3, 1e11)
-"""_RATES_KEPT are the least and the largest rate that are taken: tc's buckets do some more."""
+"""_RATES_KEPT are the minimum and maximum rates; tc supports slightly more."""
 _DELAYS = {"us": 1e-6, "ms": 1e-3}
 
 
 @dataclass(frozen=True)
 class Lab:
-    """A cluster of equal nodes, shared out over switches as evenly as can be.
+    """A cluster of equal nodes, distributed evenly over switches.
 
-    cores: of each node, as the batch system has them. rate_bits_per_s: of each link, in each
-    direction; None where it is as fast as this machine. latency_s: what each link adds; None: none.
-    accounting: whether its Slurm keeps a record of ended jobs (sacct).
+    cores: per node, as Slurm sees them. rate_bits_per_s: per link and direction; None: as fast as
+    this machine. latency_s: added by each link; None: none. accounting: whether its Slurm keeps
+    ended jobs (sacct).
     """
 
     nodes: int
@@ -48,39 +49,41 @@ class Lab:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The hosts that jobs run on."""
+        """Names of the compute hosts."""
         return tuple(f"lab{number}" for number in range(1, self.nodes + 1))
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """These, and the head before them."""
+        """The head and the compute hosts."""
         return (HEAD, *self.names)
 
     @property
     def switch_names(self) -> tuple[str, ...]:
-        """The switches that nodes hang on; several are joined by one more, `trunk`."""
+        """Switches with nodes; if there are several, `trunk` joins them."""
         return tuple(f"switch{number}" for number in range(1, self.switches + 1))
 
     def of_switch(self) -> dict[str, list[str]]:
-        """The nodes of each switch, neighbours side by side."""
+        """Nodes of each switch, in order."""
         shared: dict[str, list[str]] = {name: [] for name in self.switch_names}
         for index, node in enumerate(self.names):
             shared[self.switch_names[index * self.switches // self.nodes]].append(node)
         return shared
 
     def has_cores_of_its_own(self, there: int) -> bool:
-        """Whether no two nodes share a core of a machine that has so many."""
+        """Return whether no two nodes share a core of a machine with `there` cores."""
         return self.nodes * self.cores <= there
 
     def cpus_of(self, node: str, cpus: Sequence[int]) -> Sequence[int]:
-        """A node's processors of `cpus`, one a core of this machine; all, if they are shared."""
+        """Return a node's processors of `cpus`, one per core of this machine; all, if they are
+        shared.
+        """
         if not self.has_cores_of_its_own(len(cpus)):
             return cpus
         first = self.names.index(node) * self.cores
         return cpus[first : first + self.cores]
 
     def problems(self) -> Iterator[Problem]:
-        """Numbers that are out of their bounds."""
+        """Yield values that are out of range."""
         for option, number, most in (
             ("nodes", self.nodes, NODES_LIMIT),
             ("cores", self.cores, CORES_LIMIT),
@@ -94,7 +97,7 @@ class Lab:
 
 
 def address(host: str) -> str:
-    """A host's: lab3 has the third address; the head's and this machine's are the last ones."""
+    """Return a host's address: lab3 has the third; the head and this machine have the last ones."""
     number = int(host.removeprefix("lab"))
     return f"{NETWORK}.{number or 254}"
 

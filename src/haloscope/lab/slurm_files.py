@@ -12,23 +12,26 @@ from haloscope.lab.wiring import TRUNK
 PARTITION = "lab"
 CLUSTER = "lab"
 URGENT = "urgent"
-"""URGENT is the partition of the same nodes whose jobs come first: those of PARTITION that are in
-their way are put back into the queue."""
+"""URGENT is a partition of the same nodes with higher priority: it requeues jobs of PARTITION that
+are in the way.
+"""
 MAX_MINUTES = 240
-"""MAX_MINUTES is the time limit of both partitions: a lab is for tests, which are shorter."""
+"""MAX_MINUTES is the time limit of both partitions: a lab is for short tests."""
 REQUEUED_S = 20
-"""REQUEUED_S is how long a job that was put back into the queue waits at least, which is how long
-the batch system's credentials hold: a launch that a busy machine begins later fails. Slurm's own
-120 s are for slow file systems."""
+"""REQUEUED_S is the minimum wait of a requeued job. It equals the lifetime of Slurm's credentials,
+because a launch that a busy machine starts later would fail. Slurm's default of 120 s is for slow
+file systems.
+"""
 
 BEGUN_S = 60
-"""BEGUN_S is how long a job's script may take to begin: Slurm's own 10 s can be too short where all
-cores of the machine are busy. How long daemons may take to answer (MessageTimeout) stays its 10 s:
-with 60 s, beside a dead node, a job was killed two minutes after its time was over."""
+"""BEGUN_S is the time limit for the start of a job script. Slurm's default of 10 s can be too short
+if all cores of the machine are busy. The time limit for answers of daemons (MessageTimeout) stays
+10 s: with 60 s and a dead node, a job was killed two minutes after its time limit.
+"""
 
 
 def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
-    """slurm.conf. memory_mb: of a node."""
+    """Return slurm.conf. memory_mb: per node."""
     nodes = [
         f"NodeName={name} NodeAddr={address(name)} Sockets=1 CoresPerSocket={lab.cores}"
         f" ThreadsPerCore=1 RealMemory={memory_mb} State=UNKNOWN"
@@ -72,7 +75,7 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
 
 
 def _accounted(folder: Path) -> list[str]:
-    """How slurm.conf names the daemon that keeps a record of jobs; Pass is munge's socket here."""
+    """Return the lines of slurm.conf for the accounting daemon; Pass is munge's socket here."""
     return [
         "AccountingStorageType=accounting_storage/slurmdbd",
         f"AccountingStorageHost={address(HEAD)}",
@@ -81,9 +84,10 @@ def _accounted(folder: Path) -> list[str]:
 
 
 def _first_job() -> int:
-    """The number of a lab's first job: its second of the last hundred days and more.
+    """Return the number of a lab's first job, derived from the current time within about 100 days.
 
-    So no job of a later lab has the number of one of an earlier lab, which result folders note.
+    Job numbers of a later lab thus differ from those of an earlier one, which result folders
+    contain.
     """
     return 1 + int(time.time()) % 10_000_000
 
@@ -94,13 +98,15 @@ def _partition(lab: Lab, name: str, own: str) -> str:
 
 
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"
-"""CGROUP_CONF names the one that slurmd does not open before it is used, as it is not here."""
+"""CGROUP_CONF selects the plugin that slurmd does not open before using it: it does not
+exist here.
+"""
 MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\n"
-"""MPI_CONF lets PMIx write where each host has its own folder: /tmp is one for all of a lab."""
+"""MPI_CONF lets PMIx write to a folder that each host has separately; the hosts share /tmp."""
 
 
 def topology_conf(lab: Lab) -> str:
-    """topology.conf: the switches as they are joined."""
+    """Return topology.conf: the switches and their connections."""
     lines = [
         f"SwitchName={name} Nodes={','.join(nodes)}" for name, nodes in lab.of_switch().items()
     ]

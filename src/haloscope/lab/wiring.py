@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lab's network as lines for `ip` and `tc`: links, switches, addresses, rates."""
+"""A lab's network as input of `ip` and `tc`: links, switches, addresses, rates."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from haloscope.lab.model import GATE, HEAD, LINK, Lab, address
 
 TRUNK = "trunk"
 _QUEUE_S = 0.05
-"""_QUEUE_S is how long a packet may wait in a link before it is dropped: tc has no default."""
+"""_QUEUE_S is the longest time of a packet in a link before it is dropped: tc has no default."""
 _LEAST_QUEUE_BYTES = 2**17
-"""_LEAST_QUEUE_BYTES lets slow links take what TCP hands over at once, 64 KiB of a connection."""
+"""_LEAST_QUEUE_BYTES lets slow links accept what TCP sends at once, 64 KiB per connection."""
 _AHEAD_S = 10e-6
-"""_AHEAD_S of its rate is what a link may pass on at once: timers are no finer, so that less would
-never reach fast links' rates. With more, ping-pongs would be faster than the link, whose bucket
-fills while the other direction sends."""
+"""_AHEAD_S times its rate is the burst of a link. Timers are not finer, so fast links would not
+reach their rates with less. With more, ping-pongs would be faster than the link, whose bucket fills
+while the other direction sends.
+"""
 PACKET_BYTES = 1600
-"""At least a packet of Ethernet, and what tc rounds down; larger ones are cut (tc-tbf(8))."""
+"""At least an Ethernet packet, and what tc rounds down; larger ones are split (tc-tbf(8))."""
 
 
 def this_machine(pids: Mapping[str, int]) -> list[str]:
-    """The input of `ip` on this machine: its one link to the switches. pids: of the cages."""
+    """Return the input of `ip` on this machine: its link to the switches. pids: of the cages."""
     return [
         f"link add {LINK} type veth peer name gate netns {pids['fabric']}",
         f"address add {GATE}/24 dev {LINK}",
@@ -30,7 +31,7 @@ def this_machine(pids: Mapping[str, int]) -> list[str]:
 
 
 def fabric(lab: Lab, pids: Mapping[str, int]) -> list[str]:
-    """The input of `ip` where the switches are: they, their trunk, and a link to each host."""
+    """Return the input of `ip` for the switches: switches, trunk, and a link to each host."""
     middle = TRUNK if lab.switches > 1 else lab.switch_names[0]
     switches = dict.fromkeys((middle, *lab.switch_names))
     lines = [line for name in switches for line in _switch(name)]
@@ -53,12 +54,12 @@ def _plugged(end: str, switch: str) -> list[str]:
 
 
 def host(name: str) -> list[str]:
-    """The input of `ip` on a host of the lab."""
+    """Return the input of `ip` on a host of the lab."""
     return ["link set lo up", f"address add {address(name)}/24 dev eth0", "link set eth0 up"]
 
 
 def fabric_rates(lab: Lab) -> list[str]:
-    """The input of `tc` where the switches are: their ends of all links of nodes, and trunks."""
+    """Return the input of `tc` for the switches: their ends of all links of nodes, and trunks."""
     ends = [*lab.names]
     if lab.switches > 1:
         ends += [f"{name}-{end}" for name in lab.switch_names for end in ("up", "down")]
@@ -66,7 +67,7 @@ def fabric_rates(lab: Lab) -> list[str]:
 
 
 def host_rates(lab: Lab, name: str) -> list[str]:
-    """The input of `tc` on a host; the head's link is as fast as it can be."""
+    """Return the input of `tc` on a host; the head's link has no limit."""
     return [] if name == HEAD else _limited(lab, "eth0")
 
 
@@ -85,6 +86,6 @@ def _limited(lab: Lab, end: str) -> list[str]:
 
 
 def hosts_file(lab: Lab) -> str:
-    """/etc/hosts of every host."""
+    """Return /etc/hosts of every host."""
     lines = ["127.0.0.1 localhost", *(f"{address(name)} {name}" for name in lab.hosts)]
     return "\n".join(lines) + "\n"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a bandwidth curve shows by itself: n_1/2, asymptotic and peak bandwidth, the in-cache hump.
+"""Properties of a bandwidth curve: n_1/2, asymptotic and peak bandwidth, the in-cache hump.
 
 Source: Celoria's ORFEO report, section 2 (in-cache copies: figures 2 to 5); Hager and Wellein,
 Introduction to High Performance Computing for Scientists and Engineers, sections 4.5.1 and 10.5.
-n_1/2 as Hockney defines it, the size at which half of the asymptotic bandwidth is reached; here it
-is read off the curve, not from a fit. Effective bandwidth is n / time (the report's equation
+n_1/2, defined by Hockney, is the size at which half of the asymptotic bandwidth is reached. Here it
+is read from the curve, not from a fit. Effective bandwidth is n / time (the report's equation
 (11)).
 """
 
@@ -21,21 +21,19 @@ from haloscope.quantities import percent, size
 from haloscope.stats.estimates import Estimate
 
 TAIL = 8.0
-"""The asymptote is taken from the largest size down to this part of it: 32 to 256 MiB."""
+"""The asymptote is determined from the largest size down to this fraction of it: 32 to 256 MiB."""
 SETTLED = 0.1
-"""Largest spread of bandwidths there, as a share of the smallest, that is called settled."""
+"""Largest relative spread of these bandwidths at which the curve counts as settled."""
 HUMP = 0.1
-"""A peak less than this share above the asymptote is no hump."""
+"""A peak that exceeds the asymptote by less than this share is not a hump."""
 
 
 @dataclass(frozen=True)
 class Hump:
-    """A peak that larger messages fall from: copies within a cache.
+    """A peak after which larger messages are slower, as with copies within a cache.
 
-    ratio: peak over asymptotic bandwidth.
-    fall_bytes: where the bandwidth, past its peak, is half way down (the geometric mean of the
-    two),
-        interpolated between measured sizes.
+    ratio: peak over asymptotic bandwidth. fall_bytes: size after the peak at which the bandwidth is
+    half way down (the geometric mean of the two), interpolated between measured sizes.
     """
 
     ratio: Estimate
@@ -46,12 +44,11 @@ class Hump:
 class BandwidthCurve:
     """A described curve.
 
-    peak_bytes_per_s, peak_bytes: the highest bandwidth measured, and at which size.
-    asymptotic_bytes_per_s: harmonic mean of the bandwidths of the largest sizes.
-    settled: False when these still differ by more than 10 %: there is no asymptote yet.
-    half_bandwidth_bytes: n_1/2; None when the smallest size is past it already.
-    hump: None where there is none.
-    valid: first and last size it rests on.
+    peak_bytes_per_s, peak_bytes: the highest measured bandwidth and its size.
+    asymptotic_bytes_per_s: harmonic mean of the bandwidths of the largest sizes. settled: False if
+    these differ by more than 10 %, so that there is no asymptote yet. half_bandwidth_bytes: n_1/2;
+    None if the smallest size already exceeds it. hump: None without one. valid: first and last size
+    used.
     """
 
     peak_bytes_per_s: Estimate
@@ -68,7 +65,7 @@ class BandwidthCurve:
 
     @property
     def parameters(self) -> tuple[FittedParameter, ...]:
-        """Those that there are."""
+        """Parameters that have a value."""
         named = [
             ("peak_bytes_per_s", self.peak_bytes_per_s),
             ("peak_bytes", self.peak_bytes),
@@ -83,10 +80,10 @@ class BandwidthCurve:
 
 
 def describe(data: Sweep, intervals: Intervals | None = None) -> BandwidthCurve:
-    """Read a curve of one-way times by size. Size 0 is left out: it has no bandwidth.
+    """Describe a curve of one-way times by size. Size 0 is omitted: it has no bandwidth.
 
-    intervals: bootstrap over launches, or "none".
-    Raises ValueError for "normal" intervals and for fewer than three sizes above 0.
+    intervals: bootstrap over launches, or "none". Raise ValueError for "normal" intervals and for
+    fewer than three sizes above 0.
     """
     how = intervals or Intervals()
     if how.method == "normal":
@@ -129,9 +126,9 @@ def _tail_spread(sizes: Array, rates: Array) -> float:
 
 
 def _read(sizes: Array, rates: Array) -> Array:
-    """(6, rows) from rates (rows, points): peak, its size, asymptote, ratio, n_1/2, fall.
+    """Return (6, rows) from rates (rows, points): peak, its size, asymptote, ratio, n_1/2, fall.
 
-    nan where a curve is past half of its asymptote from the start, or never falls from its peak.
+    nan if a curve starts above half of its asymptote, or never falls from its peak.
     """
     tail = rates[:, _tail(sizes)]
     asymptote = tail.shape[1] / np.sum(1.0 / tail, axis=1)
@@ -147,9 +144,9 @@ def _read(sizes: Array, rates: Array) -> Array:
 
 
 def _crossing(sizes: Array, heights: Array, goal: float) -> float:
-    """Where heights first come up to a goal, linear in log size between points; nan if never.
+    """Return where heights first reach a goal, linear in log size between points; nan if never.
 
-    nan also where the first height is there already.
+    nan also if the first height already reaches it.
     """
     there = np.flatnonzero(heights >= goal)
     if there.size == 0 or there[0] == 0:

@@ -2,7 +2,7 @@
 """The Hockney model: time = alpha + n / B for a message of n bytes.
 
 Source: Hockney, The communication challenge for MPP (Parallel Computing 20, 1994); Celoria's ORFEO
-report, equations (10) and (11), whose section 2.C fits it in two of the ways there are here.
+report, equations (10) and (11), whose section 2.C fits it in two of the ways below.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ SOURCES: dict[Method, str] = {
 
 @dataclass(frozen=True)
 class Ends:
-    """The sizes that extrapolation takes: latency and bandwidth are means over these, in bytes.
+    """Sizes in bytes used by extrapolation: latency and bandwidth are means over them.
 
-    The defaults are the ORFEO report's words; the report's own figures agree with 1 to 8 bytes.
+    The defaults follow the text of the ORFEO report; the report's own figures correspond to 1 to 8
+    bytes.
     """
 
     latency_bytes: tuple[float, float] = (1.0, 4.0)
@@ -50,10 +51,9 @@ class Ends:
 class Hockney:
     """A fitted Hockney model.
 
-    alpha_s: latency. bandwidth_bytes_per_s: B, the bandwidth of endless messages.
-    Neither is bent into sense: a negative latency stands here as it was fitted, and in `warnings`
-    with the reason.
-    ends: of an extrapolation, the first and last size that each of the two was taken from.
+    alpha_s: latency. bandwidth_bytes_per_s: B, the bandwidth of infinitely long messages. Neither
+    is corrected: a negative latency is kept as fitted, and `warnings` gives the reason. ends: for
+    an extrapolation, the first and last size that each was determined from.
     """
 
     method: Method
@@ -68,7 +68,7 @@ class Hockney:
 
     @property
     def source(self) -> str:
-        """The paper and equation of the way it was fitted."""
+        """The paper and equation of the fitting method."""
         return SOURCES[self.method]
 
     @property
@@ -86,19 +86,19 @@ class Hockney:
 
     @property
     def half_bandwidth_bytes(self) -> float | None:
-        """n_1/2 = alpha B, which reaches half of B; None where one of the two is not positive."""
+        """n_1/2 = alpha B, the size that reaches half of B; None if either is not positive."""
         alpha, bandwidth = self.alpha_s.value, self.bandwidth_bytes_per_s.value
         return alpha * bandwidth if alpha >= 0 and bandwidth > 0 else None
 
     def predict(self, x: npt.ArrayLike) -> Array:
-        """Seconds for messages of x bytes; the shape of x."""
+        """Return the seconds for messages of x bytes, in the shape of x."""
         sizes = np.asarray(x, dtype=np.float64)
         return self.alpha_s.value + sizes / self.bandwidth_bytes_per_s.value
 
 
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """alpha (seconds) and slope (seconds a byte) for each row of times that was solved."""
+    """alpha (seconds) and slope (seconds per byte) for each row of times."""
 
     alpha: Array
     slope: Array
@@ -113,15 +113,16 @@ def fit(
 ) -> Hockney:
     """Fit alpha and B to one-way times by size.
 
-    method: "least_squares": of time; the largest messages decide, and alpha may come out negative.
-            "log": least squares of log(model) - log(time): relative errors, every size alike.
-            "extrapolation": alpha the mean time of the smallest sizes, B the mean of n / time of
-            the largest, both as `ends` says; no fit.
-            "two_points": alpha the time of the smallest size; the largest gives n / (time - alpha).
-    intervals: bootstrap over launches unless asked otherwise. "normal" is the regression's own for
-            the first two (log: of log alpha, log slope), formula (9) over launches for the others.
+    method: "least_squares": of time; large messages dominate, and alpha may be negative. "log":
+    least squares of log(model) - log(time), that is of relative errors, with equal weight for every
+    size. "extrapolation": alpha is the mean time of the smallest sizes, B the mean of n / time of
+    the largest, both selected by `ends`; no fit. "two_points": alpha is the time of the smallest
+    size; the largest gives n / (time - alpha).
 
-    Raises ValueError for fewer than two sizes, or sizes that the method needs and are not there.
+    intervals: bootstrap over launches by default. "normal" is that of the regression for the first
+    two (log: of log alpha and log slope), and formula (9) over launches for the others.
+
+    Raise ValueError for fewer than two sizes, or if sizes that the method needs are missing.
     """
     how = intervals or Intervals()
     if data.x.size < 2:
@@ -149,12 +150,12 @@ def _least_squares(sizes: Array, times_s: Array) -> _Solved:
 
 
 def _log(sizes: Array, times_s: Array) -> _Solved:
-    """Least squares of log time, by the one number that is not linear in it.
+    """Least squares of log time, by a search over its one nonlinear parameter.
 
-    With k = slope / alpha, log T = log alpha + log(1 + k n): for a given k the best log alpha is a
-    mean, so only u = log k is searched: the best of a grid, then Gauss-Newton steps from there. k
-    stays within 1e-3 / (largest size) and 1e3 / (smallest): beyond those the curve is flat, or has
-    no latency, to 0.1 % at every size.
+    With k = slope / alpha, log T = log alpha + log(1 + k n). For a given k the best log alpha is a
+    mean, so only u = log k is searched: the best of a grid, then Gauss-Newton steps. k stays within
+    1e-3 / (largest size) and 1e3 / (smallest): beyond these the curve is flat or has no latency, to
+    0.1 % at every size.
     """
     positive = sizes[sizes > 0]
     low, high = np.log(1e-3 / positive[-1]), np.log(1e3 / positive[0])
@@ -206,7 +207,7 @@ def _elsewhere(taken: Ends) -> Sequence[str]:
 
 
 def _words(sizes: tuple[float, float] | None) -> str:
-    """ "1 B to 4 B"; nothing for none."""
+    """Return "1 B to 4 B"; "" for None."""
     return f"{size(sizes[0])} to {size(sizes[1])}" if sizes else ""
 
 
@@ -265,7 +266,7 @@ def _line_normal(data: Sweep, confidence: float) -> tuple[Estimate, Estimate]:
 
 
 def _around(value: float, mean: Estimate) -> Estimate:
-    """The fitted value with the half width of the mean of single launches' fits."""
+    """Return the fitted value with the half width of the mean of fits to single launches."""
     if mean.high is None:
         return replace(mean, value=value)
     half = mean.high - mean.value
@@ -275,7 +276,7 @@ def _around(value: float, mean: Estimate) -> Estimate:
 def _log_normal(
     data: Sweep, alpha: float, slope: float, confidence: float
 ) -> tuple[Estimate, Estimate]:
-    """Normal theory of log alpha and log slope: the model's logarithm linearised at the fit."""
+    """Return normal theory of log alpha and log slope: the log model linearised at the fit."""
     freedom = data.x.size - 2
     if freedom < 1:
         return _bare(alpha, data), _bare(slope, data)
@@ -322,7 +323,7 @@ def _sense(data: Sweep, method: Method, alpha: Estimate, bandwidth: Estimate) ->
 
 
 def _why_negative(data: Sweep, bandwidth: float) -> str:
-    """Why least squares gives a negative latency: exactly when time per byte grows with size."""
+    """Return why least squares gives a negative latency: time per byte grows with size."""
     moved = data.x / data.centres_s
     best = int(np.argmax(moved))
     if 0 < bandwidth < moved[best]:

@@ -17,16 +17,15 @@ from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 @dataclass(frozen=True)
 class Intervals:
-    """How intervals are made.
+    """How intervals are determined.
 
-    method: "bootstrap": launches are drawn with replacement and the model is fitted again; the
-        interval says how the fit would vary from one set of launches to the next, not how well the
-        model fits. Below 6 launches it is refused.
-        "normal": normal theory, where a paper uses it: of the regression, from its residuals about
-        the line (which then count as noise), and for means over launches formula (9) of Celoria's
-        ORFEO report.
-        "none": values only.
-    resamples, seed: of the bootstrap; the same seed gives the same interval.
+    method: "bootstrap": launches are drawn with replacement and the model is fitted again. The
+    interval shows how the fit varies between sets of launches, not how well the model fits. It is
+    refused with fewer than 6 launches. "normal": normal theory, as used by papers: of the
+    regression, from its residuals about the line (treated as noise); for means over launches,
+    formula (9) of Celoria's ORFEO report. "none": values only.
+
+    resamples, seed: of the bootstrap; equal seeds give equal intervals.
     """
 
     method: Literal["bootstrap", "normal", "none"] = "bootstrap"
@@ -36,12 +35,12 @@ class Intervals:
 
 
 def bootstrapped(value: float, draws: Array, launches: int, confidence: float) -> Estimate:
-    """A fitted value with the expanded percentile interval of its draws, shape (resamples,).
+    """Return a fitted value with the expanded percentile interval of its draws, shape (resamples,).
 
-    The plain percentile interval of n launches is too narrow, as if the variance had n instead of
-    n - 1 in its denominator and the normal's quantiles instead of Student's. Both are mended in the
-    percentiles that are taken: Hesterberg, What Teachers Should Know About the Bootstrap (The
-    American Statistician 69, 2015). Below 6 launches there is no interval.
+    The plain percentile interval of n launches is too narrow: its variance has n instead of n - 1
+    in the denominator, and it uses normal instead of Student quantiles. Both are corrected in the
+    percentiles: Hesterberg, What Teachers Should Know About the Bootstrap (The American
+    Statistician 69, 2015). With fewer than 6 launches there is no interval.
     """
     if launches < FEWEST_FOR_INTERVAL or draws.size == 0:
         return Estimate(value, None, None, launches, "none")
@@ -54,7 +53,7 @@ def bootstrapped(value: float, draws: Array, launches: int, confidence: float) -
 
 
 def student(value: float, error: float, freedom: int, launches: int, confidence: float) -> Estimate:
-    """value +- t error, Student's t with `freedom` degrees; no interval when there are none."""
+    """Return value +- t error, Student's t with `freedom` degrees; no interval without any."""
     if freedom < 1:
         return Estimate(value, None, None, launches, "none")
     half = factor(confidence, freedom) * error
@@ -62,13 +61,13 @@ def student(value: float, error: float, freedom: int, launches: int, confidence:
 
 
 RESOLUTION = 1e-3
-"""Relative differences below this say nothing: timers and rounding do as much."""
+"""Smaller relative differences are not meaningful: timers and rounding cause as much."""
 
 
 def bandwidth(slope: Estimate, sizes: Array, times_s: Array) -> Estimate:
-    """Return the estimate of 1 / slope, or infinity if the times hold no bandwidth.
+    """Return the estimate of 1 / slope, or infinity if the times determine no bandwidth.
 
-    They hold none if they grow, over all sizes, by less than RESOLUTION of the shortest.
+    They determine none if they grow, over all sizes, by less than RESOLUTION of the shortest.
     """
     if 0 < slope.value * np.ptp(sizes) < RESOLUTION * times_s.min():
         return Estimate(inf, None, None, slope.n, "none")
@@ -76,10 +75,10 @@ def bandwidth(slope: Estimate, sizes: Array, times_s: Array) -> Estimate:
 
 
 def inverted(slope: Estimate) -> Estimate:
-    """The estimate of 1 / slope: a bandwidth from seconds a byte.
+    """Return the estimate of 1 / slope: a bandwidth from seconds per byte.
 
-    Where the slope's interval reaches down to 0 or below, the bandwidth has no upper end: infinity.
-    A slope that is itself <= 0 gives a bandwidth that is negative or infinite, without an interval.
+    If the slope's interval extends to 0 or below, the bandwidth has no upper end: infinity. A slope
+    <= 0 gives a negative or infinite bandwidth without an interval.
     """
     value = 1.0 / slope.value if slope.value else inf
     if slope.low is None or slope.high is None or slope.value <= 0:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jacobi's method in three dimensions: seconds of a sweep on a grid of ranks.
+"""Jacobi's method in three dimensions: seconds per sweep on a grid of ranks.
 
-textbook   Celoria's ORFEO report, section 3, equations (14) to (16), after Hager and Wellein,
-           Introduction to High Performance Computing, 2010, section 9.3: P = L^3 N / (T_s + T_c)
-           with T_c = c / B + k T_l. A rank's own time does not change with the number of ranks,
-           and all messages take the time of one latency each and of all bytes by one bandwidth.
-detailed   beyond it: the memory that ranks of a node share, cores that ranks share where there are
-           more of these (SMT), each axis' messages by their own size, placement and protocol, the
-           copies into and out of them, and sweeping meanwhile.
+textbook: Celoria's ORFEO report, section 3, equations (14) to (16), after Hager and Wellein,
+Introduction to High Performance Computing, 2010, section 9.3: P = L^3 N / (T_s + T_c) with T_c = c
+/ B + k T_l. A rank's own time does not depend on the number of ranks, and all messages take one
+latency each and the time of all bytes at one bandwidth.
 
-Nothing is fitted to the sweeps that are to be predicted: what goes in is one rank's sweep, messages
-between two ranks, and the memory's bandwidth.
+detailed: in addition, the memory shared by the ranks of a node, shared cores with several ranks
+(SMT), the messages of each axis by size, placement, and protocol, their copies, and overlap with
+sweeping.
+
+Nothing is fitted to the predicted sweeps. Inputs are the sweep of one rank, messages between two
+ranks, and the memory bandwidth.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ Extents = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Exchanged:
-    """What a rank in the middle exchanges in a sweep (the report's k and c).
+    """What an inner rank exchanges per sweep (the report's k and c).
 
-    faces: twice the axes that are cut. bytes: sent and received through them.
+    faces: twice the number of divided axes. bytes: sent and received through them.
     """
 
     faces: int
@@ -34,7 +35,9 @@ class Exchanged:
 
 
 def exchanged(box: Extents, grid: Extents, value_bytes: int = 8) -> Exchanged:
-    """Equation (16), for a box of any shape: L^2 k x 2 x 8 bytes for a cube of L^3 doubles."""
+    """Return equation (16) for a box of any shape: L^2 k x 2 x 8 bytes for a cube of
+    L^3 doubles.
+    """
     faces = [_face(box, axis) for axis in range(3) if grid[axis] > 1]
     return Exchanged(2 * len(faces), 2.0 * 2 * value_bytes * sum(faces))
 
@@ -45,11 +48,11 @@ def _face(box: Extents, axis: int) -> int:
 
 @dataclass(frozen=True)
 class JacobiSweep:
-    """A sweep to be predicted.
+    """A sweep to predict.
 
-    box: points of the largest rank; grid: ranks along x, y and z, z fastest in rank order; depth:
-    ghost layers, exchanged once in so many sweeps. nodes: that ranks fill one after the other.
-    overlap: are the points that need no ghosts swept while messages travel?
+    box: points of the largest rank. grid: ranks along x, y, and z, z fastest in rank order. depth:
+    ghost layers, exchanged once per `depth` sweeps. nodes: nodes that ranks fill one after the
+    other. overlap: whether points that need no ghosts are swept while messages travel.
     """
 
     box: Extents
@@ -61,21 +64,21 @@ class JacobiSweep:
 
     @property
     def ranks(self) -> int:
-        """All of them."""
+        """Number of ranks."""
         return prod(self.grid)
 
     @property
     def ranks_on_node(self) -> int:
-        """Of the fullest node."""
+        """Ranks on the fullest node."""
         return -(-self.ranks // self.nodes)
 
     @property
     def points(self) -> int:
-        """Of a rank."""
+        """Points per rank."""
         return prod(self.box)
 
     def between_nodes(self, axis: int) -> bool:
-        """Whether any rank has its neighbour along this axis on another node."""
+        """Return whether any rank has its neighbour along this axis on another node."""
         step = prod(self.grid[axis + 1 :])
         along = self.grid[axis]
         return any(
@@ -87,7 +90,7 @@ class JacobiSweep:
 
 @dataclass(frozen=True)
 class SweepParts:
-    """Seconds of a sweep: updating points, and all that ghosts take, copies and messages."""
+    """Seconds per sweep: updates of points, and ghosts (copies and messages)."""
 
     update_s: float
     ghosts_s: float
@@ -97,8 +100,8 @@ class SweepParts:
 class Textbook:
     """Equations (14) and (15).
 
-    update_s: T_s over the points of one rank alone; latency_s, bandwidth_bytes_per_s: T_l and B of
-    messages within a node, and between nodes; the latter are taken where there are several nodes.
+    update_s: T_s over the points of a single rank. latency_s, bandwidth_bytes_per_s: T_l and B of
+    messages within a node, and between nodes; the latter are used with several nodes.
     """
 
     update_s: float
@@ -109,12 +112,12 @@ class Textbook:
     source = "ORFEO report, section 3, equations (14) to (16)"
 
     def seconds(self, sweep: JacobiSweep) -> float:
-        """T_s + T_c."""
+        """Return T_s + T_c."""
         parts = self.parts(sweep)
         return parts.update_s + parts.ghosts_s
 
     def parts(self, sweep: JacobiSweep) -> SweepParts:
-        """T_s and T_c."""
+        """Return T_s and T_c."""
         which = 1 if sweep.nodes > 1 else 0
         traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
         own = self.update_s * sweep.points
@@ -126,19 +129,16 @@ class Textbook:
 class Detailed:
     """The detailed model.
 
-    update_s: as in Textbook. bytes_per_update: through the memory, by the algorithm.
-    memory: bytes a second that so many ranks of a node draw from it together.
-    message: seconds of a message of so many bytes, within a node and between nodes.
-    cores: of a node. smt_gain: what the ranks that share a core do together, over what one alone
-    does there; 1 where nobody measured it.
+    update_s: as in Textbook. bytes_per_update: memory traffic of the algorithm. memory: combined
+    bytes per second of a number of ranks on a node. message: seconds of a message by its bytes,
+    within a node and between nodes. cores: per node. smt_gain: combined throughput of the ranks
+    that share a core, relative to one; 1 if not measured.
 
-    All ranks wait for the slowest, so one core that is shared slows every sweep: by the ranks on it
-    over the gain.
-    A rank's sweep takes as long as alone, or as long as its bytes take through its share of the
-    memory. That gives a rank alone no less than its sweep was measured to draw: the bandwidth, of
-    a triad, is scaled up to that. Within a node a core copies what it sends and what it receives,
-    one after the other;
-    between nodes the network does both at once.
+    All ranks wait for the slowest, so a single shared core slows every sweep by its number of ranks
+    over the gain. A rank's sweep takes as long as alone, or as long as its bytes take at its share
+    of the memory bandwidth. The bandwidth of a triad is scaled up so that a single rank gets at
+    least what its sweep was measured to use. Within a node a core copies what it sends and what it
+    receives one after the other; between nodes the network does both at once.
     """
 
     update_s: float
@@ -154,12 +154,14 @@ class Detailed:
     )
 
     def seconds(self, sweep: JacobiSweep) -> float:
-        """Of one sweep; an exchange of several layers counts in equal parts."""
+        """Return the seconds of one sweep; an exchange of several layers is divided equally."""
         parts = self.parts(sweep)
         return parts.update_s + parts.ghosts_s
 
     def parts(self, sweep: JacobiSweep) -> SweepParts:
-        """Of one sweep: the points, and what of copies and messages is not hidden behind them."""
+        """Return the parts of one sweep: points, and the copies and messages not hidden behind
+        them.
+        """
         share = self._memory_of_sweeps(sweep.ranks_on_node) / sweep.ranks_on_node
         on_core = -(-sweep.ranks_on_node // self.cores)
         crowding = on_core / self.smt_gain if on_core > 1 else 1.0
@@ -180,15 +182,16 @@ class Detailed:
         return SweepParts(update_s * sweep.points, (copies_s + shown_s) / sweep.depth)
 
     def _memory_of_sweeps(self, ranks: int) -> float:
-        """Bytes a second of ranks that sweep; at one rank what that was measured to draw, or more.
+        """Return bytes per second of sweeping ranks; for one rank at least what it was measured to
+        use.
 
-        Less is no news of the memory: then it was the core that took so long.
+        If the sweep uses less, the core was the limit, not the memory.
         """
         drawn = self.bytes_per_update / self.update_s
         return self.memory(ranks) * max(1.0, drawn / self.memory(1))
 
     def _axis_s(self, sweep: JacobiSweep, axis: int, size_bytes: float) -> float:
-        """The two messages that a rank sends along an axis, and the two that it receives."""
+        """Return the seconds of the two messages sent along an axis, and of the two received."""
         if sweep.between_nodes(axis):
             return 2 * self.message[1](size_bytes)
         return 4 * self.message[0](size_bytes)

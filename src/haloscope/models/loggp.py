@@ -40,19 +40,17 @@ from haloscope.quantities import seconds, size
 from haloscope.stats.estimates import Estimate
 
 NAMES = ("latency_s", "send_overhead_s", "receive_overhead_s", "gap_s", "gap_s_per_byte")
-"""The parameters: L, o_s, o_r, g, G."""
+"""The parameters L, o_s, o_r, g, and G."""
 SMALL_BYTES = 64
-"""Overheads and latency are taken from sizes up to this, where copying does not show."""
+"""Overheads and latency are determined from sizes up to this, at which copying is negligible."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What LogGP is fitted to; the head of this file says how each is measured.
+    """Input of the LogGP fit; the module docstring describes each measurement.
 
-    sizes_bytes: (points,), increasing, from 1 up. burst: messages a burst, n >= 2.
-    All others: (launches, points), seconds.
-
-    Raises ValueError where shapes or values are none of this.
+    sizes_bytes: (points,), increasing, at least 1. burst: messages per burst, n >= 2. All others:
+    (launches, points), in seconds. Raise ValueError for invalid shapes or values.
     """
 
     sizes_bytes: Array
@@ -64,7 +62,7 @@ class Measurements:
     receive_s: Array
 
     def __post_init__(self) -> None:
-        """Refuse what is no such measurement."""
+        """Validate shapes and values."""
         if self.burst < 2:
             raise ValueError("a burst needs two messages or more")
         if self.sizes_bytes.ndim != 1 or self.sizes_bytes.size < 2 or self.sizes_bytes[0] < 1:
@@ -80,12 +78,12 @@ class Measurements:
 
     @property
     def launches(self) -> int:
-        """Launches that measured all of it."""
+        """Number of launches."""
         return int(self.round_trip_s.shape[0])
 
     @property
     def derived_s(self) -> Array:
-        """(4, launches, points): half round trip, gap, overhead of sending, of receiving."""
+        """Return (4, launches, points): half round trip, gap, send overhead, receive overhead."""
         later = self.burst - 1
         gap = (self.burst_s - self.round_trip_s) / later
         sending = (self.delayed_s - self.round_trip_s) / later - self.delay_s
@@ -97,9 +95,9 @@ class LogGP:
     """A fitted LogGP model.
 
     latency_s: L, in the network. send_overhead_s, receive_overhead_s: o_s and o_r, processor time.
-    gap_s: g, least time between two messages. gap_s_per_byte: G, the same for a byte of a long one.
-    residuals: of half the round trip, which o_s + L + (s - 1) G + o_r predicts.
-    gap_residuals: of the time between messages of a burst, which g + (s - 1) G predicts.
+    gap_s: g, minimum time between two messages. gap_s_per_byte: G, the same per byte of a long
+    message. residuals: of half the round trip, predicted as o_s + L + (s - 1) G + o_r.
+    gap_residuals: of the time between messages of a burst, predicted as g + (s - 1) G.
     """
 
     latency_s: Estimate
@@ -121,7 +119,9 @@ class LogGP:
         return tuple(FittedParameter(name, getattr(self, name)) for name in NAMES)
 
     def predict(self, x: npt.ArrayLike) -> Array:
-        """Seconds of one way of a message of x bytes; the shape of x. 0 bytes cost as much as 1."""
+        """Return one-way seconds of messages of x bytes, in the shape of x. 0 bytes cost as much as
+        1.
+        """
         fixed = self.send_overhead_s.value + self.latency_s.value + self.receive_overhead_s.value
         return fixed + _beyond_first(np.asarray(x, dtype=np.float64)) * self.gap_s_per_byte.value
 
@@ -129,15 +129,16 @@ class LogGP:
 def fit(
     data: Measurements, intervals: Intervals | None = None, *, small_bytes: float = SMALL_BYTES
 ) -> LogGP:
-    """Fit L, o_s, o_r, g and G.
+    """Fit L, o_s, o_r, g, and G.
 
     g and G: line through the gaps by size, least squares of relative errors. o_s, o_r: mean over
-    sizes up to small_bytes (or the smallest size alone). L: what remains there of half the round
-    trip. One set of parameters holds for one protocol: give it the sizes of one, as
-    piecewise_hockney finds them. Launches enter by their median.
+    sizes up to small_bytes (or the smallest size). L: what remains of half the round trip at these
+    sizes. One set of parameters describes one protocol: pass the sizes of one, as determined by
+    piecewise_hockney. Launches enter by their median.
+
     intervals: bootstrap over launches, or "none"; no paper here uses normal theory for LogGP.
 
-    Raises ValueError when a delay was shorter than the gap (it then hides the overhead), and for
+    Raise ValueError if a delay was shorter than the gap, which then hides the overhead, and for
     "normal" intervals.
     """
     how = intervals or Intervals()
@@ -166,7 +167,7 @@ def _beyond_first(sizes: Array) -> Array:
 
 
 def _solve(sizes: Array, centre: Array, small: int) -> Array:
-    """(5, rows): L, o_s, o_r, g, G from (4, rows, points) centres of the derived times."""
+    """Return (5, rows): L, o_s, o_r, g, G from (4, rows, points) centres of the derived times."""
     half, gap, sending, receiving = centre
     beyond = _beyond_first(sizes)
     line = fit_lines(beyond, gap, 1.0 / gap**2, falling=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every fitted model tells, so that a report can draw any of them."""
+"""The interface of fitted models, so that a report can draw any of them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from haloscope.stats.estimates import Estimate
 class FittedParameter:
     """A fitted number.
 
-    name:     with its unit: alpha_s, bandwidth_bytes_per_s.
-    estimate: value, interval and the interval's method; low, high None where there is none. An end
-              may be infinite: data that do not bound a bandwidth from above.
-    piece:    the piece of the model it belongs to ("inter_socket"); "" for a model of one piece.
-    over:     the first and the last x that it rests on, where that is not all that the model does.
+    name: with its unit: alpha_s, bandwidth_bytes_per_s. estimate: value, interval, and the
+    interval's method; low and high are None without an interval. An end may be infinite, if the
+    data do not limit a bandwidth. piece: the piece of the model it belongs to ("inter_socket"), or
+    "". over: first and last x that it is based on, if not the model's.
     """
 
     name: str
@@ -33,7 +32,7 @@ class FittedParameter:
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """The points a model was fitted to, and what it says there. Arrays of (points,)."""
+    """The points a model was fitted to, and its predictions there. Arrays of (points,)."""
 
     x: Array
     measured_s: Array
@@ -41,12 +40,12 @@ class Residuals:
 
     @property
     def absolute_s(self) -> Array:
-        """Measured less predicted, seconds."""
+        """Return measured - predicted, in seconds."""
         return self.measured_s - self.predicted_s
 
     @property
     def relative(self) -> Array:
-        """Measured less predicted, as a share of measured: 0.1 is 10 % too low a prediction."""
+        """Return (measured - predicted) / measured: 0.1 is a prediction that is 10 % too low."""
         return self.absolute_s / self.measured_s
 
     @property
@@ -58,11 +57,10 @@ class Residuals:
 class Model(Protocol):
     """A fitted model.
 
-    name, source: what it is, and the paper and equation it is from.
-    parameters: every fitted number, in the order to print them.
-    valid: the first and last x of the data it rests on; predictions outside are extrapolations.
-    residuals: where it was fitted.
-    warnings: sentences: values without a physical sense and why, fits that rest on too little.
+    name, source: what it is, and the paper and equation it is from. parameters: every fitted
+    number, in print order. valid: first and last x of the data; predictions outside are
+    extrapolations. residuals: at the fitted points. warnings: sentences about values without a
+    physical meaning and fits with too little data.
     """
 
     @property
@@ -79,5 +77,5 @@ class Model(Protocol):
     def warnings(self) -> Sequence[str]: ...  # noqa: D102
 
     def predict(self, x: npt.ArrayLike) -> Array:
-        """Seconds at sizes in bytes (or numbers of ranks) x; the shape of x."""
+        """Return seconds at x (sizes in bytes, or numbers of ranks), in the shape of x."""
         ...

@@ -46,11 +46,11 @@ BOUNDARY_RESAMPLES = 400
 
 @dataclass(frozen=True)
 class Piece:
-    """One straight piece.
+    """One linear piece.
 
-    first_bytes, last_bytes: the smallest and the largest size measured in it.
-    alpha_s, bandwidth_bytes_per_s: their intervals take the boundaries as given. A piece in which
-        time does not grow with size has an infinite bandwidth.
+    first_bytes, last_bytes: smallest and largest size measured in it. alpha_s,
+    bandwidth_bytes_per_s: their intervals treat the boundaries as given. A piece in which time does
+    not grow with size has an infinite bandwidth.
     """
 
     first_bytes: float
@@ -59,23 +59,22 @@ class Piece:
     bandwidth_bytes_per_s: Estimate
 
     def predict(self, sizes: Array) -> Array:
-        """Seconds for messages of these sizes, by this line."""
+        """Return seconds for messages of these sizes."""
         return self.alpha_s.value + sizes / self.bandwidth_bytes_per_s.value
 
     @property
     def label(self) -> str:
-        """Its sizes in words: "8 KiB to 64 KiB"."""
+        """Describe its sizes: "8 KiB to 64 KiB"."""
         return f"{size(self.first_bytes)} to {size(self.last_bytes)}"
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where one piece ends: somewhere above `after_bytes`, at or below `until_bytes`.
+    """The end of a piece: above `after_bytes`, at or below `until_bytes`.
 
-    both are measured sizes, neighbours in the sweep.
-    low_bytes, high_bytes: hold the same boundary in 95 % of bootstrap samples of launches (its
-        2.5 and 97.5 % percentiles). None where nothing was drawn.
-    support: the share of samples with a boundary between just these two sizes; None likewise.
+    Both are measured sizes, neighbours in the sweep. low_bytes, high_bytes: range of the boundary
+    in 95 % of bootstrap samples of launches (2.5 and 97.5 % percentiles); None without samples.
+    support: share of samples with a boundary between exactly these two sizes; None likewise.
     """
 
     after_bytes: float
@@ -86,7 +85,7 @@ class Boundary:
 
     @property
     def middle_bytes(self) -> float:
-        """The geometric mean of the two sizes (half of the larger, when the other is 0)."""
+        """The geometric mean of the two sizes (half of the larger, if the other is 0)."""
         after = self.after_bytes or self.until_bytes / 4
         return float(np.sqrt(after * self.until_bytes))
 
@@ -117,7 +116,7 @@ class PiecewiseHockney:
         )
 
     def predict(self, x: npt.ArrayLike) -> Array:
-        """Seconds for messages of x bytes; the middle of a boundary divides its two pieces."""
+        """Return seconds for messages of x bytes; the middle of a boundary separates its pieces."""
         sizes = np.asarray(x, dtype=np.float64)
         number = np.searchsorted([b.middle_bytes for b in self.boundaries], sizes, side="right")
         lines = [piece.predict(sizes) for piece in self.pieces]
@@ -127,14 +126,14 @@ class PiecewiseHockney:
 def fit(
     data: Sweep, *, most_pieces: int = 8, fewest_points: int = 3, intervals: Intervals | None = None
 ) -> PiecewiseHockney:
-    """Find the pieces of one-way times by size.
+    """Determine the pieces of one-way times by size.
 
-    most_pieces: bound on the search. fewest_points: sizes a piece must hold, at least 3: two points
-        fit any line and would explain every outlier.
-    intervals: bootstrap over launches for the parameters (boundaries kept) and for the boundaries
-        (number of pieces kept). "normal" is each piece's regression; boundaries then have none.
+    most_pieces: limit of the search. fewest_points: sizes per piece, at least 3: two points fit any
+    line and would explain every outlier. intervals: bootstrap over launches for the parameters
+    (with fixed boundaries) and for the boundaries (with a fixed number of pieces). "normal" is each
+    piece's regression; boundaries then have no interval.
 
-    Raises ValueError for fewer sizes than one piece needs.
+    Raise ValueError for fewer sizes than one piece needs.
     """
     how = intervals or Intervals()
     if fewest_points < 3:
@@ -168,10 +167,10 @@ class _Cut:
 
 
 def _misfits(sizes: Array, times_s: Array, fewest: int) -> Array:
-    """(rows, first, last): the relative misfit of one line through points first..last of each row.
+    """Return (rows, first, last): the relative misfit of one line through points first..last.
 
-    Infinite where these are fewer than `fewest`. Sums are carried from one last point to the next
-    about their means (Welford), for all first points at once.
+    Infinite for fewer than `fewest` points. Sums about the means are updated from one last point to
+    the next (Welford), for all first points at once.
     """
     rows, points = times_s.shape
     result = np.full((rows, points, points), np.inf)
@@ -195,7 +194,7 @@ def _misfits(sizes: Array, times_s: Array, fewest: int) -> Array:
 
 
 def _cuts(misfit: Array, most: int) -> list[_Cut]:
-    """The best division into 1, 2 ... `most` pieces, exactly, for each row."""
+    """Return the best division into 1, 2, ... `most` pieces, exactly, for each row."""
     rows, points, _ = misfit.shape
     best = misfit[:, 0, :]
     lasts: list[Indices] = []
@@ -215,12 +214,12 @@ def _cuts(misfit: Array, most: int) -> list[_Cut]:
 
 
 def _number_of_pieces(cuts: Sequence[_Cut], points: int) -> int:
-    """The K of the smallest criterion (see the head of this file), of the first row."""
+    """Return the K with the smallest criterion (see the module docstring), for the first row."""
     criteria = []
     for pieces, cut in enumerate(cuts, start=1):
         mean_square = max(
             float(cut.misfit[0]) / points, RESOLUTION**2
-        )  # less is no reason for more
+        )  # a smaller decrease does not justify another piece
         parameters = 2 * pieces + 1 + 3 * (pieces - 1)
         criteria.append(points * np.log(mean_square) + np.log(points) * parameters)
     return int(np.argmin(criteria)) + 1
@@ -254,7 +253,7 @@ def _piece(data: Sweep, own: slice, draws: Array | None, how: Intervals) -> Piec
 def _boundaries(
     data: Sweep, starts: Indices, fewest: int, draws: Array | None
 ) -> tuple[Boundary, ...]:
-    """The boundaries before starts[1:], and where samples of launches put as many."""
+    """Return the boundaries before starts[1:], with their positions in samples of launches."""
     if draws is None:
         return tuple(
             Boundary(float(data.x[i - 1]), float(data.x[i]), None, None, None) for i in starts[1:]

@@ -26,7 +26,7 @@ from haloscope.stats.estimates import Estimate
 
 @dataclass(frozen=True)
 class RingLevel:
-    """A level of the machine, "same-socket" say, and the numbers of ranks that fill it."""
+    """A level of the machine, such as "same-socket", and the numbers of ranks in it."""
 
     name: str
     first_ranks: int
@@ -37,7 +37,7 @@ class RingLevel:
 class RingPiece:
     """The line of one level, T = intercept + 2 latency N.
 
-    latency_s: of one message, half the slope: the report's T_l.
+    latency_s: per message, half the slope: the report's T_l.
     """
 
     level: RingLevel
@@ -45,15 +45,15 @@ class RingPiece:
     latency_s: Estimate
 
     def predict(self, ranks: Array) -> Array:
-        """Seconds of a cycle, by this line."""
+        """Return seconds per cycle."""
         return self.intercept_s.value + 2 * self.latency_s.value * ranks
 
 
 @dataclass(frozen=True, eq=False)
 class Ring:
-    """A fitted ring: a piece for each level that was measured at two numbers of ranks or more.
+    """A fitted ring: a piece for each level measured with at least two numbers of ranks.
 
-    levels: all that were given, also those without a piece.
+    levels: all given levels, including those without a piece.
     """
 
     levels: tuple[RingLevel, ...]
@@ -67,7 +67,7 @@ class Ring:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Those of the warnings that say what a fitted line has and no ring can have."""
+        """Warnings about properties of a fitted line that no ring can have."""
         return tuple(_doubts(self.pieces))
 
     @property
@@ -83,22 +83,23 @@ class Ring:
         )
 
     def predict(self, x: npt.ArrayLike) -> Array:
-        """Seconds of a cycle of x ranks; the shape of x. Beyond the last level its line goes on.
+        """Return seconds per cycle of x ranks, in the shape of x; the last level's line is
+        extended.
 
-        nan before the first level, and in levels that have no piece.
+        nan before the first level, and in levels without a piece.
         """
         return _predict(self.levels, self.pieces, np.asarray(x, dtype=np.float64))
 
 
 def fit(data: Sweep, levels: Sequence[RingLevel], intervals: Intervals | None = None) -> Ring:
-    """Fit a line to each level's times of one cycle by number of ranks.
+    """Fit a line to each level's times per cycle by number of ranks.
 
-    data: a sweep over ranks; every number of ranks has launches of its own (joint=False).
-    levels: in order, not overlapping. Points outside all of them are left out of the fit.
-    intervals: bootstrap over launches unless asked otherwise; "normal" takes the scatter about the
-        lines as noise, the only way where each number of ranks was run once, as in the report.
+    data: a sweep over ranks; every number of ranks has its own launches (joint=False). levels: in
+    order, not overlapping. Points outside all of them are not fitted. intervals: bootstrap over
+    launches by default; "normal" treats the scatter about the lines as noise, the only way if each
+    number of ranks was run once, as in the report.
 
-    Raises ValueError for levels that overlap, or when none holds two points.
+    Raise ValueError for overlapping levels, or if none has two points.
     """
     how = intervals or Intervals()
     if any(below.last_ranks >= above.first_ranks for below, above in pairwise(levels)):
@@ -165,12 +166,12 @@ def _doubts(pieces: Sequence[RingPiece]) -> Iterator[str]:
             )
         ranks = piece.level.first_ranks if index else 0
         time_s = float(piece.predict(np.array([float(ranks)]))[0])
-        if time_s < 0:  # not by rounding: see _piece
+        if time_s < 0:  # more than rounding: see _piece
             yield f"{name}: the line gives {seconds(time_s)} for {ranks} ranks, {_why(index)}."
 
 
 def _why(index: int) -> str:
-    """Why a line can't be below 0 there."""
+    """Return why a line cannot be below 0 there."""
     if index:
         return "which is impossible: the times of this level are not on a straight line"
     return (

@@ -30,15 +30,15 @@ from haloscope.models.sweep import Array
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 FEWEST = 5
-"""Extra-P's own rule: several laws pass through fewer points."""
+"""Extra-P's rule: several laws pass through fewer points."""
 FEWEST_FOR_TWO = 7
-"""Two points more than a law of two terms has numbers to choose."""
+"""Two points more than the parameters of a law with two terms."""
 BETTER = 0.5
-"""A further term must bring the error down so far: of hundreds of laws some fit noise."""
+"""A further term must reduce the error to this fraction: some of hundreds of laws fit noise."""
 PRECISE = 0.01
-"""PRECISE is the largest error of a law that needs no further term: launches differ by as much."""
+"""PRECISE is the error of a law below which no further term is tried; launches vary as much."""
 WORST = 0.3
-"""A law that is off by more at points left out tells nothing of other numbers of processes."""
+"""A law with a larger error at omitted points does not predict other numbers of processes."""
 _RISING = ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")
 POWERS = tuple(Fraction(text) for text in (*(f"-{one}" for one in _RISING[1:7]), *_RISING))
 LOGARITHMS = (0, 1, 2)
@@ -52,13 +52,13 @@ class Term:
     logarithm: int
 
     def at(self, p: npt.ArrayLike) -> Array:
-        """Its value at numbers of processes p."""
+        """Return its value at numbers of processes p."""
         x = np.asarray(p, dtype=np.float64)
         found: Array = x ** float(self.power) * np.log2(x) ** self.logarithm
         return found
 
     def text(self, x: str = "p") -> str:
-        """ "p^(1/2) log2(p)", of what is called x."""
+        """Format the term: "p^(1/2) log2(p)"; x: name of the variable."""
         power = x if self.power == 1 else f"{x}^({self.power})" if self.power else ""
         logarithm = ("", f"log2({x})", f"log2({x})^2")[self.logarithm]
         return " ".join(text for text in (power, logarithm) if text)
@@ -71,17 +71,16 @@ def _terms(powers: Sequence[Fraction]) -> tuple[Term, ...]:
 
 TERMS = _terms(POWERS)
 TERMS_OF_SIZE = _terms([Fraction(text) for text in (*_RISING, "9/4", "7/3", "5/2", "8/3", "3")])
-"""TERMS_OF_SIZE are those tried of sizes, as a solve's work grows with the cube of an edge."""
+"""TERMS_OF_SIZE are the terms for sizes: the work of a solve grows with the cube of an edge."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScalingLaw:
     """A fitted law.
 
-    terms, coefficients_s: of each term; constant_s: c. None of them is negative.
-    cross_validation: root mean square of the relative errors at points that were left out.
-    draws: (resamples, 1 + terms), c and coefficients of fits to launches drawn again; empty where
-        launches are fewer than 6 at some p.
+    terms, coefficients_s: of each term. constant_s: c. None is negative. cross_validation: root
+    mean square of the relative errors at omitted points. draws: (resamples, 1 + terms), c and
+    coefficients of fits to resampled launches; empty with fewer than 6 launches at some p.
     """
 
     terms: tuple[Term, ...]
@@ -95,12 +94,14 @@ class ScalingLaw:
     source = "performance model normal form: Calotoiu and others 2013 (Extra-P)"
 
     def predict(self, p: npt.ArrayLike) -> Array:
-        """Seconds on p processes."""
+        """Return seconds on p processes."""
         found: Array = _columns(self.terms, p) @ np.array([self.constant_s, *self.coefficients_s])
         return found
 
     def band(self, p: npt.ArrayLike, confidence: float = 0.95) -> tuple[Array, Array] | None:
-        """Where the law lies at p, by launches drawn again; None without the launches for it."""
+        """Return the confidence band at p, from resampled launches; None without enough
+        launches.
+        """
         if not self.draws.size:
             return None
         predicted = _columns(self.terms, p) @ self.draws.T
@@ -115,11 +116,10 @@ def fit(
     intervals: Intervals | None = None,
     tried: Sequence[Term] = TERMS,
 ) -> ScalingLaw:
-    """The law of times on p processes, or of sizes p; times_s: one number a launch, for each p.
+    """Fit a law to times on p processes, or of sizes p. times_s: one number per launch, for each p.
 
-    tried: the terms that it may have.
-    ValueError for fewer than FEWEST different p, times that are not positive, and where no law
-    predicts points left out within WORST.
+    tried: terms that it may have. Raise ValueError for fewer than FEWEST different p, for times
+    that are not positive, and if no law predicts omitted points within WORST.
     """
     if len(set(p)) < FEWEST:
         counted = "numbers of processes" if tried is TERMS else "sizes"
@@ -167,7 +167,7 @@ def _best(x: Array, times: Array, tried: Sequence[Term]) -> tuple[tuple[Term, ..
 
 
 def _cross_validation(columns: Array, times: Array) -> float:
-    """Root mean square of relative errors, each point predicted from all others."""
+    """Return the root mean square of relative errors, each point predicted from all others."""
     errors = []
     for left_out in range(times.size):
         rest = np.arange(times.size) != left_out
@@ -177,14 +177,14 @@ def _cross_validation(columns: Array, times: Array) -> float:
 
 
 def _columns(terms: Sequence[Term], p: npt.ArrayLike) -> Array:
-    """(..., 1 + terms): ones, and each term at p."""
+    """Return (..., 1 + terms): ones, and each term at p."""
     x = np.asarray(p, dtype=np.float64)
     return np.stack([np.ones(x.shape), *(term.at(x) for term in terms)], axis=-1)
 
 
 def _solve(columns: Array, times: Array) -> Array:
-    """Least squares of relative errors, none negative; columns on one scale, as these differ."""
-    from scipy.optimize import nnls  # here: a report that fits nothing starts without it
+    """Solve least squares of relative errors with non-negative coefficients, on scaled columns."""
+    from scipy.optimize import nnls  # imported here: reports without a fit start faster
 
     relative = columns / times[:, None]
     scale = np.linalg.norm(relative, axis=0)
@@ -194,7 +194,7 @@ def _solve(columns: Array, times: Array) -> Array:
 
 
 def _draws(columns: Array, times_s: Sequence[Sequence[float]], how: Intervals) -> Array:
-    """Fits of the same terms to launches drawn with replacement, p by p."""
+    """Return fits of the same terms to launches drawn with replacement, for each p."""
     generator = np.random.default_rng(how.seed)
     samples = [np.asarray(times) for times in times_s]
     fits = []

@@ -54,30 +54,31 @@ OPERATIONS = ("bcast", "reduce")
 PARTS = (MESSAGES, *(f"{operation} {move}" for operation in OPERATIONS for move in MOVES))
 BEGIN, SYNCHRONISE, CONCLUDE = "begin", "synchronise", "synchronise at the end"
 LAUNCHES = tuple(f"{part} launch" for part in PARTS[1:])
-"""What each of these moves takes the host to launch, which is part of its time."""
+"""Time for the host to launch each of these moves, which is part of the move's time."""
 DEVICE_PARTS = (BEGIN, SYNCHRONISE, CONCLUDE, *LAUNCHES)
-"""Of both operations, what they begin with and their waits for the stream, before messages and at
-the end; and launches."""
+"""Start of both operations, their waits for the stream before messages and at the end, and
+launches.
+"""
 STARTING = "launches"
-"""Launches of moves and waits for the stream, among the parts of which one takes longest."""
+"""Launches of moves and waits for the stream, as one of the parts that may be the longest."""
 FEWEST_POINTS = 4
 FARTHEST = 0.25
-"""Parts added up may be off so far: messages and a scatter seldom overlap more of a step."""
+"""Largest deviation of composed parts: messages and a scatter seldom overlap more of a step."""
 _SETTLED, _REPLAYED = 4, 4
-"""Steps that are replayed before a step takes as long as the next one, and then counted."""
+"""Steps replayed before the time per step is steady, and steps then counted."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartTimes:
     """Steps and their parts, over sizes.
 
-    remote_bytes: (points,), increasing: what a rank sends in an operation. local_bytes: (points,),
-    what it scatters. whole_s: (launches, points), a step. parts_s: for each of PARTS a
-    (launches, points) array, by itself; zeros where there is nothing to do; in a device's memory
-    for each of DEVICE_PARTS, too. one_sided: a broadcast goes from one rank, which alone scatters,
+    remote_bytes: (points,), increasing: bytes that a rank sends per operation. local_bytes:
+    (points,), bytes that it scatters. whole_s: (launches, points), a step. parts_s: for each of
+    PARTS a separate (launches, points) array, zeros for a part without work; in a device's memory
+    also for each of DEVICE_PARTS. one_sided: a broadcast goes from one rank, which alone scatters,
     to another, and the reduction back; otherwise every rank does everything.
 
-    Raises ValueError where shapes or names are none of this.
+    Raise ValueError for invalid shapes or names.
     """
 
     remote_bytes: Array
@@ -87,7 +88,7 @@ class PartTimes:
     one_sided: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what is no such measurement."""
+        """Validate shapes and names."""
         if self.remote_bytes.size < FEWEST_POINTS or np.any(np.diff(self.remote_bytes) <= 0):
             raise ValueError(f"the model needs {FEWEST_POINTS} increasing sizes or more")
         if set(self.parts_s) not in ({*PARTS}, {*PARTS, *DEVICE_PARTS}):
@@ -99,17 +100,16 @@ class PartTimes:
                 raise ValueError("times must have one value >= 0 per launch and size")
 
     def bytes_of(self, part: str) -> Array:
-        """(points,): what the time of a part goes by."""
+        """Return (points,): the bytes that the time of a part depends on."""
         return self.local_bytes if part.endswith("scatter") else self.remote_bytes
 
 
 @dataclass(frozen=True, eq=False)
 class SplitPhase:
-    """A fitted split-phase model; for each point also what its measured parts add up to.
+    """A fitted split-phase model, with the composition of its measured parts at each point.
 
-    lines: the fitted part by its name; None where it takes no time.
-    whole_s, parts_s: (points,) medians over launches.
-    residuals: of the whole step against the fitted parts with max().
+    lines: fitted parts by name; None for a part without time. whole_s, parts_s: (points,) medians
+    over launches. residuals: of the whole step against the fitted parts with max().
     """
 
     data: PartTimes
@@ -134,37 +134,37 @@ class SplitPhase:
         )
 
     def predict(self, x: npt.ArrayLike) -> Array:
-        """Seconds of a step that sends x bytes in each operation, by the fitted parts."""
+        """Return seconds of a step that sends x bytes per operation, from the fitted parts."""
         parts = self._lines_at(np.asarray(x, dtype=np.float64))
         return compose(parts, overlap=True, one_sided=self.data.one_sided)
 
     def composed_s(self, *, overlap: bool) -> Array:
-        """(points,): seconds of a step, from its measured parts: max() or the sum."""
+        """Return (points,): seconds of a step from its measured parts, with max() or the sum."""
         return compose(self.parts_s, overlap=overlap, one_sided=self.data.one_sided)
 
     @property
     def on_device(self) -> bool:
-        """Whether its data are in a device's memory, which has launches and waits."""
+        """Whether its data are in device memory, with launches and waits."""
         return BEGIN in self.parts_s
 
     @property
     def scatters(self) -> bool:
-        """Whether anything stays in a rank: without, there is nothing that could overlap."""
+        """Whether a rank scatters; otherwise nothing could overlap."""
         return bool(np.any(both(self.parts_s, "scatter") > 0))
 
     @property
     def nearer(self) -> str:
-        """Whether the whole, over all sizes, is nearer to "max" or to "sum" of its parts."""
+        """Whether the whole, over all sizes, is closer to "max" or to "sum" of its parts."""
         return "max" if self._off(overlap=True) <= self._off(overlap=False) else "sum"
 
     @property
     def off_at_the_median(self) -> float:
-        """How far the nearer of the two is from the whole, at the median size, as a share."""
+        """Relative deviation of the closer of the two from the whole, at the median size."""
         return float(np.expm1(min(self._off(overlap=True), self._off(overlap=False))))
 
     @property
     def farthest(self) -> tuple[int, float]:
-        """The point at which the nearer of the two is farthest from the whole, and by what share.
+        """Return the point with the largest deviation of the closer of the two, and that share.
 
         The share is positive; points are counted from 0.
         """
@@ -176,14 +176,14 @@ class SplitPhase:
         return float(np.median(np.abs(logs)))
 
     def longest(self, point: int) -> str:
-        """The part that takes longest at a point, over both operations."""
+        """Return the longest part at a point, over both operations."""
         times = {part: done(self.parts_s, part)[point] for part in (MESSAGES, *MOVES)}
         times[STARTING] = starting(self.parts_s)[point]
         return max(times, key=lambda part: times[part])
 
     @property
     def crossings_bytes(self) -> list[float]:
-        """Bytes sent where scatter and messages change places as the one that takes longer."""
+        """Return the sizes at which scatter and messages take equally long."""
         ratio = done(self.parts_s, "scatter") / both(self.parts_s, MESSAGES)
         places = list(zip(self.data.remote_bytes, ratio, strict=True))
         found = []
@@ -206,7 +206,7 @@ class SplitPhase:
 
 
 def compose(parts_s: Mapping[str, Array], *, overlap: bool, one_sided: bool = False) -> Array:
-    """Seconds of a step from its parts, by replaying steps one after another."""
+    """Return seconds of a step from its parts, by replaying successive steps."""
     message = ONE_WAY * parts_s[MESSAGES]
     ranks = [_Rank(parts_s) for _ in range(2 if one_sided else 1)]
     ends = []
@@ -232,7 +232,7 @@ def compose(parts_s: Mapping[str, Array], *, overlap: bool, one_sided: bool = Fa
 
 
 class _Rank:
-    """The clocks of a rank's host and of its device; without a device, the host does all."""
+    """The clocks of a rank's host and device; without a device, the host does everything."""
 
     def __init__(self, parts_s: Mapping[str, Array]) -> None:
         self._parts_s = parts_s
@@ -240,25 +240,25 @@ class _Rank:
         self._device = self.host
 
     def spend(self, part: str) -> None:
-        """Pass the host's time in one of two operations."""
+        """Add the host's time of a part of one of two operations."""
         self.host = self.host + self._parts_s.get(part, 0) / len(OPERATIONS)
 
     def move(self, part: str) -> None:
-        """Launch a move, which the device begins after the one before."""
+        """Launch a move, which the device starts after the previous one."""
         time = self._parts_s[part]
         launch = self._parts_s.get(f"{part} launch", time)
         self.host = self.host + launch
         self._device = np.maximum(self._device, self.host) + np.maximum(time - launch, 0)
 
     def wait(self, part: str) -> None:
-        """Wait for the device, where operations do."""
+        """Wait for the device, as operations do."""
         waits = self._parts_s.get(part, 0 * self.host)
         self.host = np.where(waits > 0, np.maximum(self.host, self._device), self.host)
         self.spend(part)
 
 
 def both(parts_s: Mapping[str, Array], part: str) -> Array:
-    """A part's time over both operations of a step."""
+    """Return a part's time over both operations of a step."""
     if part == MESSAGES:
         return parts_s[part]
     first, second = (parts_s[f"{operation} {part}"] for operation in OPERATIONS)
@@ -266,31 +266,31 @@ def both(parts_s: Mapping[str, Array], part: str) -> Array:
 
 
 def launching(parts_s: Mapping[str, Array], move: str) -> Array:
-    """What both operations of a step take to launch a move: nothing in ordinary memory."""
+    """Return the time to launch a move in both operations of a step: 0 in host memory."""
     names = (f"{operation} {move} launch" for operation in OPERATIONS)
     return sum((parts_s[name] for name in names if name in parts_s), 0 * parts_s[MESSAGES])
 
 
 def waiting(parts_s: Mapping[str, Array]) -> Array:
-    """What both operations of a step wait for a device's stream: nothing in ordinary memory."""
+    """Return the wait of both operations for a device's stream: 0 in host memory."""
     names = (SYNCHRONISE, CONCLUDE)
     return sum((parts_s[name] for name in names if name in parts_s), 0 * parts_s[MESSAGES])
 
 
 def starting(parts_s: Mapping[str, Array]) -> Array:
-    """What both operations of a step take to launch moves and to wait for the stream."""
+    """Return the time to launch moves and wait for the stream in both operations."""
     return sum((launching(parts_s, move) for move in MOVES), waiting(parts_s))
 
 
 def done(parts_s: Mapping[str, Array], part: str) -> Array:
-    """A part's time over both operations of a step, without launches."""
+    """Return a part's time over both operations of a step, without launches."""
     return both(parts_s, part) - launching(parts_s, part)
 
 
 def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
-    """Fit a line in pieces to every part by itself; nothing is fitted to the whole.
+    """Fit a piecewise line to every part separately; nothing is fitted to the whole.
 
-    Raises ValueError where a part has too few sizes for a line.
+    Raise ValueError if a part has too few sizes for a line.
     """
     lines = {part: _line(data, part, intervals) for part in PARTS}
     whole = np.median(data.whole_s, axis=0)
@@ -335,21 +335,20 @@ class Neighbours:
     source = "after LogGP, Alexandrov et al. 1995: alpha + (k - 1) g + s G"
 
     def predict(self, neighbours: npt.ArrayLike, remote_bytes: npt.ArrayLike) -> Array:
-        """Seconds of the messages of an operation."""
+        """Return seconds of the messages of an operation."""
         values = (self.alpha_s.value, self.gap_s.value, self.gap_s_per_byte.value)
         found: Array = _terms(np.asarray(neighbours), np.asarray(remote_bytes)) @ np.array(values)
         return found
 
 
 def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Neighbours:
-    """Least squares of relative errors over points of different numbers of neighbours.
+    """Fit by least squares of relative errors over points with different numbers of neighbours.
 
-    neighbours, remote_bytes: (points,), messages that a rank sends in an operation, and their bytes
-    together. times_s: (launches, points), seconds of an operation's messages.
-
-    Raises ValueError without two numbers of neighbours and three points.
+    neighbours, remote_bytes: (points,), messages that a rank sends per operation, and their total
+    bytes. times_s: (launches, points), seconds of an operation's messages. Raise ValueError without
+    two numbers of neighbours and three points.
     """
-    from scipy.optimize import nnls  # here: a report that fits nothing starts without it
+    from scipy.optimize import nnls  # imported here: reports without a fit start faster
 
     if len(set(neighbours)) < 2 or neighbours.size < 3:
         raise ValueError("gaps need two numbers of neighbours and three points or more")
@@ -360,7 +359,7 @@ def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Ne
 
     centre = np.median(times_s, axis=0)
     values = solve(centre)
-    if values[2] * np.ptp(remote_bytes) < RESOLUTION * centre.min():  # a rounding error's G
+    if values[2] * np.ptp(remote_bytes) < RESOLUTION * centre.min():  # a G from rounding errors
         values[2] = 0.0
     launches, how = times_s.shape[0], Intervals()
     generator = np.random.default_rng(how.seed)
@@ -377,6 +376,6 @@ def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Ne
 
 
 def _terms(neighbours: Array, remote_bytes: Array) -> Array:
-    """What alpha, g and G are multiplied by: (..., 3)."""
+    """Return the factors of alpha, g, and G: (..., 3)."""
     k, s = np.broadcast_arrays(neighbours, remote_bytes)
     return np.stack([np.ones(k.shape), k - 1.0, s.astype(np.float64)], axis=-1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the models are fitted to: times over message sizes or rank counts, launch by launch."""
+"""Data for the fits: times over message sizes or numbers of ranks, launch by launch."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times there and back, and one way: messages are timed as the former, models are of the latter."""
-
 ONE_WAY = 0.5
-"""ONE_WAY is the share that one way has of a time there and back: both ways are alike."""
+"""ONE_WAY is the share of one direction in a round trip: both directions are equal."""
 
 
 Array = npt.NDArray[np.float64]
@@ -24,15 +22,13 @@ Array = npt.NDArray[np.float64]
 class Sweep:
     """Times at increasing points, each from several launches.
 
-    x:       (points,): message sizes in bytes, or ranks; finite, >= 0, increasing.
-    times_s: a (launches,) array a point, seconds > 0. One number a launch.
-    joint:   True when launch k is one and the same at every point (a ping-pong that sweeps its
-             sizes): its points then vary together. False when each point has launches of its own
-             (a ring is launched anew for every number of ranks); their numbers may then differ.
-    centre:  what stands for the launches of a point: their median, or their mean where a paper's
-             fit used means.
+    x: (points,): message sizes in bytes, or ranks; finite, >= 0, increasing. times_s: a (launches,)
+    array per point, seconds > 0, one number per launch. joint: True if launch k is the same launch
+    at every point (a ping-pong that sweeps its sizes), so that its points vary together; False if
+    each point has its own launches (a ring), whose numbers may differ. centre: representative of a
+    point's launches: their median, or their mean if a paper's fit used means.
 
-    Raises ValueError for data that are none of this.
+    Raise ValueError for invalid data.
     """
 
     x: Array
@@ -41,7 +37,7 @@ class Sweep:
     centre: Literal["median", "mean"] = "median"
 
     def __post_init__(self) -> None:
-        """Refuse what is no sweep."""
+        """Validate the data."""
         if self.x.ndim != 1 or self.x.size == 0 or len(self.times_s) != self.x.size:
             raise ValueError("a sweep needs one sample of times for each of its points")
         if not np.all(np.isfinite(self.x)) or self.x[0] < 0 or np.any(np.diff(self.x) <= 0):
@@ -56,7 +52,7 @@ class Sweep:
 
     @property
     def launches(self) -> int:
-        """Launches of the point that has fewest."""
+        """Number of launches of the point with the fewest."""
         return min(sample.size for sample in self.times_s)
 
     @property
@@ -66,15 +62,16 @@ class Sweep:
 
     @property
     def each_s(self) -> Array:
-        """(launches, points) of a joint sweep: each launch by itself. ValueError for others."""
+        """Return (launches, points) of a joint sweep. Raise ValueError for others."""
         if not self.joint:
             raise ValueError("the points of this sweep do not share their launches")
         return np.stack(self.times_s, axis=1)
 
     def resampled(self, resamples: int, seed: int) -> Array:
-        """(resamples, points): centres of launches drawn with replacement; same seed, same draws.
+        """Return (resamples, points): centres of launches drawn with replacement; deterministic by
+        seed.
 
-        The launches of a joint sweep are drawn whole, the same ones for every point.
+        Launches of a joint sweep are drawn whole, the same for every point.
         """
         generator = np.random.default_rng(seed)
         drawn = None
@@ -86,7 +83,7 @@ class Sweep:
         return centres
 
     def only(self, points: Sequence[int]) -> Sweep:
-        """The points with these indices, which increase."""
+        """Return the points with these indices, which must increase."""
         kept = tuple(self.times_s[i] for i in points)
         return Sweep(self.x[list(points)], kept, self.joint, self.centre)
 
@@ -102,19 +99,18 @@ def sweep(
     joint: bool = True,
     centre: Literal["median", "mean"] = "median",
 ) -> Sweep:
-    """A Sweep from plain numbers: a sample of launches a point, or one time a point."""
+    """Return a Sweep from plain numbers: a sample of launches per point, or one time per point."""
     samples = tuple(np.atleast_1d(np.asarray(one, dtype=np.float64)) for one in times_s)
     return Sweep(np.asarray(x, dtype=np.float64), samples, joint, centre)
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """y = intercept + slope x, for each row of the data it was fitted to.
+    """y = intercept + slope x, for each row of the fitted data.
 
-    intercept, slope: (rows,).
-    misfit: (rows,), the weighted sum of squares of the residuals.
-    intercept_error, slope_error: (rows,) standard errors, the noise taken from the misfit with
-        points - 2 degrees of freedom; nan for two points.
+    intercept, slope: (rows,). misfit: (rows,), weighted sum of squares of the residuals.
+    intercept_error, slope_error: (rows,) standard errors, with the noise from the misfit and points
+    - 2 degrees of freedom; nan for two points.
     """
 
     intercept: Array
@@ -125,10 +121,10 @@ class Line:
 
 
 def fit_lines(x: Array, y: Array, weights: Array | None = None, *, falling: bool = True) -> Line:
-    """Least squares lines through x (points,) and each row of y (rows, points).
+    """Fit least squares lines through x (points,) and each row of y (rows, points).
 
-    weights: (rows, points), one over the variance of each value up to a factor; None weighs all
-    alike. falling: False keeps slopes at 0 or above. ValueError without two points at different x.
+    weights: (rows, points), proportional to one over the variance of each value; None: equal
+    weights. falling: False keeps slopes >= 0. Raise ValueError without two points at different x.
     """
     if x.size < 2 or np.ptp(x) == 0:
         raise ValueError("a line needs two points or more at different x")

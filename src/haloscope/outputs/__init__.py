@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Outputs of other benchmarks: read into records, and a record printed as they print."""
+"""Outputs of other benchmarks: read into records, and records printed in their formats."""

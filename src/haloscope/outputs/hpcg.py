@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the result file of HPCG: HPCG-Benchmark_VERSION_DATE.txt."""
+"""Read the result file of HPCG: HPCG-Benchmark_VERSION_DATE.txt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DOMAIN = "Local Domain Dimensions"
 
 @dataclass(frozen=True)
 class _Report:
-    """Keys and values of a report, each with the number of its line."""
+    """Keys and values of a report, each with its line number."""
 
     output: Output
     line: int
@@ -45,7 +45,9 @@ class _Report:
 
 
 def read(output: Output) -> list[PrintedRun]:
-    """The reports of a file. UserError, with the line, where it has none, or one lacks a key."""
+    """Return the reports of a file. Raise UserError with the line if there is none, or a key is
+    missing.
+    """
     reports: list[_Report] = []
     keys: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(output.lines, start=1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what the Intel MPI Benchmarks print: tables of IMB-MPI1, IMB-NBC, IMB-RMA and the like."""
+"""Read the output of the Intel MPI Benchmarks: tables of IMB-MPI1, IMB-NBC, IMB-RMA, and others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _HEADS = {
     "defects": ("defects", 1.0),
 }
 _DECIMAL_SINCE = 2018
-"""_DECIMAL_SINCE is the version from which on a Mbyte has 10^6 bytes; it had 2^20 before."""
+"""_DECIMAL_SINCE is the first version in which a Mbyte has 10^6 bytes; before it had 2^20."""
 _NOT_MEASURED = re.compile(r"\s*(?P<size>\d+)\s+(\d+\s+)?(?P<why>int-overflow|out-of-mem|time-out)")
 
 
@@ -60,14 +60,16 @@ class _Table:
 
 
 def read(output: Output) -> list[PrintedRun]:
-    """Every table of a file. UserError, with the line, where it has none, or is cut off."""
+    """Return every table of a file. Raise UserError with the line if there is none, or it is
+    truncated.
+    """
     version: str | None = None
     tables: list[_Table] = []
     ended, at = False, None
     for number, line in enumerate(output.lines, start=1):
         if found := _VERSION.match(line):
             version, at = found["version"], None
-            ended = found["part"] == "MT"  # which prints no line at its end
+            ended = found["part"] == "MT"  # IMB-MT prints no line at its end
         elif found := _DATE.match(line):
             at = _seconds(found["date"])
         elif found := _HEADING.match(line):
@@ -90,7 +92,9 @@ def read(output: Output) -> list[PrintedRun]:
 
 
 def _seconds(date: str) -> float | None:
-    """Seconds since 1970 at a date of this machine's time zone, as asctime prints it."""
+    """Return the seconds since 1970 of a date in this machine's time zone, as printed
+    by asctime.
+    """
     with suppress(ValueError, OverflowError):
         return time.mktime(time.strptime(date, "%a %b %d %H:%M:%S %Y"))
     return None
@@ -147,12 +151,14 @@ def _add(output: Output, number: int, line: str, table: _Table, version: str | N
         table.left_out = True
         return output.leave_out(number, f"the time of {size} B is 0")
     if time_s is None and not (size and values.get("bandwidth_bytes_per_s")):
-        return  # of an empty message, a bandwidth says nothing
+        return  # the bandwidth of an empty message is meaningless
     table.rows.append(SizeRow(size, time_s, values, counts["repetitions"] or None))
 
 
 def _megabyte(output: Output, number: int, version: str | None) -> float:
-    """The bytes of a Mbyte. UserError where the version, on which it depends, is not known."""
+    """Return the bytes of a Mbyte. Raise UserError if the version, which determines it,
+    is unknown.
+    """
     year = re.match(r"\d+", version or "")
     if year is None:
         expected = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what the OSU Micro-Benchmarks print: every version's tables, full ones, and percentiles."""
+"""Read the output of the OSU Micro-Benchmarks: tables of all versions, with -f and percentiles."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _FACTS = {
 
 @dataclass(frozen=True)
 class _Column:
-    """A column: what it has, by the name of a result with its unit; factor: to SI units."""
+    """A column: the name of its result with its unit. factor: to SI units."""
 
     head: str
     name: str
@@ -76,9 +76,10 @@ class _Table:
 
 
 def read(output: Output) -> list[PrintedRun]:
-    """Every table of a file. UserError, with the line, where it has none, or one that is cut off.
+    """Return every table of a file. Raise UserError with the line if there is none, or it is
+    truncated.
 
-    Lines of other programs between the tables are passed over.
+    Lines of other programs between the tables are skipped.
     """
     tables = [_run(output, table) for table in _tables(output)]
     if not tables:
@@ -122,7 +123,7 @@ def _note_abort(output: Output, number: int, line: str, table: _Table) -> None:
 
 
 def _head(output: Output, number: int, line: str) -> list[_Column] | None:
-    # before a percentile of a bandwidth OSU prints one blank only
+    # OSU prints only one blank before a percentile of a bandwidth
     words = columns(re.sub(r" (?=P\d+ Tail )", "  ", line.strip().removeprefix("#")))
     if words[:1] != ["Size"] and not any(re.search(r"\((us|MB/s)\)|^MB/s$", w) for w in words):
         return None

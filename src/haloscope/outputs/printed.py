@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a benchmark printed of one run, in SI units: a table of sizes, or one time with results."""
+"""One run as printed by a benchmark, in SI units: a table of sizes, or one time with results."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LABEL = re.compile(r"^(?: *\d+:(?: |$)|\[\d+\] |\[[^\]\s]*\d+,\d+\]<stdout>: ?)
 class SizeRow:
     """One line of a table of sizes.
 
-    size_bytes: 0 where nothing is sent. time_s: of one operation as the benchmark prints it; None
-    where it prints a bandwidth only. results: all that it prints of the size, in SI units.
+    size_bytes: 0 if nothing is sent. time_s: of one operation, as printed; None if only a bandwidth
+    is printed. results: all values printed for the size, in SI units.
     """
 
     size_bytes: int
@@ -34,13 +34,12 @@ class SizeRow:
 class PrintedRun:
     """One run of a benchmark.
 
-    benchmark: its name, as printed. params: what it says of its settings.
-    ranks, threads, nodes: None where it does not say. rows: of a table of sizes.
-    time_s: without such a table, of one step. statistic: what its times are over repetitions and
-    ranks. results: of the run, in SI units; units: of results, where they have one.
-    phases: parts of a step, in seconds. failure: why its result does not count, if it does not.
-    verified: whether it verified its answer. at: seconds since 1970 at its end, if known.
-    line: where it begins in its file.
+    benchmark: its name, as printed. params: its settings, as printed. ranks, threads, nodes: None
+    if not printed. rows: of a table of sizes. time_s: of one step, without such a table. statistic:
+    of its times over repetitions and ranks. results: of the run, in SI units; units: of results
+    that have one. phases: parts of a step, in seconds. failure: why its result is invalid, or "".
+    verified: whether it verified its result. at: its end in seconds since 1970, if known. line:
+    where it begins in its file.
     """
 
     tool: str
@@ -66,9 +65,9 @@ class PrintedRun:
 
 @dataclass(frozen=True)
 class Output:
-    """The text of a file, by lines, for errors that name a line. name: of the file.
+    """The text of a file, by lines, for errors with line numbers. name: of the file.
 
-    left_out: lines without a valid time, each with the reason, as a reader found them.
+    left_out: lines without a valid time, each with the reason.
     """
 
     name: str
@@ -77,24 +76,26 @@ class Output:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Its lines without a launcher's labels; a form feed or the like ends none."""
+        """Lines without a launcher's labels; form feeds and similar characters do not
+        end a line.
+        """
         return [_LABEL.sub("", line) for line in re.split(r"\r\n|\n|\r", self.text)]
 
     @property
     def cut_off_in(self) -> int | None:
-        """The number of the last line, where it has no end; None where it has."""
+        """Number of the last line if it is incomplete; otherwise None."""
         return len(self.lines) if self.lines[-1] else None
 
     def error(self, line: int, what: str, expected: str) -> UserError:
-        """What is wrong in a line, and what was expected there."""
+        """Return an error about a line, with what was expected there."""
         return UserError(Problem(f"{self.name}:{line}", what, f"expected {expected}"))
 
     def leave_out(self, line: int, what: str) -> None:
-        """Leave a line out that has no valid time; the others count."""
+        """Skip a line without a valid time; the others are kept."""
         self.left_out.append(f"{self.name}:{line}: {what}")
 
     def number(self, line: int, name: str, word: str) -> float:
-        """A number that is not below 0. UserError where a word is none."""
+        """Parse a number of at least 0. Raise UserError otherwise."""
         try:
             value = float(word)
         except ValueError:
@@ -104,22 +105,22 @@ class Output:
         return value
 
     def whole(self, line: int, name: str, word: str) -> int:
-        """A whole number that is not below 0. UserError where a word is none."""
+        """Parse an integer of at least 0. Raise UserError otherwise."""
         if not re.fullmatch(r"\d{1,18}", word):
             raise self.error(line, f"{name} is {shown(word)}", "an integer of at least 0")
         return int(word)
 
 
 def shown(text: str) -> str:
-    """A piece of a file, in quotes, no longer than a message should have."""
+    """Quote a part of a file, shortened to fit a message."""
     return f"'{text[:40]}...'" if len(text) > 40 else f"'{text}'"
 
 
 def columns(line: str) -> list[str]:
-    """The column heads in a line, which blanks keep apart: two or more, or a tab."""
+    """Return the column headings in a line, separated by at least two blanks or a tab."""
     return [one for one in re.split(r"\s{2,}|\t", line.strip()) if one]
 
 
 def slug(name: str) -> str:
-    """A benchmark's name as part of a kernel's."""
+    """Return a benchmark's name as part of a kernel's name."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

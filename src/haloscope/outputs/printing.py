@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints a record of `pingpong` as the OSU and Intel MPI Benchmarks print theirs."""
+"""Print a record of `pingpong` in the formats of the OSU and Intel MPI Benchmarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KERNEL = "pingpong"
 
 
 def osu(record: Record) -> Iterator[str]:
-    """The lines of osu_latency; of osu_bw and osu_bibw, where messages stream."""
+    """Return the lines of osu_latency, or of osu_bw and osu_bibw if messages stream."""
     name, head, result, factor = {
         "stream": ("Bandwidth", "Bandwidth (MB/s)", "bandwidth_bytes_per_s", 1e-6),
         "bistream": ("Bi-Directional Bandwidth", "Bandwidth (MB/s)", "bandwidth_bytes_per_s", 1e-6),
@@ -26,7 +26,7 @@ def osu(record: Record) -> Iterator[str]:
 
 
 def imb(record: Record) -> Iterator[str]:
-    """The lines of IMB-MPI1 PingPong; of Uniband and Biband, where messages stream."""
+    """Return the lines of IMB-MPI1 PingPong, or of Uniband and Biband if messages stream."""
     mode = record.params["mode"]
     name = {"stream": "Uniband", "bistream": "Biband"}.get(mode, "PingPong")
     yield from _comments(record)
@@ -48,7 +48,7 @@ def imb(record: Record) -> Iterator[str]:
 
 
 def _comments(record: Record) -> Iterator[str]:
-    """Who printed it. The median over repetitions is no other benchmark's mean."""
+    """Yield the comments: origin, and that times are medians over repetitions, not means."""
     times = len(record.times_s)
     yield f"# Printed by haloscope {__version__}: {record.kernel} mode={record.params['mode']}"
     yield f"# Median of {times} repetitions; library: {record.toolchain.get('mpi', 'unknown')}"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes records of what other benchmarks printed, as far as possible of kernels of halobench.
+"""Convert the output of other benchmarks to records, of halobench's kernels if possible.
 
-OSU's and IMB's ping-pongs, bandwidths, and collective operations become cases of `pingpong` and
-`collectives`, which time the same; all else becomes a kernel of its own, such as `imb_exchange`.
+OSU's and IMB's ping-pong, bandwidth, and collective tests become cases of `pingpong` and
+`collectives`, which time the same operations. All others become separate kernels, such as
+`imb_exchange`.
 """
 
 from __future__ import annotations
@@ -44,16 +45,17 @@ _OPERATIONS = {
 }
 _REDUCTIONS = ("allreduce", "reduce")
 _WINDOW = 64
-"""_WINDOW is how many messages OSU's bandwidth tests send before they wait, unless told else."""
+"""_WINDOW is the number of messages that OSU's bandwidth tests send before waiting, by default."""
 _IN_FLIGHT_BYTES = 64 * 2**20
-"""_IN_FLIGHT_BYTES is the most that `pingpong` sends of large messages before it waits."""
+"""_IN_FLIGHT_BYTES is the maximum that `pingpong` sends before waiting, with large messages."""
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What outputs do not say, as the user does; None where nobody says.
+    """Facts from the user that outputs do not contain; None if not given.
 
-    nodes: that share the ranks. host: name of the machine. toolchain: name of the library.
+    nodes: number of nodes that share the ranks. host: name of the machine. toolchain: name of the
+    library.
     """
 
     ranks: int | None = None
@@ -64,9 +66,9 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class _Source:
-    """A run with the file that it is from, and when that was written (seconds since 1970).
+    """A run with its file, and when the file was written (seconds since 1970).
 
-    world: the ranks of the command, if the run used the first of them only, as IMB's do.
+    world: ranks of the command, if the run used only the first of them, as in IMB.
     """
 
     run: PrintedRun
@@ -78,12 +80,11 @@ class _Source:
 def records(
     read: Sequence[tuple[Output, float, Sequence[PrintedRun]]], options: ImportOptions
 ) -> list[dict[str, Any]]:
-    """A record of each run; runs of the same settings are launches of one case, in their order.
+    """Return a record for each run; runs with equal settings are launches of one case, in order.
 
-    Reductions of another datatype are another case.
-
-    read: each file, when it was written, its runs. Tables of several collective operations on as
-    many ranks make one launch, as with operation = all. UserError where ranks are not known.
+    Reductions of another datatype are another case. read: each file, its time, and its runs. Tables
+    of several collective operations on the same number of ranks form one launch, as with operation
+    = all. Raise UserError if the number of ranks is unknown.
     """
     sources = [_Source(run, output, at, _world(runs)) for output, at, runs in read for run in runs]
     _check_ranks(sources, options)
@@ -101,7 +102,7 @@ def _world(runs: Sequence[PrintedRun]) -> int | None:
 
 
 def _check_ranks(sources: Sequence[_Source], options: ImportOptions) -> None:
-    """UserError where every run has its ranks, and --ranks contradicts one."""
+    """Raise UserError if every run has its ranks, and --ranks contradicts one."""
     if options.ranks is None or not all(one.run.ranks for one in sources):
         return
     for one in sources:
@@ -117,10 +118,12 @@ def _operation(run: PrintedRun) -> str | None:
 
 
 def _together(sources: Sequence[_Source], options: ImportOptions) -> Iterator[dict[str, Any]]:
-    """Launches of `collectives`: the first table of each operation, then the second of each ..."""
+    """Yield launches of `collectives`: the first table of each operation, then the second of each
+    ...
+    """
     groups: dict[tuple[str, int, Value | None], dict[str, list[_Source]]] = {}
     collectives = [(one, operation) for one in sources if (operation := _operation(one.run))]
-    added: dict[tuple[str, int], Value] = {}  # the first datatype that is reduced
+    added: dict[tuple[str, int], Value] = {}  # the datatype of the first reduction
     for source, operation in sorted(collectives, key=lambda one: one[1] not in _REDUCTIONS):
         key = (source.run.tool, _layout(source, options).ranks)
         datatype = added.get(key)
@@ -163,7 +166,7 @@ def _each(sources: Sequence[_Source], options: ImportOptions) -> Iterator[dict[s
 
 
 def _pingpong(mode: str, source: _Source, options: ImportOptions) -> dict[str, Any]:
-    """Times of a step: there and back, or as many messages as `pingpong` sends before it waits."""
+    """Return the record of a ping-pong; a step is a round trip, or a window of messages."""
     run = source.run
     window, pairs = (
         int(run.params.get(k, usual)) for k, usual in (("window", _WINDOW), ("pairs", 1))
@@ -246,14 +249,14 @@ def _point(
 
 
 def _time(row: SizeRow) -> float:
-    """Seconds of a row; of a bandwidth, those of as many bytes."""
+    """Return the seconds of a row; from a bandwidth, those of its bytes."""
     if row.time_s is not None:
         return row.time_s
     return row.size_bytes / row.results["bandwidth_bytes_per_s"]
 
 
 def _kernel(run: PrintedRun) -> str:
-    """A name of its own: "imb_exchange", "osu_mpi_put_latency", "reframe_stream", "hpcg"."""
+    """Return the name of a separate kernel: "imb_exchange", "osu_mpi_put_latency", "hpcg"."""
     own = slug(run.benchmark.removeprefix("MPI ") if run.tool == "osu" else run.benchmark)
     return own if own == run.tool else f"{run.tool}_{own}"
 
@@ -264,7 +267,7 @@ def _unit(name: str) -> str:
 
 
 def _sizes(sizes: set[int]) -> str:
-    """Sizes as a study has them, neighbours that double in short: "0:4M"."""
+    """Format sizes as in a study, with ranges of doubling sizes: "0:4M"."""
     parts: list[list[int]] = []
     for size in sorted(sizes):
         if parts and size == (2 * parts[-1][-1] or 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the run reports of ReFrame: run-report-N.json, of ReFrame 3 and 4."""
+"""Read the run reports of ReFrame 3 and 4: run-report-N.json."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _UNITS = {
 
 
 def read(output: Output) -> list[PrintedRun]:
-    """The test cases of a report that ran. UserError, with the line, where it is none."""
+    """Return the test cases of a report that ran. Raise UserError with the line if it
+    is invalid.
+    """
     try:
         report = json.loads(output.text)
     except json.JSONDecodeError as error:
@@ -99,7 +101,7 @@ def _run(output: Output, case: Mapping[str, Any], session: Mapping[str, Any]) ->
 
 
 def _param(part: str) -> tuple[str, Value]:
-    """A parameter as ReFrame has it in a test's name: "size=8"; nested ones keep their names."""
+    """Parse a parameter in the name of a ReFrame test: "size=8"; nested ones keep their names."""
     key, _, value = part.partition("=")
     text = value.strip()
     number = int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
@@ -109,7 +111,7 @@ def _param(part: str) -> tuple[str, Value]:
 def _performance(
     output: Output, where: str, case: Mapping[str, Any]
 ) -> Iterator[tuple[str, float, str]]:
-    """Name, value, and unit of each performance variable, of both forms of reports."""
+    """Yield name, value, and unit of each performance variable, for both formats of reports."""
     newer = case.get("perfvalues") or {}
     older = [] if newer else case.get("perfvars") or []
     try:

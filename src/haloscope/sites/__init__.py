@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sites: clusters that a batch system gives out, as data."""
+"""Sites: clusters with a batch system, as data."""

@@ -24,7 +24,7 @@ OF_THE_LAB = Path("/run/haloscope-lab/sites")
 
 
 def ready() -> dict[str, Path]:
-    """The site files by name: the lab's, and those in ./sites, which come first."""
+    """Return the site files by name: the lab's, and those in ./sites, which take precedence."""
     return {
         path.stem: path for folder in (OF_THE_LAB, OWN) for path in sorted(folder.glob("*.toml"))
     }
@@ -41,12 +41,14 @@ def found(name: str) -> Path:
 
 
 def find(name: str) -> BatchSite:
-    """The site of that name, or of a file. UserError, with the nearest, where there is none."""
+    """Return the site of that name or file. Raise UserError with the nearest name if
+    there is none.
+    """
     return load(found(name))
 
 
 def of_the_lab() -> BatchSite | None:
-    """The cluster in a box, whatever a user's own file of that name says; None: there is none."""
+    """Return the lab's site, regardless of user files with that name; None without a lab."""
     path = OF_THE_LAB / f"{LAB}.toml"
     return load(path) if path.exists() else None
 

@@ -17,17 +17,19 @@ from pydantic import (
 )
 
 _Word = Annotated[str, StringConstraints(pattern=r"^[\w][\w+:@=,%-]*([./][\w+:@=,%-]+)*$")]
-"""_Word is what may stand in a job script and be taken for itself: no option, no pattern, and of
-modules no path, which would be a file of somebody else's choice."""
+"""_Word matches text that is safe in a job script: no option and no pattern. Names of modules are
+not paths, which could select somebody else's file.
+"""
 _Features = Annotated[str, StringConstraints(pattern=r"^[\w(\[][\w.&|,*()\[\]:-]*$")]
-"""_Features is what sbatch takes for features of nodes, as [rack1|rack2]&gpu; no shell reads it."""
+"""_Features matches sbatch's node features, such as [rack1|rack2]&gpu. No shell reads them."""
 
 _Variable = Annotated[str, StringConstraints(pattern=r"^(SLURM|MUNGE)_[A-Z0-9_]+$")]
-"""_Variable is one that names a file of the batch system: another one, as PATH, could make a site
-file of somebody else run what it likes where jobs are submitted."""
+"""_Variable matches variables that name files of the batch system. Others, such as PATH, would let
+somebody else's site file run any program where jobs are submitted.
+"""
 
 _Plugin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-"""_Plugin is a plugin of srun: a site can have its own, and older Slurms have had others."""
+"""_Plugin matches srun plugins. Sites can have their own, and older Slurm versions had others."""
 
 
 ASKED: Mapping[str, Mapping[str, str]] = {

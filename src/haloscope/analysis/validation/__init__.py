@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions beside what is known: errors, bands, published tables, statements."""
+"""Comparison of predictions with known values: errors, bands, published tables, statements."""

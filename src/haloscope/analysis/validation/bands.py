@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far simulated times are off: bands from published cells beside their predictions.
+"""Errors of simulated times: bands from published cells and their predictions.
 
-    time_band(case)             of a simulated time
-    ratio_band(first, second)   of the ratio of two
+time_band(case): of a simulated time. ratio_band(first, second): of the ratio of two.
 
-A band is a factor: with a simulated time t, COVERAGE of the published ones are between t / factor
-and t x factor. It is from cells of the same cluster file, kernel, and variant; without any, from
-those nearest to them. docs/decisions.md gives the reasons, docs/bench/bands.md the data.
+A band is a factor: for a simulated time t, COVERAGE of the published times are between t / factor
+and t x factor. It is determined from cells of the same cluster file, kernel, and variant; without
+any, from the nearest ones. docs/decisions.md gives the reasons, docs/bench/bands.md the data.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from haloscope.study.settings import LAYOUT, OUTPUT, PROTOCOL, SIZES, Settings
 
 COVERAGE = 0.95
 FEWEST = 10
-"""FEWEST is how many cells of one kind of case have a band of their own; fewer share one."""
+"""FEWEST is the number of cells from which a kind of case has a separate band."""
 PROBLEM = ("n", "size", "L", "size_bytes", SIZES, "matrix", "row_length", "bandwidth", "iterations")
 _FOLLOWING = ("ranks", "cores", "grid", "topology", "over", "cubes", "chunks")
 _DEVICE = "memory=device"
@@ -32,7 +31,7 @@ _UNRELATED = ("runner", "clock", "toolchain", "transport", *PROTOCOL, *OUTPUT, *
 
 
 class Basis(StrEnum):
-    """Where a band is from: the same cluster file, kernel, and variant; those nearest; any."""
+    """Origin of a band: the same cluster file, kernel, and variant; the nearest ones; all."""
 
     OWN = "validated"
     VARIANT = "other variant"
@@ -41,7 +40,7 @@ class Basis(StrEnum):
 
 
 class ErrorKind(StrEnum):
-    """What an error is of: a time on one node or on several; a ratio of two times."""
+    """What an error belongs to: a time on one node or on several; a ratio of two times."""
 
     ONE_NODE = "time on one node"
     SEVERAL_NODES = "time on several nodes"
@@ -52,18 +51,18 @@ class ErrorKind(StrEnum):
 
 MESH = ("n", "L")
 LAYOUT_AND_MESH = ("nodes", "ppn", *MESH)
-"""What a badge names of published cells if a case has less or more of it than all of them."""
+"""Settings of published cells that a badge names if a case is outside their range."""
 
 TIMES = (ErrorKind.ONE_NODE, ErrorKind.SEVERAL_NODES)
 
 
 @dataclass(frozen=True)
 class ErrorBand:
-    """A factor, and what it is from.
+    """A factor and its origin.
 
-    cells: how many published cells, or pairs of them. of: their cluster, kernel, and variant; ""
-    where these are the case's own. spans: the least and the most of LAYOUT_AND_MESH in the cells
-    of a time; binds: how their processes were bound. Both have nothing of ratios.
+    cells: number of published cells, or of pairs of cells. of: their cluster, kernel, and variant;
+    "" if these are the case's own. spans: minimum and maximum of LAYOUT_AND_MESH in the cells of a
+    time. binds: bindings of their processes. Both are empty for ratios.
     """
 
     factor: float
@@ -75,9 +74,9 @@ class ErrorBand:
     binds: tuple[str, ...] = ()
 
     def beyond(self, settings: Settings) -> tuple[str, ...]:
-        """Which of LAYOUT_AND_MESH a case has fewer or more of than all of the cells.
+        """Return the settings of LAYOUT_AND_MESH in which a case is outside the range of the cells.
 
-        "bind", too, if it has several processes per node and none of the cells has them so bound.
+        "bind" is included if the case has several processes per node and no cell has its binding.
         """
         found = [
             name
@@ -97,7 +96,7 @@ class ErrorBand:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a band is asked for: a case, as far as a simulation's error depends on it."""
+    """The settings of a case on which the error of its simulation depends."""
 
     cluster: str
     platform: str
@@ -106,22 +105,22 @@ class Subject:
 
     @property
     def program(self) -> str:
-        """The variant, and the memory that it works in."""
+        """The variant, and the memory that it uses."""
         return program_of(self.settings)
 
     @property
     def way(self) -> str:
-        """How a device's messages are sent and waited for; "" for what PETSc does."""
+        """How a device's messages are sent and waited for; "" for PETSc's way."""
         return way_of(self.settings)
 
     @property
     def name(self) -> str:
-        """ "sf_grid (memory=device, mpi=staged)"."""
+        """For example "sf_grid (memory=device, mpi=staged)"."""
         return called(self.kernel, ", ".join(filter(None, (self.program, self.way))))
 
     @property
     def kind(self) -> ErrorKind:
-        """Of its time."""
+        """Kind of the error of its time."""
         return ErrorKind.SEVERAL_NODES if _nodes(self.settings) > 1 else ErrorKind.ONE_NODE
 
 
@@ -140,22 +139,22 @@ class CellGroup:
 
     @property
     def name(self) -> str:
-        """ "poisson_cg (textbook) on tara"."""
+        """For example "poisson_cg (textbook) on tara"."""
         return f"{called(self.kernel, self.program)} on {self.cluster}"
 
     @cached_property
     def ways(self) -> frozenset[str]:
-        """The ways of a device's messages among its cells."""
+        """Ways in which a device's messages are sent in its cells."""
         return frozenset(one.way for one in self.cells)
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
-        """The published tables that they are from."""
+        """The published tables that contain the cells."""
         return tuple(dict.fromkeys(f"{one.paper}, table {one.table}" for one in self.cells))
 
     @cached_property
     def errors(self) -> Mapping[ErrorKind, tuple[float, ...]]:
-        """Those of times; of ratios, over all pairs of cells that differ in nothing else."""
+        """Errors of times, and of ratios over all pairs of cells that differ in nothing else."""
         found: dict[ErrorKind, list[float]] = {kind: [] for kind in ErrorKind}
         for one in self.cells:
             if one.over:
@@ -168,15 +167,15 @@ class CellGroup:
         return {kind: tuple(sorted(own)) for kind, own in found.items()}
 
     def of(self, kind: ErrorKind) -> tuple[float, ...]:
-        """Errors of a kind; of times of both kinds where these are too few.
+        """Return the errors of a kind; those of both kinds of times if one has too few.
 
-        Cells of one node say nothing of several, which have a network.
+        Cells on one node do not validate several nodes, which have a network.
         """
         kinds = self._counted(kind)
         return tuple(sorted(error for each in kinds for error in self.errors[each]))
 
     def values(self, kind: ErrorKind, name: str) -> list[Scalar]:
-        """A setting in the cells whose errors `of` has; of times."""
+        """Return a setting of the cells whose errors `of` returns; for times."""
         if kind not in TIMES:
             return []
         return [
@@ -187,7 +186,7 @@ class CellGroup:
         ]
 
     def spans(self, kind: ErrorKind) -> dict[str, tuple[int, int]]:
-        """The least and the most of LAYOUT_AND_MESH in these cells."""
+        """Return minimum and maximum of LAYOUT_AND_MESH in these cells."""
         numbers = {
             name: [value for value in self.values(kind, name) if isinstance(value, int)]
             for name in LAYOUT_AND_MESH
@@ -202,7 +201,7 @@ class CellGroup:
 
 
 class Bands:
-    """Bands from some cells: all of them, or all but one table's."""
+    """Bands from a set of cells: all of them, or all except those of one table."""
 
     def __init__(self, cells: Iterable[ValidatedCell]) -> None:
         """Group the cells by cluster file, kernel, and variant."""
@@ -213,7 +212,9 @@ class Bands:
         self._found: dict[tuple[str, ...], ErrorBand] = {}
 
     def band(self, subject: Subject, kind: ErrorKind) -> ErrorBand:
-        """Of the same cluster file, kernel, and variant; of the nearest; the widest there is."""
+        """Return the band of the same cluster file, kernel, and variant; else the nearest or the
+        widest.
+        """
         of = (subject.kernel, subject.program, subject.way)
         key = (subject.cluster, subject.platform, *of, kind)
         if key not in self._found:
@@ -233,10 +234,12 @@ class Bands:
         }
         for basis, fits in tiers.items():
             found = [(g, g.of(kind)) for g in self.groups if fits(g)]
-            if basis is not Basis.OWN and kind in TIMES:  # a ratio's error is no less than a time's
+            # the error of a ratio is at least that of a time
+            if basis is not Basis.OWN and kind in TIMES:
                 found = [(g, errors or g.of(ErrorKind.NODES)) for g, errors in found]
             known = [(quantile(errors), g, errors) for g, errors in found if errors]
-            if basis in (Basis.NEAREST, Basis.WIDEST):  # of others: not by a few odd cells
+            # not determined by a few unusual cells of other programs
+            if basis in (Basis.NEAREST, Basis.WIDEST):
                 known = [one for one in known if len(one[2]) >= FEWEST] or known
             if known:
                 most, group, errors = max(known, key=lambda one: one[0])
@@ -253,15 +256,16 @@ class Bands:
         raise LookupError(f"no published cell has a {kind}")
 
     def time(self, subject: Subject) -> ErrorBand:
-        """Of a simulated time."""
+        """Return the band of a simulated time."""
         return self.band(subject, subject.kind)
 
     def beyond(self, subject: Subject) -> str:
-        """What a case has that no published cell of its cluster, kernel, and variant has.
+        """Return properties of a case that no published cell of its cluster, kernel, and variant
+        has.
 
-        "" if there is such a cell, and if there are none at all. Several nodes have a network,
-        several threads have parallel regions, more cores per node may be those of two sockets, and
-        smaller meshes are in caches: cells without them validate nothing of these.
+        "" if there is such a cell, and if there are no cells at all. Several nodes use a network,
+        several threads have parallel regions, more cores per node may use two sockets, and smaller
+        meshes fit in caches. Cells without these properties do not validate them.
         """
         own = [g for g in self.groups if _same(g, subject) and g.program == subject.program]
         cells = [one.settings for group in own for one in group.cells]
@@ -282,10 +286,10 @@ class Bands:
         return ""
 
     def ratio(self, first: Subject, second: Subject) -> ErrorBand:
-        """Of the ratio of two simulated times.
+        """Return the band of the ratio of two simulated times.
 
         Within one cluster file, kernel, and problem it is the error of published ratios. Other
-        pairs have the errors of both times, which add up as independent ones.
+        pairs have the errors of both times, combined as independent errors.
         """
         kind = pairing(first, second)
         if kind is not None:
@@ -300,9 +304,9 @@ class Bands:
 
 
 def pairing(first: Subject, second: Subject) -> ErrorKind | None:
-    """What sets two cases apart; None of different clusters, kernels, or problems.
+    """Return what distinguishes two cases; None for different clusters, kernels, or problems.
 
-    Two times of one case, of two operations, and one case in two folders differ in ways.
+    Two times of one case, two operations, and one case in two folders count as variants.
     """
     if (first.platform, first.kernel) != (second.platform, second.kernel):
         return None
@@ -322,7 +326,9 @@ def _apart(first: Settings, second: Settings) -> ErrorKind | None:
 
 
 def quantile(errors: Sequence[float]) -> float:
-    """What COVERAGE of further ones do not exceed; the largest where these are too few to say."""
+    """Return the value that COVERAGE of further errors do not exceed; the largest if
+    there are few.
+    """
     rank = ceil(COVERAGE * (len(errors) + 1))
     return sorted(errors)[min(rank, len(errors)) - 1]
 
@@ -332,12 +338,12 @@ def _same(group: CellGroup, subject: Subject) -> bool:
 
 
 def _in_one_memory(group: CellGroup, subject: Subject) -> bool:
-    """Whether both work on a GPU, or both on the host: times of one say nothing of the other."""
+    """Return whether both use a GPU or both the host; times of one do not validate the other."""
     return (_DEVICE in group.program) == (_DEVICE in subject.program)
 
 
 def _there(group: CellGroup, subject: Subject) -> bool:
-    """Whether it is the same cluster file in the same state; older records have its name alone."""
+    """Return whether it is the same state of the cluster file; older records have only its name."""
     if not subject.platform:
         return group.cluster == subject.cluster
     return group.platform == subject.platform
@@ -370,7 +376,7 @@ def _time_kind(cell: ValidatedCell) -> ErrorKind:
 def _pairs(
     cells: Sequence[ValidatedCell], kind: ErrorKind
 ) -> Iterator[tuple[ValidatedCell, ValidatedCell]]:
-    """Those that differ as this kind says; not two that set numbers of the cluster file."""
+    """Yield the pairs that differ as this kind requires, except two cells that set numbers."""
     free = {ErrorKind.LAYOUTS: {*LAYOUT} - {"nodes"}, ErrorKind.NODES: {*LAYOUT}}
     by_key: dict[tuple[tuple[str, object], ...], list[ValidatedCell]] = {}
     for one in cells:
@@ -390,5 +396,5 @@ def _pairs(
 
 @cache
 def known() -> Bands:
-    """The bands from all cells."""
+    """Return the bands from all cells."""
     return Bands(validated_cells())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions beside what is known: cells of published tables and times measured here."""
+"""Predictions and known values: cells of published tables, and times measured on this machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings
 
 COARSEST = 0.1
-"""A figure has an error if half of its last printed digit is at most this share of it."""
+"""A value has an error if half of its last printed digit is at most this share of it."""
 WALL_TIME, JACOBI, LATENCY, RELATIVE = "wall time", "jacobi", "latency", "relative time"
-"""What can be predicted: times of solves, sweeps' MLUP/s, latencies one way, and relative times."""
+"""What can be predicted: times of solves, MLUP/s of sweeps, one-way latencies, and
+relative times.
+"""
 
 
 METHODS: Mapping[str, str] = {
@@ -29,24 +31,18 @@ METHODS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class PredictedCell:
-    """A cell of a published table and its prediction: seconds; MLUP/s of Jacobi; ratios of times.
+    """A cell of a published table and its prediction, in seconds, MLUP/s (Jacobi), or as a ratio.
 
-    table, kind: the table's number and what it has: WALL_TIME, JACOBI, LATENCY or RELATIVE.
-    keys:        the settings that tell the cell from others in its table; of a relative one, over
-                 how many nodes it is, too.
-    sets:        the numbers of the cluster file that it was used to choose, by their places.
-    reading:     how the paper was read, where that can be done in several ways.
-    telling:     whether it has digits enough for an error.
-    step:        the unit of its last printed digit.
-    problem:     why there is no prediction, if there is none.
-    whole_nodes: whether it keeps all cores of its nodes busy, so that there is no room for others;
-                 None where that tells nothing.
-    drawn:       the prediction with its spread over simulated replicates, where there are some.
-    iterations:  of a solve; 0 where that is not known.
-    row:         the row of the published table that it is from, by column.
-    naive, null: what one would guess without a simulation, and a better guess, where there are any.
-    kernel, settings: what was simulated for it, and how; over: settings that were otherwise in the
-                 case that a relative one is divided by.
+    table, kind: number and kind of the table: WALL_TIME, JACOBI, LATENCY, or RELATIVE. keys:
+    settings that identify the cell in its table; for a relative one also the number of nodes that
+    it is relative to. sets: numbers of the cluster file that the cell determined. reading:
+    interpretation of the paper, if there are several. telling: whether its digits suffice for an
+    error. step: unit of its last printed digit. problem: why there is no prediction, or "".
+    whole_nodes: whether it uses all cores of its nodes, so that no other job fits; None if unknown.
+    drawn: prediction with its spread over simulated replicates, if any. iterations: of a solve; 0
+    if unknown. row: row of the published table, by column. naive, null: guess without a simulation,
+    and a better one, if any. kernel, settings: the simulated case. over: settings that differ in
+    the case by which a relative cell is divided.
     """
 
     table: str
@@ -71,24 +67,28 @@ class PredictedCell:
 
     @property
     def fitted(self) -> bool:
-        """Whether it set a number of the cluster file: then its prediction is none."""
+        """Whether the cell set a number of the cluster file, so that its prediction is not
+        independent.
+        """
         return bool(self.sets)
 
     @property
     def unit(self) -> str:
-        """The unit of both figures."""
+        """Unit of both values."""
         return {JACOBI: "MLUP/s", RELATIVE: "times"}.get(self.kind, "s")
 
     @property
     def error(self) -> float | None:
-        """Relative to what was published; None without a prediction, or if that says too little."""
+        """Error relative to the published value; None without a prediction, or with too
+        few digits.
+        """
         if self.predicted is None or not self.telling:
             return None
         return self.predicted / self.published - 1
 
     @property
     def as_printed(self) -> bool | None:
-        """Whether the prediction could have been printed like this; None without one."""
+        """Whether the prediction would have been printed like this; None without one."""
         if self.predicted is None:
             return None
         return abs(self.predicted - self.published) <= self.step / 2
@@ -96,10 +96,10 @@ class PredictedCell:
 
 @dataclass(frozen=True)
 class PredictedTime:
-    """A time measured here with its spread, and the simulated one, in seconds.
+    """A time measured on this machine with its spread, and the simulated one, in seconds.
 
     what: the setting of a solve, or the size of a message. keys: settings that errors may depend
-    on. iterations: of what was timed; 0 where it has none.
+    on. iterations: of the timed part; 0 if it has none.
     """
 
     kernel: str
@@ -111,13 +111,13 @@ class PredictedTime:
 
     @property
     def error(self) -> float:
-        """Relative to what was measured."""
+        """Error relative to the measured time."""
         return self.predicted_s / self.measured.value - 1
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Absolute relative errors of some predictions; of none, None.
+    """Absolute relative errors of some predictions; None without any.
 
     tenth: the error that a tenth of them exceed.
     """
@@ -129,12 +129,12 @@ class Errors:
 
     @classmethod
     def of(cls, predictions: Iterable[PredictedCell | PredictedTime]) -> Errors:
-        """The errors of the predictions that have one."""
+        """Return the errors of the predictions that have one."""
         return cls.among([abs(each.error) for each in predictions if each.error is not None])
 
     @classmethod
     def among(cls, errors: Sequence[float]) -> Errors:
-        """Of absolute errors."""
+        """Return the summary of absolute errors."""
         if not errors:
             return cls(0, None, None)
         tenth = sorted(errors)[ceil(0.9 * len(errors)) - 1]
@@ -143,10 +143,10 @@ class Errors:
 
 @dataclass(frozen=True)
 class Skill:
-    """Predictions beside guesses of the same cells: those that have both errors.
+    """Skill of predictions relative to guesses of the same cells, for cells with both errors.
 
-    at_median, at_tenth: 1 - error / the guess's error, of the medians and of the errors that a
-    tenth exceed; 1 is perfect, 0 as good as the guess. None where the guess has no error.
+    at_median, at_tenth: 1 - error / error of the guess, for the median and for the error that a
+    tenth exceed. 1 is perfect, 0 as good as the guess. None if the guess has no error.
     """
 
     model: Errors
@@ -156,7 +156,7 @@ class Skill:
 
     @classmethod
     def of(cls, cells: Iterable[PredictedCell], guess: Literal["naive", "null"]) -> Skill:
-        """How much better than a guess the predictions of cells are."""
+        """Return the skill of the predictions of cells relative to a guess."""
         pairs = [
             (abs(cell.error), abs(guessed / cell.published - 1))
             for cell in cells

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the published counterpart of a measured case: the tables of a paper whose facts agree."""
+"""Find the published counterpart of a measured case: tables of a paper with the same conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable
 
 _SETTINGS = ("exchange", "threads", "places", "bind")
-"""Facts of a published table that a measured case must share; a cluster's name is none of them."""
+"""Facts of a published table that a measured case must share; the cluster's name is not one."""
 
 _KEYS = ("n", "nodes", "ppn", "ranks", "threads")
 
@@ -23,7 +23,7 @@ WALL_TIMES = ("walltime_grid", "hybrid_grid", "scaling")
 _NOT_TABLES = {"section-": "section", "fig": "figure"}
 
 TOLERANCE = 1e-6
-"""TOLERANCE is the residual, relative to the first one, at which published solves end."""
+"""TOLERANCE is the relative residual at which published solves end."""
 _OF_ANY_MACHINE = ("iterations", "error_max")
 
 
@@ -31,11 +31,9 @@ _OF_ANY_MACHINE = ("iterations", "error_max")
 class Reference:
     """One published value.
 
-    text:  as printed.
-    low, high: what the printed number may stand for, given the digits printed.
-    source: cluster, paper and table.
-    variant: of the solver that was published, where that of the case is another; else "".
-    threads_bound: OMP_PROC_BIND of the runs, where their paper names that; else "".
+    text: as printed. low, high: range implied by the printed digits. source: cluster, paper, and
+    table. variant: published variant of the solver, if it differs from the case's; otherwise "".
+    threads_bound: OMP_PROC_BIND of the runs, if the paper states it; otherwise "".
     """
 
     value: float
@@ -49,16 +47,16 @@ class Reference:
 
 @dataclass(frozen=True)
 class Library:
-    """The published tables that a report may set beside its own; the first that tells is taken.
+    """The published tables that a report may show beside its values; the first match is used.
 
-    only: the id of the one table to look in; None looks in all of the kinds asked for.
+    only: id of the only table to use; None: all tables of the requested kinds.
     """
 
     papers: Sequence[Paper] = ()
     only: str | None = None
 
     def tables(self, kinds: Sequence[str]) -> list[PaperTable]:
-        """The published tables of these kinds, in the order of kinds, papers and pages."""
+        """Return the published tables of these kinds, in the order of kinds, papers, and pages."""
         return [
             table
             for kind in kinds
@@ -70,10 +68,10 @@ class Library:
     def find(
         self, case: MeasuredCase, column: str, kinds: Sequence[str], keys: Sequence[str] = _KEYS
     ) -> Reference | None:
-        """The published value of a column for a case's setting; None where nothing was published.
+        """Return the published value of a column for a case's settings, or None.
 
-        kinds: of tables to look in, best first. keys: settings that must agree with its row.
-        A simulated time stands beside those of its own cluster, whichever table was asked for.
+        kinds: kinds of tables to search, best first. keys: settings that must agree with the row. A
+        simulated time is compared with values of its own cluster, whichever table was requested.
         """
         if _of_other_work(case):
             return None
@@ -83,7 +81,7 @@ class Library:
             there = [table for table in every if cluster_file(table) == case.cluster]
             tables = [table for table in there if table in tables] or there
         agreeing = [table for table in tables if _agrees(table, case)]
-        if case.ranks == 1:  # one process has no neighbours: any exchange is its own
+        if case.ranks == 1:  # one process exchanges nothing
             agreeing += [table for table in tables if _agrees(table, case, but="exchange")]
         own = {**case.settings, "ranks": case.ranks}
         for table in agreeing:
@@ -95,13 +93,13 @@ class Library:
 
 
 def cluster_file(table: PaperTable) -> str | None:
-    """The name that a file of a table's cluster has, or would have."""
+    """Return the name that a cluster file for a table's cluster has or would have."""
     found = table.facts.get("cluster_file", str(table.facts.get("cluster", "")).lower())
     return str(found) or None
 
 
 def _of_other_work(case: MeasuredCase) -> bool:
-    """Whether a solve ended after iterations that were asked for, or at another residual."""
+    """Return whether a solve ended after a fixed number of iterations, or at another residual."""
     if case.kernel != "poisson_cg":
         return False
     asked = case.settings.get("tolerance", TOLERANCE)
@@ -109,16 +107,17 @@ def _of_other_work(case: MeasuredCase) -> bool:
 
 
 def other_variant(table: PaperTable, case: MeasuredCase) -> str:
-    """The variant that a table is of, where a case is of another one."""
+    """Return the variant of a table if it differs from that of a case; otherwise ""."""
     published = table.facts.get("variant")
     return "" if published in (None, case.settings.get("variant")) else str(published)
 
 
 def comparable(table: PaperTable, case: MeasuredCase) -> bool:
-    """Whether a table can stand beside a case: beside a simulated one if it is of the same variant.
+    """Return whether a table can be compared with a case; for a simulated one, the same variant
+    only.
 
-    A prediction stands beside figures of the same program alone; another variant that runs on a
-    real machine shows what it is worth.
+    A prediction is compared only with values of the same program. A measured case of another
+    variant shows its benefit.
     """
     return not case.simulated or not other_variant(table, case)
 
@@ -130,7 +129,7 @@ def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
         return False
     names = [name for name in _SETTINGS if name in table.facts and name != but]
     bound = thread_bind_of(case.settings)
-    if table.facts.get("threads_per_core", 1) != 1:  # more threads than places: they share cores
+    if table.facts.get("threads_per_core", 1) != 1:  # more threads than places share cores
         names.remove("places")
         bound = None
         if case.settings.get("places") != "threads":
@@ -141,10 +140,10 @@ def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
 
 
 def _packed(case: MeasuredCase) -> bool:
-    """Whether simulated ranks fill one socket of nodes that have free cores.
+    """Return whether simulated ranks fill one socket of nodes that have free cores.
 
-    Papers that name no binding of ranks spread them, or left them to the system: `validate` takes
-    them to be spread, and packed ones take up to 2.2 times as long.
+    Papers that name no binding of ranks spread them, or left them to the system. `validate` assumes
+    that they are spread; packed ones take up to 2.2 times as long.
     """
     if not case.simulated or case.settings.get("bind") != "close" or not case.launches:
         return False
@@ -164,14 +163,14 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
 
 
 def source(table: PaperTable) -> str:
-    """Where a published table stands: "Stampede2 (hpcf-2018-10, table 4.1)"."""
+    """Return where a published table is from: "Stampede2 (hpcf-2018-10, table 4.1)"."""
     cluster = table.facts.get("cluster")
     place = f"{table.paper}, {called(table.id)}"
     return f"{cluster} ({place})" if cluster else place
 
 
 def called(table: str) -> str:
-    """ "table 4.1", by its id; "section 5.4", "figure 15" of what the paper has no table of."""
+    """Return "table 4.1" for its id, or "section 5.4" or "figure 15" for values without a table."""
     for prefix, kind in _NOT_TABLES.items():
         if table.startswith(prefix):
             return f"{kind} {table.removeprefix(prefix)}"

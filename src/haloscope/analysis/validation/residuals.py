@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where predictions are off, and by how much time: errors by nodes, processes, points and messages.
+"""Where predictions deviate, and by how much time: by nodes, processes, points, and messages.
 
-Errors that are noise look alike wherever they are. Errors with a structure have a cause.
+Errors that are noise do not depend on settings. Errors with a structure have a cause.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ from haloscope.quantities import count, size
 NODES, PROCESSES, POINTS, MESSAGE = "nodes", "processes per node", "points per node", "message"
 GROUPS = (NODES, PROCESSES, "threads", POINTS, MESSAGE, "placement", "option", "test", "ranks")
 FEWEST, LEAST, MOST_ALIKE = 3, 0.05, 0.75
-"""What stands out: so many cells, a median error twice that of all, most errors on one side."""
+"""Criteria for notable groups: number of cells, median error, and share of errors on one side."""
 MOST_NAMED, MOST_ALIKE_NAMED = 8, 2
-"""How many groups are named, the largest errors first, and how many by the same settings."""
+"""Maximum numbers of listed groups, the largest errors first, and of groups by the same
+settings.
+"""
 
 
 @dataclass(frozen=True)
 class Residual:
-    """How far one prediction is off.
+    """The deviation of one prediction.
 
-    where: by group, its place in the group's order and its name. error: predicted over known, less
-    one. missing_s: what is known less what was predicted, of one iteration or message; None of what
-    is no time.
+    where: by group, its position in the group's order and its name. error: predicted / known - 1.
+    missing_s: known - predicted, in seconds per iteration or message; None for values that are not
+    times.
     """
 
     where: Mapping[str, tuple[float, str]]
@@ -39,9 +41,9 @@ class Residual:
 
 @dataclass(frozen=True)
 class Group:
-    """Residuals that agree in one setting, or in two.
+    """Residuals that agree in one or two settings.
 
-    names: by group. median, low, high: of their errors. missing_s: the median. alike: the share of
+    names: by group. median, low, high: of their errors. missing_s: the median. alike: share of
     errors on the median's side.
     """
 
@@ -55,7 +57,7 @@ class Group:
 
 
 def of_cells(cells: Iterable[PredictedCell]) -> list[Residual]:
-    """Residuals of published cells that set no number and have an error."""
+    """Return residuals of published cells that set no number and have an error."""
     found = []
     for cell in cells:
         if cell.fitted or cell.error is None or cell.predicted is None:
@@ -70,7 +72,7 @@ def of_cells(cells: Iterable[PredictedCell]) -> list[Residual]:
 
 
 def of_times(times: Iterable[PredictedTime]) -> list[Residual]:
-    """Residuals of what was measured here."""
+    """Return residuals of times measured on this machine."""
     return [
         Residual(
             dict(_where(one.keys)),
@@ -103,7 +105,7 @@ def _where(keys: Mapping[str, object]) -> Iterator[tuple[str, tuple[float, str]]
 
 
 def grouped(residuals: Sequence[Residual], *by: str) -> list[Group]:
-    """Residuals by one setting or several, in the order of these."""
+    """Group residuals by one or more settings, in the order of their values."""
     parts: dict[tuple[tuple[float, str], ...], list[Residual]] = {}
     for one in residuals:
         if all(group in one.where for group in by):
@@ -128,7 +130,7 @@ def grouped(residuals: Sequence[Residual], *by: str) -> list[Group]:
 
 
 def varied(residuals: Sequence[Residual]) -> list[str]:
-    """The settings that some of them differ in."""
+    """Return the settings that vary among residuals."""
     return [
         group
         for group in GROUPS
@@ -137,9 +139,10 @@ def varied(residuals: Sequence[Residual]) -> list[str]:
 
 
 def outstanding(residuals: Sequence[Residual]) -> list[Group]:
-    """Groups by one or two settings whose errors are large and on one side, the largest first.
+    """Return groups by one or two settings with large errors on one side, the largest first.
 
-    A group within one that is named is not, nor more than MOST_ALIKE_NAMED by the same settings.
+    A group within a listed one is omitted, and so are more than MOST_ALIKE_NAMED by the same
+    settings.
     """
     if not residuals:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A paper's statements on simulated cells: right or wrong, by the sentence and by its own table."""
+"""Evaluation of a paper's statements on simulated cells: by the sentence, and by its own tables."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CIRCULAR: Score = "circular"
 
 @dataclass(frozen=True)
 class Scored:
-    """A statement, how the paper's own cells bear it out, and how a simulation does.
+    """A statement, its score on the paper's own cells, and its score on simulated cells.
 
-    Where the paper has cells, the simulation is asked of the comparisons that these decide.
+    If the paper has cells, only comparisons that these decide are simulated.
 
-    simulated: None where nothing simulates its cells. by_sentence: whether the simulation says what
-    the sentence says. by_table: whether it says what the paper's own cells say, where these say
-    another thing than the sentence; else None. undecided: why by_sentence is "not decided".
+    simulated: None if its cells are not simulated. by_sentence: whether the simulation agrees with
+    the sentence. by_table: whether it agrees with the paper's own cells, if these contradict the
+    sentence; otherwise None. undecided: why by_sentence is "not decided".
     """
 
     statement: Statement
@@ -41,17 +41,17 @@ class Scored:
 
     @property
     def score(self) -> Score:
-        """What it says of the paper's own cells, or of the sentence where these agree with it."""
+        """Score against the paper's own cells, or against the sentence if these agree with it."""
         return self.by_table or self.by_sentence
 
 
 def scored(
     paper: str, cells: Sequence[PredictedCell], recorded: Sequence[KnownCell] = ()
 ) -> list[Scored]:
-    """Every statement of a paper, on the cells that were simulated of its tables.
+    """Return the score of every statement of a paper on the simulated cells of its tables.
 
-    recorded: those of result folders, of tables that have no other: the others' times are in units
-    of the paper.
+    recorded: cells from result folders, for tables without other cells, whose times are in units of
+    the paper.
     """
     known = [*_simulated(load(paper).tables, cells)]
     predicted = {cell.keys["table"] for cell in known}
@@ -97,7 +97,7 @@ def _why_undecided(paper: str, one: Statement, there: set[str], *, of_times: boo
 def _simulated(
     tables: Mapping[str, PaperTable], cells: Iterable[PredictedCell]
 ) -> Iterator[KnownCell]:
-    """Predicted cells as statements know cells."""
+    """Convert predicted cells to the form that statements use."""
     found: dict[tuple[object, ...], KnownCell] = {}
     for cell in cells:
         table = tables[cell.table]
@@ -122,7 +122,7 @@ def _simulated(
 
 
 def counts(found: Sequence[Scored]) -> dict[str, dict[Score, int]]:
-    """How many statements are right, wrong, not decided and circular: by sentence, by table."""
+    """Count right, wrong, undecided, and circular statements: by sentence, and by table."""
     names = (RIGHT, WRONG, NOT_DECIDED, CIRCULAR)
     by_sentence = {name: sum(one.by_sentence == name for one in found) for name in names}
     by_table = {name: sum(one.score == name for one in found) for name in names}

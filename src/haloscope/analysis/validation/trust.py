@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far the simulated times of a report can be trusted: what published times say of them."""
+"""Trust in the simulated times of a report, based on published times."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from haloscope.analysis.validation.bands import ErrorBand
 class Grade:
     """Simulated cases of one kernel, variant, and cluster, and the widest of their bands.
 
-    copied: the ready cluster file that theirs is a copy of, with its sources unchanged; else "".
-    beyond: in what some case is unlike all of the published cells (ErrorBand.beyond).
+    copied: the built-in cluster file of which theirs is an unchanged copy; otherwise "". beyond:
+    properties that some case has and no published cell has (ErrorBand.beyond).
     """
 
     cluster: str
@@ -28,9 +28,9 @@ class Grade:
 
 @dataclass(frozen=True)
 class Trust:
-    """The grades of all simulated cases of a report, those that published times validate first.
+    """The grades of all simulated cases of a report, validated ones first.
 
-    verified: in how many of them the answer was computed and verified.
+    verified: number of cases whose result was computed and verified.
     """
 
     grades: tuple[Grade, ...]
@@ -38,32 +38,32 @@ class Trust:
 
     @property
     def own(self) -> tuple[Grade, ...]:
-        """Those that published times validate."""
+        """Grades that published times validate."""
         return tuple(one for one in self.grades if one.band.own)
 
     @property
     def others(self) -> tuple[Grade, ...]:
-        """Those that none validate."""
+        """Grades that no published time validates."""
         return tuple(one for one in self.grades if not one.band.own)
 
     @property
     def validated(self) -> str:
-        """ "yes", "partly" or "no"."""
+        """ "yes", "partly", or "no"."""
         return "no" if not self.own else "partly" if self.others else "yes"
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """Where the cases were simulated."""
+        """The simulated clusters."""
         return tuple(dict.fromkeys(one.cluster for one in self.grades))
 
     @property
     def copied(self) -> str:
-        """The ready cluster file that one of theirs is a copy of; "" for none."""
+        """The built-in cluster file of which one of theirs is a copy; otherwise ""."""
         return next((one.copied for one in self.grades if one.copied), "")
 
 
 def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
-    """The grades of some cases; None where none was simulated."""
+    """Return the grades of the simulated cases; None without any."""
     by_name: dict[tuple[str, str], list[MeasuredCase]] = {}
     for case in cases:
         if case.subject:
@@ -82,7 +82,7 @@ def trust(cases: Sequence[MeasuredCase]) -> Trust | None:
 
 
 def preferred(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
-    """Cases of variants that published times validate, of kernels that have some; else all."""
+    """Return the cases of validated variants for kernels that have some, and all others."""
     own = {case.kernel for case in cases if case.band and case.band.own}
     return [case for case in cases if case.kernel not in own or not case.band or case.band.own]
 
