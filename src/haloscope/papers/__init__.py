@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published tables: papers as CSV files, read and checked by what paper.toml says of them."""
+"""Published tables: papers as CSV files, described and validated by paper.toml."""

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statements tested on published or simulated cells: which comparisons hold, fail, or stay open."""
+"""Evaluation of statements on published or simulated cells: which comparisons hold, fail, or are
+open.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from haloscope.papers.known_cells import KnownCell
 from haloscope.papers.statements import Condition, Statement
 
 RATES = ("mlups", "speedup", "efficiency")
-"""RATES are the columns of which more is faster."""
+"""RATES are the columns in which a larger value is faster."""
 ALIKE = (0.9, 1.1)
-"""ALIKE is the ratio of what takes as long, where a statement gives no other."""
+"""ALIKE is the range of ratios of equal times, unless a statement gives another."""
 
 
 CellsCompared = frozenset[tuple[object, ...]]
@@ -24,10 +26,11 @@ CellsCompared = frozenset[tuple[object, ...]]
 
 @dataclass(frozen=True)
 class Assessment:
-    """How an expectation fares: comparisons that hold, that fail, that digits leave open.
+    """Result of an expectation: comparisons that hold, that fail, and that the printed digits leave
+    open.
 
-    examples: the comparisons that fail, in words, the first few. fitted: whether all cells of all
-    comparisons set numbers of the cluster file. decided: the cells of each comparison that holds or
+    examples: the first comparisons that fail, in words. fitted: whether all cells of all
+    comparisons set numbers of the cluster file. decided: cells of each comparison that holds or
     fails.
     """
 
@@ -41,7 +44,7 @@ class Assessment:
 
     @property
     def verdict(self) -> str:
-        """yes, no or mixed; "no cells" where there is nothing to compare."""
+        """ "yes", "no", or "mixed"; "no cells" if there is nothing to compare."""
         decided = self.holds + self.fails
         if not decided:
             return "no cells"
@@ -51,7 +54,7 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Held:
-    """One comparison: whether it holds, None where digits leave that open, and of which cells."""
+    """One comparison with its cells, and whether it holds; None if the digits leave it open."""
 
     held: bool | None
     what: str
@@ -62,10 +65,10 @@ class Held:
 def assessed(
     one: Statement, cells: Sequence[KnownCell], among: Collection[CellsCompared] | None = None
 ) -> Assessment:
-    """An expectation on cells: published ones, or simulated ones.
+    """Evaluate an expectation on published or simulated cells.
 
-    Comparisons of cells that all set numbers count only where there are no others. among: the
-    comparisons that count at all; all of them if not given.
+    Comparisons whose cells all set numbers are counted only if there are no others. among: the
+    comparisons to count; None: all.
     """
     own = [cell for cell in cells if all(c.holds(cell.keys) for c in one.where)]
     rate = one.column in RATES or (not one.column and _is_rate(own))
@@ -95,7 +98,9 @@ def _matching(cells: Iterable[KnownCell], conditions: Sequence[Condition]) -> li
 
 
 def _pairs(one: Statement, cells: Sequence[KnownCell]) -> Iterator[tuple[KnownCell, KnownCell]]:
-    """Cells of `one` and of `other` that agree in all keys that nothing names."""
+    """Yield pairs of a cell of `one` and a cell of `other` with equal values of all
+    unnamed keys.
+    """
     named = {*one.free, *(condition.column for condition in (*one.one, *one.other))}
     second = _matching(cells, one.other)
     for a in _matching(cells, one.one):
@@ -108,7 +113,7 @@ def _pairs(one: Statement, cells: Sequence[KnownCell]) -> Iterator[tuple[KnownCe
 def _judged(
     what: str, low: float, high: float, within: tuple[float, float], *cells: KnownCell
 ) -> Held:
-    """A quantity that lies between two numbers, against a range: inside, outside, or open."""
+    """Compare a quantity between two bounds with a range: inside, outside, or open."""
     least, most = within
     inside = least <= low and high <= most
     outside = high < least or low > most
@@ -123,7 +128,7 @@ def _compared(cells: Iterable[KnownCell]) -> CellsCompared:
 
 
 def _ratio(slow: KnownCell, fast: KnownCell, rate: bool) -> tuple[float, float]:
-    """How many times as long the first takes as the second: least and most."""
+    """Return the minimum and maximum ratio of two times."""
     if rate:
         slow, fast = fast, slow
     low = slow.low / fast.high if fast.high else inf
@@ -145,7 +150,7 @@ def _ratios(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterator[
 
 
 def _together(outcomes: Sequence[Held]) -> Held:
-    """All of some comparisons as one: it fails where one fails."""
+    """Combine comparisons: all must hold."""
     failed = [each for each in outcomes if each.held is False]
     held = False if failed else None if any(each.held is None for each in outcomes) else True
     fitted = all(each.fitted for each in outcomes)
@@ -168,7 +173,7 @@ def _efficiencies(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Ite
 
 
 def _ranks(cell: KnownCell) -> float:
-    """Processes in all."""
+    """Return the total number of processes."""
     if "ranks" in cell.keys:
         return float(cast(float, cell.keys["ranks"]))
     nodes, ppn = (float(cast(float, cell.keys[key])) for key in ("nodes", "ppn"))
@@ -191,7 +196,9 @@ def _values(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterator[
 
 
 def _along(one: Statement, cells: Sequence[KnownCell]) -> Iterator[list[KnownCell]]:
-    """Cells whose keys agree but in one column, and in those that go with it, in its order."""
+    """Yield groups of cells that differ only in one column and in those that depend on it, in
+    order.
+    """
     free, groups = {one.along, *one.free}, dict[tuple[object, ...], list[KnownCell]]()
     for cell in cells:
         same = (cell.keys["table"], *(cell.keys[key] for key in cell.telling if key not in free))
@@ -214,7 +221,7 @@ def _steps(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterator[H
 
 
 def _best(one: Statement, cells: Sequence[KnownCell], rate: bool) -> Iterator[Held]:
-    """The chosen cell is beaten by no other: one comparison a group."""
+    """Yield one comparison per group: no other cell is better than the chosen one."""
     for own in _along(one, cells):
         chosen = _matching(own, one.one)
         others = [cell for cell in own if cell not in chosen]
@@ -263,7 +270,7 @@ _TESTS: Mapping[str, Callable[[Statement, Sequence[KnownCell], bool], Iterator[H
 
 
 def _named(one: Statement, cell: KnownCell) -> str:
-    """A cell by what tells it from others of the statement."""
+    """Name a cell by what distinguishes it from others of the statement."""
     shown: dict[str, Any] = {
         key: value
         for key, value in cell.keys.items()

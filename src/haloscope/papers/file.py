@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and checks papers/<id>/paper.toml and the CSV files it names. All problems at once."""
+"""Read and validate papers/<id>/paper.toml and its CSV files, reporting all problems at once."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ PublishedValue = int | float | str | None
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """What a column holds.
+    """The content of a column.
 
-    unit: empty for counts, ratios and words. signed: whether numbers with a unit may be below 0.
-    printed: the column with this one's text as printed, where that is another (HH:MM:SS).
+    unit: empty for counts, ratios, and words. signed: whether numbers with a unit may be below 0.
+    printed: the column with the text as printed, if it is another one (HH:MM:SS).
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -49,11 +49,11 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class Form:
-    """How a table is laid out in print.
+    """The printed layout of a table.
 
-    split: a sub-table for each value of this column; None for no such split.
-    rows, across: the columns whose values head the rows, and the column that heads the columns.
-    cells: what stands in the cells; a grid for each.
+    split: column with one sub-table per value, or None. rows, across: columns whose values head the
+    rows, and the column that heads the columns. cells: columns shown in the cells, with one grid
+    each.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -66,7 +66,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Speedups:
-    """Where a table's times stand with more digits: tables of their speedups over serial times."""
+    """Tables of speedups over serial times, which give a table's times with more digits."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -76,7 +76,7 @@ class Speedups:
 
 @dataclass(frozen=True)
 class TableMachine:
-    """One machine of a table that has several: its cluster file, and the values of its rows."""
+    """One machine of a table with several: its cluster file, and the values of its rows."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -89,7 +89,7 @@ class _File(BaseModel):
 
 
 class TableFile(_File):
-    """A [[tables]] entry. Its keys mean what the attributes of papers.PaperTable mean."""
+    """A [[tables]] entry. The keys have the meaning of the attributes of papers.PaperTable."""
 
     id: str
     kind: str
@@ -108,7 +108,7 @@ class TableFile(_File):
 
 
 class PaperFile(_File):
-    """A whole paper.toml."""
+    """The content of a paper.toml."""
 
     id: str
     title: str
@@ -121,7 +121,7 @@ class PaperFile(_File):
 
 
 def read_paper(path: Path) -> PaperFile:
-    """The checked content of a paper.toml. Raises UserError with every problem there is in it."""
+    """Read and validate a paper.toml. Raise UserError with all problems."""
     try:
         paper = PaperFile.model_validate(toml.read(path, "give the file of a paper")[1])
     except ValidationError as error:
@@ -135,10 +135,10 @@ def read_paper(path: Path) -> PaperFile:
 def read_rows(
     path: Path, table: TableFile, columns: Mapping[str, PublishedColumn]
 ) -> tuple[tuple[Mapping[str, str], ...], tuple[Mapping[str, PublishedValue], ...]]:
-    """The rows of a CSV file: as they stand there, and as values of their columns' types.
+    """Return the rows of a CSV file as written, and as values of their columns' types.
 
-    Raises UserError when the file is missing, its header is not the table's columns, a number
-    does not read as one, or two rows have the same keys; all of it at once.
+    Raise UserError, with all problems, if the file is missing, its header differs from the table's
+    columns, a number is invalid, or two rows have the same keys.
     """
     if not path.exists():
         raise UserError(Problem(str(path), "file not found", f"named by table {table.id}"))
@@ -175,7 +175,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def _value(text: str, column: PublishedColumn) -> PublishedValue:
-    """The value of a text; None for an empty one and for a bound such as <0.01."""
+    """Parse a value; None for an empty text and for a bound such as <0.01."""
     if text == "" or (column.type != "text" and text.startswith("<")):
         return None
     if column.type == "text":
@@ -262,7 +262,9 @@ def _row_problems(
 
 
 def _impossible(value: float, column: PublishedColumn) -> str | None:
-    """Why no table has a number; None where one may. A fit's cost can be below 0, a time can't."""
+    """Return why a number is impossible in a table, or None. A fit's cost may be negative, a time
+    not.
+    """
     if not isfinite(value):
         return "must be a finite number"
     if column.unit and value < 0 and not column.signed:

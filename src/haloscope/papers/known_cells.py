@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cells that statements are tested on: settings, and what each value may be."""
+"""Cells on which statements are evaluated: settings, and the possible range of each value."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ MEASURES = (
     "variability_percent",
     "difference_percent",
 )
-"""MEASURES are the columns that expectations are about where they name none, the first there is."""
+"""MEASURES are the columns compared by expectations that name none; the first existing
+one is used.
+"""
 
 
 @dataclass(frozen=True)
 class KnownCell:
-    """A cell's settings, with its table, and what it may be: a number, or what prints so.
+    """A cell's settings with its table, and its value or the range implied by rounding.
 
-    telling: the settings that tell it from others of its table.
-    fitted: whether it set a number of a cluster file that predicts it.
+    telling: settings that distinguish it from others of its table. fitted: whether it set a number
+    of a cluster file that predicts it.
     """
 
     keys: Mapping[str, object]
@@ -36,17 +38,17 @@ class KnownCell:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What tells it from all other cells of a paper."""
+        """What distinguishes it from all other cells of a paper."""
         return (self.keys["table"], *(self.keys[key] for key in self.telling))
 
 
 def published_cells(paper: str, one: Statement) -> list[KnownCell]:
-    """The cells of a statement's tables, with what their printed digits leave open."""
+    """Return the cells of a statement's tables, with the ranges implied by the printed digits."""
     return [cell for name in one.tables for cell in _cells(load(paper).table(name), one.column)]
 
 
 def measure(table: PaperTable, column: str) -> str | None:
-    """The column of a table that a statement is about; None for a table without one."""
+    """Return the column of a table that a statement is about; None without one."""
     if column:
         return column if column in table.columns else None
     return next((name for name in MEASURES if name in table.columns), None)
@@ -72,7 +74,9 @@ def _cells(table: PaperTable, column: str) -> Iterator[KnownCell]:
 
 
 def keys_of(table: PaperTable, row: Mapping[str, PublishedValue]) -> dict[str, object]:
-    """What statements tell cells apart by: keys, other settings, facts, and the table."""
+    """Return the values by which statements select cells: keys, other settings, facts, and the
+    table.
+    """
     columns = table.columns
     settings = {
         key: value
@@ -83,5 +87,5 @@ def keys_of(table: PaperTable, row: Mapping[str, PublishedValue]) -> dict[str, o
 
 
 def _setting(column: PublishedColumn) -> bool:
-    """Whether a column is a setting, not a figure that was measured."""
+    """Return whether a column is a setting rather than a measured value."""
     return column.type in ("integer", "text") and not column.unit

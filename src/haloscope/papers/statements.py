@@ -42,14 +42,14 @@ _CONDITION = re.compile(r"(\w+)\s*(>=|<=|!=|=|<|>)\s*(.+)")
 
 @dataclass(frozen=True)
 class Condition:
-    """What a cell's column has to be: one of some values, or on one side of a number."""
+    """The required value of a cell's column: one of several values, or on one side of a number."""
 
     column: str
     sign: str
     values: tuple[str, ...]
 
     def holds(self, cell: Mapping[str, object]) -> bool:
-        """Whether a cell is so; not where it has no such column."""
+        """Return whether a cell satisfies the condition; False without such a column."""
         value = cell.get(self.column)
         if value is None:
             return False
@@ -63,7 +63,7 @@ class Condition:
 
 
 def _conditions(text: object) -> object:
-    """`nodes=2|4; n>=4096` as conditions."""
+    """Parse `nodes=2|4; n>=4096` into conditions."""
     if not isinstance(text, str):
         return text
     found = []
@@ -80,7 +80,7 @@ def _conditions(text: object) -> object:
 
 
 def _range(text: object) -> object:
-    """`1.9..2.1`, `1.5..` or `..0.5` as two ends."""
+    """Parse `1.9..2.1`, `1.5..`, or `..0.5` into two ends."""
     if not isinstance(text, str):
         return text
     if not text.strip():
@@ -96,7 +96,7 @@ def _words(text: object) -> object:
 
 
 NO_TABLE = ""
-"""NO_TABLE is the table of cells that no published table has."""
+"""NO_TABLE is the table of cells that are in no published table."""
 
 Conditions = Annotated[tuple[Condition, ...], BeforeValidator(_conditions)]
 Range = Annotated[tuple[float, float] | None, BeforeValidator(_range)]
@@ -104,20 +104,21 @@ Range = Annotated[tuple[float, float] | None, BeforeValidator(_range)]
 
 _OF_PAIRS = ("faster", "alike", "ratio", "difference", "efficiency", "bandwidth", "turns")
 _WITHIN = ("ratio", "difference", "efficiency", "bandwidth", "value", "steps")
-"""_OF_PAIRS are the shapes that compare cells of `one` with those of `other`, and _WITHIN those
-that need a range."""
+"""_OF_PAIRS are the shapes that compare cells of `one` with those of `other`; _WITHIN are those
+that need a range.
+"""
 
 
 class Statement(BaseModel):
     """A row of statements.csv.
 
-    place: section, table or figure. says: what, in our own words. tables: those with its cells;
-    none where its cells were not published. where: which of these count. column: what is compared;
-    the first of MEASURES that a table has if not given. needs: the share of cells that must be so:
-    1 for "all" and "any", less for "nearly all" and "most". free: settings that pairs need not
-    share, as they follow from others. each: the side whose cells count once, for all their pairs
-    together. sets: the number of a cluster file that was chosen by the statement, as FILE PLACE: no
-    simulation can then bear it out.
+    place: section, table, or figure. says: the statement in our words. tables: those with its
+    cells; empty if its cells were not published. where: condition for cells that count. column:
+    compared column; by default the first of MEASURES in a table. needs: share of cells that must
+    agree: 1 for "all" and "any", less for "nearly all" and "most". free: settings that pairs need
+    not share, because they follow from others. each: the side whose cells count once, for all their
+    pairs together. sets: number of a cluster file that was chosen by the statement, as FILE PLACE,
+    so that no simulation can confirm it.
     """
 
     model_config = ConfigDict(
@@ -156,7 +157,7 @@ class Statement(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> Statement:
-        """What each shape needs."""
+        """Validate what each shape needs."""
         needed = {
             "along": self.shape in ("steps", "best", "turns"),
             "at": self.shape == "turns",
@@ -172,7 +173,9 @@ class Statement(BaseModel):
 
 @cache
 def statements(paper: str) -> tuple[Statement, ...]:
-    """Those of a paper, () where nobody wrote them down. UserError with all that is wrong."""
+    """Return the statements of a paper, () if none are recorded. Raise UserError with
+    all problems.
+    """
     path = share("papers") / paper / "statements.csv"
     if not path.exists():
         return ()
@@ -199,7 +202,7 @@ def statements(paper: str) -> tuple[Statement, ...]:
 
 
 def _unknown(where: str, paper: str, one: Statement) -> Iterator[Problem]:
-    """Tables and columns that there are not."""
+    """Yield a problem for each unknown table and column."""
     tables = load(paper).tables
     known: set[str] = {"table", "cluster"}
     for name in one.tables:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published tables as data: papers/<id>/paper.toml says what the columns of its CSV files mean.
+"""Published tables as data: papers/<id>/paper.toml defines the columns of the CSV files.
 
-    load("hpcf-2018-10").table("4.1").cell(n=1024, nodes=2, ppn=4)      one cell: 1.0 (seconds)
-    load("hpcf-2018-10").table("4.1").rows                              every row of a table
+load("hpcf-2018-10").table("4.1").cell(n=1024, nodes=2, ppn=4) is one cell: 1.0 (seconds).
+load("hpcf-2018-10").table("4.1").rows contains every row of a table.
 
-What holds for every cell of a table (kernel, exchange, cluster, threads ...) is one of its `facts`;
-what differs from row to row is a column. Look-ups take both alike. A cell that is not there (never
+What applies to every cell of a table (kernel, exchange, cluster, threads ...) is one of its
+`facts`; what differs between rows is a column. Look-ups use both alike. A missing cell (not
 published, or not readable with certainty) is None, never 0.
 """
 
@@ -37,11 +37,9 @@ __all__ += ["PublishedValue", "list_papers", "load"]
 class PublishedCell:
     """One published value.
 
-    value: the number or word, in the unit of its column.
-    text:  as printed, e.g. 00:06:16.
-    low, high: what a printed number may stand for, given the table's resolution: 00:00:00 printed
-        in whole seconds is 0.0 to 0.5 s. Equal to the value where no resolution is known; None
-        for words.
+    value: number or word, in the unit of its column. text: as printed, such as 00:06:16. low, high:
+    range implied by the table's resolution: 00:00:00 in whole seconds is 0.0 to 0.5 s. Equal to the
+    value without a known resolution; None for words.
     """
 
     value: int | float | str
@@ -52,9 +50,9 @@ class PublishedCell:
 
 @dataclass(frozen=True)
 class Grid:
-    """A (sub-)table in its published form, as text: an empty text is a cell that is not there.
+    """A (sub-)table in its published form, as text; an empty text is a missing cell.
 
-    rows: pairs (headings, cells), the headings named by `corner`, the cells by `across`.
+    rows: pairs of headings, named by `corner`, and cells, named by `across`.
     """
 
     title: str
@@ -65,20 +63,16 @@ class Grid:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A published table in tidy form: one row a cell, or one row a line for lists.
+    """A published table in tidy form: one row per cell, or one row per line of a list.
 
-    paper, id, caption: where it stands and what it is about.
-    kind: what it looks like: convergence, walltime_grid, scaling, hybrid_grid, clusters ...
-    columns: name -> type, unit and meaning.
-    keys: the columns whose values tell one row from another.
-    facts: what holds for every row: kernel, exchange, cluster, mpi, places, bind, threads ...
-    resolution_s: step in which times were printed; None where none stand in the table.
-    form: how it is laid out in print; None for a plain list of rows.
-    notes, omitted: what a reader should know; which cells were left out, and why.
-    speedups: the tables that determine its times with more digits; None for none.
-    not_predicted: why no simulation predicts it, where none does.
-    machines: the cluster files of its rows, where it has several machines.
-    rows: values by column; texts: the same rows as they stand in the CSV file.
+    paper, id, caption: its place and topic. kind: its form: convergence, walltime_grid, scaling,
+    hybrid_grid, clusters ... columns: name -> type, unit, and meaning. keys: columns whose values
+    identify a row. facts: what applies to every row: kernel, exchange, cluster, mpi, places, bind,
+    threads ... resolution_s: step of the printed times; None without times. form: printed layout;
+    None for a plain list of rows. notes, omitted: notes for readers; omitted cells with reasons.
+    speedups: tables that determine its times with more digits, or None. not_predicted: why no
+    simulation predicts it, or "". machines: cluster files of its rows, if it has several machines.
+    rows: values by column; texts: the same rows as in the CSV file.
     """
 
     paper: str
@@ -100,14 +94,14 @@ class PaperTable:
 
     @property
     def note(self) -> str:
-        """Notes and omissions in one paragraph; empty where there are none."""
+        """Notes and omissions in one paragraph; empty without any."""
         return " ".join([*self.notes, *(f"Left out: {text}" for text in self.omitted)])
 
     def cell(self, column: str = "time_s", **where: Scalar) -> PublishedCell | None:
-        """One value, with its text as printed and the bounds of the rounding; None if not there.
+        """Return one value with its printed text and rounding bounds; None if it is missing.
 
-        where: values of columns or facts; at least those `keys` that tell the row from others.
-        Raises UserError for names the table does not have, and when several rows are selected.
+        where: values of columns or facts, at least the `keys` that identify the row. Raise
+        UserError for unknown names, and if several rows are selected.
         """
         _check_names(f"{self.paper}, table {self.id}", [column], self.columns)
         _check_names(f"{self.paper}, table {self.id}", where, [*self.columns, *self.facts])
@@ -123,12 +117,12 @@ class PaperTable:
         return self._cell(selected[0], column) if selected else None
 
     def has(self, where: Mapping[str, Scalar]) -> bool:
-        """Whether facts, or some row, have every one of these values; not for unknown names."""
+        """Return whether facts or some row have all of these values; False for unknown names."""
         known = self.facts.keys() | self.columns.keys()
         return where.keys() <= known and bool(self._select(where))
 
     def by_machine(self) -> list[PaperTable]:
-        """Its rows of each machine that has a cluster file, with that file as a fact."""
+        """Return its rows of each machine with a cluster file, with that file as a fact."""
         if not self.machines:
             return [self] if self.facts.get("cluster_file") else []
         return [
@@ -143,7 +137,9 @@ class PaperTable:
         ]
 
     def grids(self) -> list[Grid]:
-        """The table as it was printed: a grid per sub-table, or a plain list headed by its keys."""
+        """Return the table as printed: one grid per sub-table, or a plain list headed
+        by its keys.
+        """
         if self.form is None:
             return [self._list()]
         split = self.form.split
@@ -151,7 +147,9 @@ class PaperTable:
         return [self._grid(self.form, part, cell) for part in parts for cell in self.form.cells]
 
     def _select(self, where: Mapping[str, Scalar]) -> list[int]:
-        """Indices of the rows with these values; facts count as a column that never changes."""
+        """Return the indices of the rows with these values; facts act as columns with a constant
+        value.
+        """
         return [
             index
             for index, row in enumerate(self.rows)
@@ -203,7 +201,7 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Paper:
-    """A published paper and its tables, by id ("4.1"), in the order of the paper."""
+    """A published paper and its tables, by id ("4.1"), in the paper's order."""
 
     id: str
     title: str
@@ -214,21 +212,21 @@ class Paper:
     tables: Mapping[str, PaperTable]
 
     def table(self, table_id: str) -> PaperTable:
-        """The table with this id. Raises UserError naming the nearest when there is none."""
+        """Return the table with this id. Raise UserError with the nearest id if there is none."""
         _check_names(f"{self.id}, table", [table_id], self.tables)
         return self.tables[table_id]
 
 
 def list_papers() -> list[Paper]:
-    """Every paper there is, by id. Raises UserError with all that is wrong in a paper's files."""
+    """Return all papers, by id. Raise UserError with all problems in a paper's files."""
     return [load(paper_id) for paper_id in _known()]
 
 
 @cache
 def load(paper_id: str) -> Paper:
-    """One paper with its tables.
+    """Return one paper with its tables.
 
-    Raises UserError when there is no such paper (it names the nearest), or its files are wrong.
+    Raise UserError if there is no such paper (with the nearest id), or if its files are invalid.
     """
     _check_names("paper", [paper_id], _known())
     folder = share("papers") / paper_id
@@ -291,9 +289,9 @@ _SPEEDUP_STEP = 1e-4
 
 @dataclass(frozen=True)
 class ExactTime:
-    """A cell's time, and how far apart the times are that would be printed alike, in seconds.
+    """A cell's time, and the width of the range of times with the same print, in seconds.
 
-    row: all keys of the cell, by column. source: the table whose speedup it is from.
+    row: all keys of the cell, by column. source: the table of speedups that determines it.
     """
 
     row: Mapping[str, PublishedValue]
@@ -303,7 +301,9 @@ class ExactTime:
 
 
 def exact_times(table: PaperTable) -> dict[tuple[PublishedValue, ...], ExactTime]:
-    """By the values of the table's keys: what its paper's tables of speedups determine."""
+    """Return the times determined by the paper's tables of speedups, by the values of the table's
+    keys.
+    """
     if table.speedups is None:
         return {}
     paper = load(table.paper)

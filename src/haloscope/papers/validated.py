@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published cells beside their predictions: papers/ID/predicted.csv (validate --write-bands)."""
+"""Published cells with their predictions: papers/ID/predicted.csv (validate --write-bands)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _HOST = "memory=host"
 
 @dataclass(frozen=True)
 class ValidatedCell:
-    """A published cell that was simulated, and has digits enough for an error.
+    """A published cell that was simulated, with enough digits for an error.
 
-    platform: state of the cluster file that it was simulated on. settings: of the case. over: the
-    settings in which another case differs, where the figure is the ratio of both.
-    fitted: whether it set a number of the cluster file; then its error is no prediction's.
+    platform: state of the cluster file in the simulation. settings: of the case. over: settings
+    that differ in the other case, if the value is the ratio of both. fitted: whether it set a
+    number of the cluster file, so that its error is not that of a prediction.
     """
 
     cluster: str
@@ -43,12 +43,12 @@ class ValidatedCell:
 
     @property
     def error(self) -> float:
-        """Relative to what was published."""
+        """Error relative to the published value."""
         return self.predicted / self.published - 1
 
     @property
     def program(self) -> str:
-        """What is validated apart."""
+        """The variant and memory, which are validated separately."""
         return program_of(self.settings)
 
     @property
@@ -73,7 +73,7 @@ class ValidatedCell:
 
 
 def program_of(settings: Mapping[str, object]) -> str:
-    """What is validated apart: a kernel's variant, and the memory that it works in."""
+    """Return a kernel's variant and memory, which are validated separately."""
     variant, memory = settings.get("variant"), f"memory={settings.get('memory') or 'host'}"
     if variant is None:
         return memory
@@ -81,11 +81,13 @@ def program_of(settings: Mapping[str, object]) -> str:
 
 
 WAYS_OF_A_DEVICE = {"sync": "default_stream", "mpi": "gpu_aware"}
-"""What a device's messages can differ in, and what the others are set against: what PETSc does."""
+"""Default settings of a device's messages, as in PETSc; differences from these are ways."""
 
 
 def way_of(settings: Mapping[str, object]) -> str:
-    """How a device's messages are sent and waited for, where it is not what PETSc does; else ""."""
+    """Return how a device's messages are sent and waited for, if it differs from PETSc; otherwise
+    "".
+    """
     if settings.get("memory") != "device":
         return ""
     own = {name: settings.get(name, usual) for name, usual in WAYS_OF_A_DEVICE.items()}
@@ -93,7 +95,7 @@ def way_of(settings: Mapping[str, object]) -> str:
 
 
 def called(kernel: str, program: str) -> str:
-    """ "poisson_cg (textbook)"; a kernel without variants alone."""
+    """Return "poisson_cg (textbook)", or only the kernel if it has no variants."""
     return kernel if program == _HOST else f"{kernel} ({program})"
 
 
@@ -101,9 +103,8 @@ def called(kernel: str, program: str) -> str:
 class Validated:
     """One published table that was predicted from a cluster file.
 
-    cells: how many of them set no number of the file. median, worst: of their relative errors.
-    over: where times relative to others of the table were predicted, and not the times: which
-    these are.
+    cells: number of cells that set no number of the file. median, worst: of their relative errors.
+    over: the reference of the times, if only relative times were predicted.
     """
 
     cluster: str
@@ -119,7 +120,7 @@ class Validated:
 
 @cache
 def validated() -> tuple[Validated, ...]:
-    """Every table that was predicted."""
+    """Return every table that was predicted."""
     by_table: dict[tuple[str, str, str, str, str], list[ValidatedCell]] = {}
     for one in validated_cells():
         if not one.fitted:
@@ -135,7 +136,7 @@ def validated() -> tuple[Validated, ...]:
 
 @cache
 def validated_cells() -> tuple[ValidatedCell, ...]:
-    """Every cell of every paper that was predicted."""
+    """Return every predicted cell of every paper."""
     return tuple(
         one
         for path in sorted(share("papers").glob(f"*/{FILE}"))
@@ -161,7 +162,7 @@ def _read(paper: str, text: str) -> Iterator[ValidatedCell]:
 
 
 def text_of(cells: Sequence[ValidatedCell], origin: str) -> str:
-    """A file of them. origin: the command that made it, and of which commit."""
+    """Return the text of a file of cells. origin: the command that made it, and its commit."""
     file = StringIO(newline="")
     file.write(f"# {origin}\n")
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")

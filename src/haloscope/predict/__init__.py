@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions: this machine's numbers as a cluster file, and how far simulations are off."""
+"""Predictions: calibration of this machine as a cluster file, and errors of simulations."""

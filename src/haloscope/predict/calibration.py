@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine's numbers from the records of the study `calibrate`, each with its source."""
+"""A machine's parameters from the records of the study `calibrate`, each with its source."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from haloscope.stats.estimates import Estimate
 from haloscope.topics.quality import disturbed
 
 SOURCE = "haloscope calibrate"
-"""SOURCE begins the source of each file that a calibration wrote, which so may be written over."""
+"""SOURCE begins the source of every calibrated file; such a file may be overwritten."""
 
 SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "Intel": "impi"}
-"""SimGrid's collective algorithms by the first words of an MPI library's name."""
+"""SimGrid's selectors of collective algorithms, by the first words of an MPI library's name."""
 
 
 def calibrate(
     name: str, cases: Sequence[MeasuredCase], machine: Mapping[str, Any], when: str
 ) -> Cluster:
-    """The cluster file of one node. UserError where its memory was not measured."""
+    """Return the cluster file of one node. Raise UserError if its memory was not measured."""
     messages = tuple(found for case in cases if (found := _messages(case)) is not None)
     measured_node = node(cases, machine)
     if any(one.placement == OTHER_SOCKET for one in messages):
@@ -56,7 +56,9 @@ def calibrate(
 
 
 def summary(found: Cluster) -> Iterator[str]:
-    """What a calibration found, a line each: disturbances, memory, sockets, messages, overheads."""
+    """Yield the results of a calibration, one line each: disturbances, memory, sockets,
+    overheads.
+    """
     yield from (f"marked as disturbed: {why}" for why in found.disturbed)
     memory = (
         f"{rate(one.bandwidth_bytes_per_s.value)} on {count(one.cores, 'core')}"
@@ -82,7 +84,7 @@ def summary(found: Cluster) -> Iterator[str]:
 
 
 def _sockets(of: Node) -> str:
-    """What each has of its own, or why nothing is said of that."""
+    """Describe the sockets' separate memories, or why there is no value."""
     if of.sockets == 1:
         return "one, so nothing between sockets can be measured"
     if of.socket is None:
@@ -94,7 +96,9 @@ def _sockets(of: Node) -> str:
 
 
 def _messages(case: MeasuredCase) -> Messages | None:
-    """One placement's fits; None for a case that is no ping-pong, or has too few sizes."""
+    """Return the fits of one placement; None for a case that is no ping-pong or has too
+    few sizes.
+    """
     models = dict(message_models(case)) if exchanges(case) else {}
     relative, pieces = models.get("Hockney, relative"), models.get("piecewise Hockney")
     if relative is None or not isinstance(pieces, PiecewiseHockney):
@@ -115,7 +119,7 @@ def _messages(case: MeasuredCase) -> Messages | None:
 
 
 def _protocols(piece: Piece, sizes: Sequence[Swept]) -> Iterator[Protocol]:
-    """A piece of the model; where its line meets size 0 below 0 s, each size's own bandwidth."""
+    """Yield a piece of the model; if its line is negative at size 0, the bandwidth of each size."""
     first, last = int(piece.first_bytes), int(piece.last_bytes)
     source = "pingpong, piecewise Hockney model"
     if piece.alpha_s.value > 0:
@@ -143,13 +147,13 @@ def _overheads(cases: Sequence[MeasuredCase]) -> Overheads | None:
 
 
 def _if_physical(estimate: Estimate, source: str) -> Quantity | None:
-    """None for what no machine has: a time or a bandwidth that is not above 0, or endless."""
+    """Return None for impossible values: a time or bandwidth that is infinite or not positive."""
     positive = isfinite(estimate.value) and estimate.value > 0
     return quantity(estimate, source) if positive else None
 
 
 def _mpi(measured: Cluster, cases: Sequence[MeasuredCase]) -> Mpi | None:
-    """The library as it is simulated; None where messages within the node were not measured."""
+    """Return the simulated MPI library; None if messages within the node were not measured."""
     messages = within_node(measured)
     rendezvous = next((_rendezvous(case) for case in cases if case.kernel == "loggp"), None)
     if messages is None or rendezvous is None:
@@ -167,7 +171,7 @@ def _mpi(measured: Cluster, cases: Sequence[MeasuredCase]) -> Mpi | None:
 
 
 def _rendezvous(case: MeasuredCase) -> Quantity | None:
-    """The smallest message that waited for its receive: sending took as long as the wait."""
+    """Return the smallest message whose send waited for its receive."""
     try:
         waited = rendezvous_bytes(case)
     except ValueError:
@@ -183,10 +187,10 @@ def _rendezvous(case: MeasuredCase) -> Quantity | None:
 def _ends_of_a_message(
     overheads: Overheads | None, messages: Messages
 ) -> tuple[Quantity | None, Quantity | None]:
-    """LogGP's overheads; where both are more than a whole small message takes, shares of that.
+    """Return LogGP's overheads, or shares of a small message's time if both exceed it.
 
-    Measured apart from each other they come out larger than in a ping-pong, where a part of each
-    runs while the message is under way.
+    Measured separately they are larger than in a ping-pong, where part of each overlaps with the
+    message.
     """
     send = overheads.send_overhead_s if overheads else None
     receive = overheads.receive_overhead_s if overheads else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cells of published tables whose messages lie in the memory of GPUs, as simulated cases.
+"""Cells of published tables with messages in GPU memory, as simulated cases.
 
-Of launches the paper has an example, which is predicted on what it assumes.
+For launches the paper has an example, which is predicted with its assumptions.
 """
 
 from __future__ import annotations
@@ -28,23 +28,25 @@ _LAYOUTS = MappingProxyType(
         "inter_node": Layout(nodes=2),
     }
 )
-"""Two ranks, by how the paper calls their placement."""
+"""Layouts of two ranks, by the paper's names of placements."""
 _KERNELS = MappingProxyType({"sf_dmda": "sf_grid"})
-"""Kernels that have another name here."""
+"""Kernels with another name here."""
 _REACH = 20_000
-"""_REACH is how far from the diagonal the generated matrix reaches that stands for the published
-one, whose rows and nonzeros alone are known: assumed. With a tenth of it all three times are 0.3 %
-shorter, with seven times as much 2.5 % longer; b is 16 us earlier than a with each."""
+"""_REACH is the largest distance from the diagonal in the generated matrix that represents the
+published one, of which only rows and nonzeros are known (assumed). With a tenth of it all three
+times are 0.3 % shorter, with seven times as much 2.5 % longer; b is 16 us earlier than a with each.
+"""
 _NO_TIME_S = 1e-12
-"""_NO_TIME_S is what a synchronisation takes that takes nothing: quantities are above 0."""
+"""_NO_TIME_S represents a synchronisation that takes no time: quantities must be positive."""
 _SIDE = 3
-"""_SIDE is how many ranks the published grid has along each axis."""
+"""_SIDE is the number of ranks along each axis of the published grid."""
 
 
 def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
-    """A cell, and its case: all sizes of two ranks in one, each subgrid in one of its own.
+    """Return a cell and its case: all sizes of two ranks in one case, each subgrid in a separate
+    one.
 
-    said: the facts of the table and the cell's keys and figure.
+    said: facts of the table, and keys and value of the cell.
     """
     kernel = _KERNELS.get(said["kernel"], said["kernel"])
     published = said["time_s"] if "time_s" in said else said["latency_s"]
@@ -75,7 +77,7 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
 
 
 def as_assumed(table: PaperTable, cluster: Cluster) -> Cluster:
-    """The cluster as an example of the paper takes it to be; itself for what was measured there."""
+    """Return the cluster as assumed by an example of the paper; unchanged for measured tables."""
     launch_us, gpu = table.facts.get("launch_us"), cluster.node.gpu
     if launch_us is None or gpu is None:
         return cluster
@@ -90,14 +92,16 @@ def as_assumed(table: PaperTable, cluster: Cluster) -> Cluster:
 
 
 def _chain_s(way: str) -> Callable[[Mapping[str, Any]], float]:
-    """What a record of `launches` says of the device kernels in one of its two ways."""
+    """Return a function for the time of the device kernels in a record of `launches`, one of two
+    ways.
+    """
     return lambda record: float(record["result"][f"{way}_s"])
 
 
 def _at(
     cell: PredictedCell, kernel: str, given: Mapping[str, Value], layout: Layout, point: int
 ) -> Unpredicted:
-    """A case's latency at one of its points. point: its size in bytes, or n."""
+    """Return a case's latency at one of its points. point: its size in bytes, or n."""
 
     def latency_s(record: Mapping[str, Any]) -> float:
         found = {one.get("n", one["size_bytes"]): one for one in record["points"]}

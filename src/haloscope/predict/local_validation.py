@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""This machine's real runs set against their simulation on its calibration.
+"""Comparison of this machine's real runs with their simulation from its calibration.
 
-Both are measured in turn, launch by launch, in one campaign: a machine that is shared changes its
-speed by more than a model is wrong. What calibrates is never what is predicted.
+Both are measured in turn, launch by launch, in one campaign: the speed of a shared machine varies
+by more than the error of the model. Runs used for the calibration are never predicted.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from haloscope.toolchains.simgrid import SIMGRID
 
 STUDY = "validate-local"
 PREDICTED = "predicted"
-"""PREDICTED is how the names of those runs of the study begin that are predicted, because all its
-other runs are for the calibration."""
+"""PREDICTED begins the names of the study's runs that are predicted; all others are for the
+calibration.
+"""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """The calibration's cluster, what it predicts, and the cases that could not be simulated."""
+    """The calibrated cluster, its predictions, and the cases that could not be simulated."""
 
     model: Cluster
     predictions: tuple[PredictedTime, ...]
@@ -48,10 +49,10 @@ class Validation:
 
 
 def validate(path: Path, tell: Teller, *, disturbed: bool = False) -> Validation:
-    """What a folder's calibration says of its other cases, as far as both were measured.
+    """Return what a folder's calibration predicts for its other cases, as far as both were
+    measured.
 
-    disturbed: though something else was running meanwhile. UserError where it was, and that is not
-    to be.
+    disturbed: accept a disturbed calibration. Raise UserError for one otherwise.
     """
     dossier, cells = open_folder(path), _predicted(ResultFolder(path))
     apart = {case.id for case in cells}
@@ -79,7 +80,7 @@ def validate(path: Path, tell: Teller, *, disturbed: bool = False) -> Validation
 
 
 def _predicted(folder: ResultFolder) -> list[Case]:
-    """The cases of a folder's plan that are to be predicted."""
+    """Return the cases of a folder's plan that are to be predicted."""
     runs = load(folder.study).runs
     cases = [
         case for case in folder.load().cases if (runs[case.run].name or "").startswith(PREDICTED)
@@ -93,9 +94,9 @@ def _predicted(folder: ResultFolder) -> list[Case]:
 def predictions(
     real: Sequence[MeasuredCase], simulated: Sequence[MeasuredCase]
 ) -> Iterator[PredictedTime]:
-    """Every case that both have: the time of a step, or of each size of a sweep.
+    """Yield every case that both have: time per step, or per size of a sweep.
 
-    Of messages that go there and back half, as reports have it.
+    Round trips are halved, as in reports.
     """
     twins = {_setting(case): case for case in simulated}
     for case in real:
@@ -117,20 +118,20 @@ def predictions(
 
 
 def _keys(case: MeasuredCase) -> dict[str, Scalar]:
-    """Settings that errors may depend on."""
+    """Return settings that errors may depend on."""
     names = ("nodes", "ppn", "threads", "n", "placement", "bind")
     settings = {name: case.settings.get(name) for name in names}
     return {name: value for name, value in settings.items() if isinstance(value, int | float | str)}
 
 
 def _named(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
-    """A case's settings that vary, and how many iterations it was cut short to."""
+    """Name a case by its settings that vary, and by its reduced number of iterations."""
     iterations = case.settings.get("iterations")
     cut = f", {iterations} iterations" if iterations else ""
     return f"{label_of(case, [each for each in among if each.kernel == case.kernel])}{cut}"
 
 
 def _setting(case: MeasuredCase) -> str:
-    """What is the same for a case and its simulation."""
+    """Return what a case and its simulation have in common."""
     apart = ("toolchain", "transport", "runner", "clock")
     return json.dumps({k: v for k, v in case.settings.items() if k not in apart}, sort_keys=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cells of published tables of one job on few nodes and on many, as simulated cases.
+"""Cells of published tables of one job on few and on many nodes, as simulated cases.
 
-Absolute times were published of a number of transforms that is not known, so what is predicted is
-how much longer a job takes than on the nodes where it was fastest.
+The published times are for an unknown number of transforms. The prediction is therefore the time
+relative to the number of nodes on which the job was fastest.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _STEP: Mapping[str, Value] = {
     "warmup": 0,
     "steps": 1,
 }
-"""A transform and the way back, as the ready study task-mapping has it: whole arrays, packed and
-unpacked, as textbooks do."""
+"""Parameters of a transform and its inverse, as in the built-in study task-mapping: whole arrays
+with packing and unpacking, as in textbooks.
+"""
 _PLAN = "3"
-"""_PLAN is the table of the paper that has the sizes and pencils of each number of tasks."""
+"""_PLAN is the table of the paper with the sizes and pencils of each number of tasks."""
 
 
 def unpredicted(table: PaperTable, cluster: Cluster) -> Iterator[Unpredicted]:
-    """Those of each number of tasks but the fastest, which they are set over."""
+    """Yield the cells of each number of tasks except the fastest, to which they are relative."""
     times: dict[int, dict[int, float]] = {}
     rows = {(row["ranks"], row["nodes"]): row for row in table.rows}
     for row in table.rows:
@@ -55,13 +56,13 @@ def unpredicted(table: PaperTable, cluster: Cluster) -> Iterator[Unpredicted]:
 
 
 def _sets(table: PaperTable, cluster: Cluster, ranks: int) -> tuple[str, ...]:
-    """Numbers of the cluster that some time of so many tasks set."""
+    """Return the numbers of the cluster that a time of this number of tasks set."""
     rows = (row for row in table.rows if row["ranks"] == ranks)
     return tuple(dict.fromkeys(where for row in rows for where in set_by(cluster, table, row)))
 
 
 def _transform(table: PaperTable, cell: PredictedCell, ranks: int, nodes: int) -> Unpredicted:
-    """The cell's job on so many nodes, its tasks shared out as evenly as they go."""
+    """Return the cell's job on so many nodes, with its tasks distributed as evenly as possible."""
     layout = Layout(nodes, -(-ranks // nodes), bind="spread", tasks=ranks)
     return Unpredicted(
         *(cell, "fft_pencil", transform(table.paper, ranks), layout),
@@ -70,9 +71,9 @@ def _transform(table: PaperTable, cell: PredictedCell, ranks: int, nodes: int) -
 
 
 def transform(paper: str, ranks: int) -> dict[str, Value]:
-    """The parameters of fft_pencil for bigFFT on so many tasks."""
+    """Return the parameters of fft_pencil for bigFFT on so many tasks."""
     plan = papers.load(paper).table(_PLAN)
     said = next(row for row in plan.rows if row["ranks"] == ranks)
-    size = "x".join(str(said[axis]) for axis in ("nz", "ny", "nx"))  # C's order: x is last
+    size = "x".join(str(said[axis]) for axis in ("nz", "ny", "nx"))  # C order: x is last
     grid = f"{said['pencil_rows']}x{said['pencil_columns']}"
     return {"size": size, "topology": grid, **_STEP}

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one would guess of a published cell without a simulation: the standard for any model.
+"""Guesses of published cells without a simulation, as a baseline for any model.
 
-Solves: the cell of one node, divided by the number of nodes. Sweeps: one rank's rate, times the
-ranks. A job on other nodes: as long as on the nodes where it is fastest. Messages of GPUs: the
-paper's own model, latency of 8 bytes + size / bandwidth by 4 MiB. Of these there is a better guess
-too, which any model has to beat: the latency that the paper measured with MPI alone, and constants
-from its text.
+Solves: the time on one node, divided by the number of nodes. Sweeps: the rate of one rank, times
+the ranks. A job on other nodes: as long as on the nodes where it is fastest. GPU messages: the
+paper's own model, latency of 8 bytes + size / bandwidth at 4 MiB. For these there is also a better
+guess: the latency that the paper measured with MPI alone, and constants from its text.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable, Scalar
 
 _ALONE = "1"
-"""_ALONE is the table of messages that MPI alone sends between GPUs."""
+"""_ALONE is the table of messages between GPUs with MPI alone."""
 _LAUNCH_S, _SYNC_S = 12e-6, 4e-6
-"""_LAUNCH_S and _SYNC_S are a launch and a synchronisation as sections 5.1 and 5.2 have them."""
+"""_LAUNCH_S and _SYNC_S are the times of a launch and a synchronisation in sections 5.1 and 5.2."""
 _ADDED_S: Mapping[object, float] = {
     "A": 7.5e-6,
     "B": 6e-6,
@@ -30,11 +29,11 @@ _ADDED_S: Mapping[object, float] = {
     "sf_unpack": 6e-6 + _LAUNCH_S,
     "sf_scatter": 6e-6 + _LAUNCH_S,
 }
-"""_ADDED_S is what the text says that a star forest adds to MPI, by option and by test."""
+"""_ADDED_S is the time that a star forest adds to MPI according to the text, by option and test."""
 
 
 def with_guesses(table: PaperTable, cells: Sequence[PredictedCell]) -> list[PredictedCell]:
-    """Cells of a table with what one would guess of each; those that nothing guesses unchanged."""
+    """Return the cells of a table with their guesses; cells without a guess are unchanged."""
     kind = cells[0].kind if cells else ""
     if kind == WALL_TIME:
         return _solves(cells)
@@ -51,7 +50,9 @@ def _guessed(cell: PredictedCell, naive: float | None, null: float | None = None
 
 
 def _solves(cells: Sequence[PredictedCell]) -> list[PredictedCell]:
-    """Each set beside the same mesh, processes and threads on one node; that one has no guess."""
+    """Compare each cell with the same mesh, processes, and threads on one node, which
+    has no guess.
+    """
 
     def alike(cell: PredictedCell) -> tuple[Scalar, ...]:
         return tuple(value for key, value in cell.keys.items() if key != "nodes")
@@ -66,7 +67,7 @@ def _solves(cells: Sequence[PredictedCell]) -> list[PredictedCell]:
 
 
 def _one_rank(table: PaperTable) -> float | None:
-    """The published rate of one rank on a node of the same kind."""
+    """Return the published rate of one rank on a node of the same kind."""
     for other in papers.load(table.paper).tables.values():
         if (other.kind, other.facts.get("node")) == (JACOBI, table.facts["node"]):
             for row in other.rows:
@@ -76,7 +77,9 @@ def _one_rank(table: PaperTable) -> float | None:
 
 
 def _message(table: PaperTable, cell: PredictedCell) -> PredictedCell:
-    """Messages of two ranks by both guesses; a neighbourhood by the text's formula alone."""
+    """Return messages of two ranks with both guesses; neighbourhoods with the text's
+    formula only.
+    """
     said = {**table.facts, **cell.keys}
     if "placement" in said and table.id != _ALONE:
         placement, size = str(said["placement"]), int(said["size_bytes"])
@@ -98,7 +101,7 @@ def _message(table: PaperTable, cell: PredictedCell) -> PredictedCell:
 
 
 def _alone(table: PaperTable, placement: str, size: int) -> float | None:
-    """What table 1 of the same paper has of a message."""
+    """Return the time of a message in table 1 of the same paper."""
     alone = papers.load(table.paper).table(_ALONE)
     found = alone.cell("latency_s", placement=placement, size_bytes=size)
     return float(found.value) if found is not None else None

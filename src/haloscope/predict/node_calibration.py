@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A node's numbers from the records of the study `calibrate`: arithmetic, caches, memory.
+"""A node's parameters from the records of the study `calibrate`: arithmetic, caches, memory.
 
-Bandwidths are those of all of STREAM's loops together, with the lines that a store reads first:
-what the node model (halobench/machine/node_model.hpp) divides a phase's bytes by.
+Bandwidths are those of all STREAM loops together, including write-allocate traffic. The node model
+(halobench/machine/node_model.hpp) divides a phase's bytes by them.
 """
 
 from __future__ import annotations
@@ -27,30 +27,35 @@ from haloscope.quantities import count, percent, size
 from haloscope.stats.estimates import Estimate
 
 ARITHMETIC = ("poisson_cg", "fused", "sweep")
-"""ARITHMETIC is the kernel, its variant and the phase whose flops a second, with all data in
-cache, stand in a cluster file for what one core can do."""
+"""ARITHMETIC is the kernel, variant, and phase whose flop rate with all data in cache is the core
+rate of a cluster file.
+"""
 REGIONS = "parallel_region"
-"""REGIONS is the kernel that tells what a parallel region costs."""
+"""REGIONS is the kernel that measures the cost of a parallel region."""
 FOUND = "reported by the operating system"
 """FOUND is the source of numbers that a calibration does not measure."""
 _SWEPT = 4.0
-"""_SWEPT is the smallest ratio of a working set to a cache's size at which next to nothing of a
-sweep is found in that cache."""
+"""_SWEPT is the smallest ratio of a working set to a cache's size at which the cache holds almost
+nothing of a sweep.
+"""
 _STORED = {"copy": 2 / 3, "scale": 2 / 3, "add": 1 / 2, "triad": 1 / 2, "dot": 0.0}
-"""_STORED are stream's loops with the share of the bytes they move that they write, or read only to
-overwrite them."""
+"""_STORED are STREAM's loops with the share of their bytes that are written, or read only to be
+overwritten.
+"""
 _COSTS = (0.05, 4.0)
-"""_COSTS are the smallest and largest cost of a stored byte that a calibration finds, because
-noise puts what is next to nothing below nothing, and no memory stores as slowly as that."""
+"""_COSTS are the bounds of the cost of a stored byte: noise makes a small cost negative, and no
+memory stores as slowly as the upper bound.
+"""
 RESAMPLES = 200
-"""RESAMPLES is the number of samples that the bootstrap draws, few because each is a fit of some
-milliseconds."""
+"""RESAMPLES is the number of bootstrap samples; it is small because each is a fit of some
+milliseconds.
+"""
 
 
 def quantity(estimate: Estimate, source: str) -> Quantity:
-    """A measured number, how it came about, and its ends: none where it is not bounded.
+    """Return a measured number with its source and interval, without ends that are unbounded.
 
-    Where all draws of a bootstrap lie on one side of the number, it is an end itself.
+    If all bootstrap draws are on one side of the number, it is itself an end.
     """
     low, high = (
         end if end is not None and np.isfinite(end) else None
@@ -67,7 +72,7 @@ def quantity(estimate: Estimate, source: str) -> Quantity:
 
 
 def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
-    """The node that the cases were measured on. UserError where its memory was not measured."""
+    """Return the node of the measured cases. Raise UserError if its memory was not measured."""
     packed, spread = streams(cases, "close"), streams(cases, "spread")
     if not packed or packed[0].cores != 1 or not _traffic(packed[0]):
         remedy = "complete haloscope calibrate: stream on one core has too few successful launches"
@@ -96,14 +101,14 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
 
 
 def streams(cases: Sequence[MeasuredCase], bind: str) -> list[MeasuredCase]:
-    """Those of stream whose ranks are bound so, the fewest cores first."""
+    """Return the cases of stream with this binding, the fewest cores first."""
     found = [case for case in cases if case.kernel == "stream" and sweep(case)]
     own = [case for case in found if (case.settings.get("bind") or "close") == bind]
     return sorted(own, key=lambda case: case.cores)
 
 
 def memory_bandwidth(case: MeasuredCase) -> Quantity:
-    """What the ranks of a case of stream get of the memory together."""
+    """Return the combined memory bandwidth of the ranks of a stream case."""
     return _bandwidth(case, max(_traffic(case)), 1)
 
 
@@ -121,7 +126,9 @@ def _memory(cases: Sequence[MeasuredCase]) -> tuple[Memory, ...]:
 
 
 def _traffic(case: MeasuredCase) -> dict[int, list[float]]:
-    """Bytes a second by working set of a rank, one number a launch: all loops together."""
+    """Return bytes per second by working set of a rank, one number per launch: all
+    loops together.
+    """
     found = {}
     for bytes_ in sorted({point.size_bytes for point in sweep(case)}):
         loops = [point for point in sweep(case) if point.size_bytes == bytes_]
@@ -134,10 +141,10 @@ def _traffic(case: MeasuredCase) -> dict[int, list[float]]:
 
 
 def _store_cost(case: MeasuredCase) -> Quantity | None:
-    """What a stored byte takes over a loaded one, by stream's loops at the largest working set.
+    """Return the cost of a stored byte relative to a loaded one, at stream's largest working set.
 
-    Least squares of each launch's times a byte over what is loaded and stored of it. None where not
-    all loops were measured.
+    Least squares of each launch's times over loaded and stored bytes. None if not all loops were
+    measured.
     """
     bytes_ = max(_traffic(case))
     loops = [point for point in sweep(case) if point.size_bytes == bytes_]
@@ -155,7 +162,7 @@ def _store_cost(case: MeasuredCase) -> Quantity | None:
 
 
 def _bandwidth(case: MeasuredCase, bytes_: int, share: int) -> Quantity:
-    """The bandwidth at a working set; with share, what each of so many cores has of it."""
+    """Return the bandwidth at a working set. share: number of cores by which it is divided."""
     sample = [rate / share for rate in _traffic(case)[bytes_]]
     found = case.estimate(sample)
     if found is None:
@@ -167,10 +174,10 @@ def _bandwidth(case: MeasuredCase, bytes_: int, share: int) -> Quantity:
 
 
 def _shares(machine: Mapping[str, Any]) -> tuple[int, dict[int, int]]:
-    """Sockets, and for each level the cores that share a cache of it, in equal parts.
+    """Return the sockets and, for each level, the cores that share a cache, in equal parts.
 
-    Virtual machines say of themselves what no real one is: three cores on two sockets, or caches
-    that sockets share. Those are one socket, and caches of a part of one.
+    Virtual machines report impossible topologies, such as three cores on two sockets, or caches
+    shared by sockets. Those are treated as one socket, with caches of a part of it.
     """
     sockets = machine["sockets"] if machine["cores"] % machine["sockets"] == 0 else 1
     own = machine["cores"] // sockets
@@ -188,9 +195,9 @@ def _cache(
     machine: Mapping[str, Any],
     shared: Mapping[int, int],
 ) -> Cache:
-    """A level with the typical rate of the working sets that it holds and no smaller one does.
+    """Return a level with the median rate of the working sets that fit it and no smaller level.
 
-    That of the one in the middle, by rate: the best of several was lucky.
+    The median avoids a lucky best value.
     """
     rates = []
     for case in (streams[0], streams[-1]):
@@ -213,7 +220,7 @@ def _cache(
 
 
 def _arithmetic(cases: Sequence[MeasuredCase]) -> Quantity | None:
-    """Flops a second of one core: those of the fused sweep of poisson_cg, in cache."""
+    """Return the flop rate of one core: the fused sweep of poisson_cg, in cache."""
     kernel, variant, name = ARITHMETIC
     for case in cases:
         if (case.kernel, case.settings.get("variant"), case.cores) == (kernel, variant, 1):
@@ -226,7 +233,7 @@ def _arithmetic(cases: Sequence[MeasuredCase]) -> Quantity | None:
 
 
 def _regions(cases: Sequence[MeasuredCase]) -> Iterator[ParallelRegion]:
-    """What parallel regions cost, by the number of threads, the smallest first."""
+    """Yield the cost of parallel regions, by number of threads, ascending."""
     measured = (case for case in cases if case.kernel == REGIONS and case.launches)
     for case in sorted(measured, key=lambda one: one.number("threads")):
         threads = case.number("threads")
@@ -238,10 +245,10 @@ def _regions(cases: Sequence[MeasuredCase]) -> Iterator[ParallelRegion]:
 
 @dataclass(frozen=True)
 class _Swept:
-    """A working set that the levels below the last cache hold next to nothing of, on one core.
+    """A working set of which levels below the last cache hold almost nothing, on one core.
 
-    share: of it, what the last cache has room for. crowd: of all cores, how many others are at
-    work. direct: seconds a byte from memory. times: as measured, one number a launch.
+    share: the fraction that fits the last cache. crowd: fraction of the other cores that are busy.
+    direct: seconds per byte from memory. times: as measured, one number per launch.
     """
 
     share: float
@@ -257,14 +264,13 @@ def _last_cache(
     sockets: int,
     cores: int,
 ) -> tuple[Cache, Quantity | None]:
-    """The last cache as a sweep finds it, and its sharpness: how soon a larger one finds nothing.
+    """Return the last cache as used by a sweep, and its sharpness: the decline for larger sweeps.
 
-    Of several sockets, by one core and by all: some fill one socket's cache alone.
-
-    What it gives alone and crowded, and what a sweep finds room for, which is less than its size
-    where others use it too (a virtual machine), belong together: least squares of the logarithms
-    of times a byte by working set; intervals by the bootstrap over launches. The cache as it was
-    where no working set is larger.
+    With several sockets, from one core and from all: some fill only one socket's cache. Its rate
+    alone and with all cores busy, and the usable size, which is less than its size if others use it
+    too (a virtual machine), are fitted together: least squares of the logarithms of times per byte
+    by working set, with intervals by the bootstrap over launches. Unchanged if no working set is
+    larger.
     """
     last = caches[-1]
     pairs = list(zip(streams, memory, strict=True))
@@ -294,7 +300,7 @@ def _last_cache(
 
     times = np.array([median(one.times) for one in swept])
     typical = log(last.bandwidth_bytes_per_s.value)
-    parts = (0.125, 0.25, 0.5, 0.9)  # it has several minima
+    parts = (0.125, 0.25, 0.5, 0.9)  # the fit has several minima
     starts = [np.array([log(part), log(1.5), typical, log(0.9)]) for part in parts]
     best = fitted(times, starts)
     draws = np.array([fitted(_redrawn(swept, seed), [best]) for seed in range(RESAMPLES)])
@@ -318,7 +324,7 @@ def _last_cache(
 
 
 def _redrawn(swept: Sequence[_Swept], seed: int) -> Array:
-    """Times of launches drawn with replacement: those of as many cores have launches in common."""
+    """Return times of launches drawn with replacement; those with the same cores share launches."""
     draw = np.random.default_rng(seed)
     launches = {one.crowd: len(one.times) for one in swept}
     drawn = {crowd: draw.integers(n, size=n) for crowd, n in launches.items()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulations set against published figures: predicted, published, ratio, cell by cell.
+"""Comparison of simulations with published values: predicted, published, and ratio, by cell.
 
-The honest protocol: cells that set a number of the cluster file (`set_by` beside that number) are
-reported apart from the others, which are predicted only.
+Cells that set a number of the cluster file (`set_by` beside that number) are reported separately
+from the others, which are only predicted.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import SIMGRID
 
 _MAPPING = "mapping"
-"""_MAPPING is the kind of tables of one job on few nodes and on many."""
+"""_MAPPING is the kind of tables of one job on few and on many nodes."""
 _EXCHANGE = "nonblocking"
-"""_EXCHANGE is that of tables that do not say: of one process, which has no neighbours, and of the
-newest program."""
+"""_EXCHANGE is the exchange of tables that name none: those of one process, which exchanges
+nothing, and those of the newest program.
+"""
 
 
 def tables_of(paper_id: str, selected: Sequence[str]) -> list[PaperTable]:
-    """The tables of a paper that name a cluster file, or those of them that are wanted.
+    """Return the tables of a paper that name a cluster file; `selected`: only these.
 
-    One of several machines is several tables, with the same id.
+    A table with several machines is returned as several tables with the same id.
     """
     paper = papers.load(paper_id)
     able = [part for table in paper.tables.values() for part in table.by_machine()]
@@ -61,16 +62,16 @@ def tables_of(paper_id: str, selected: Sequence[str]) -> list[PaperTable]:
 
 @dataclass(frozen=True)
 class Replicates:
-    """How often each cell is simulated, its nodes and other jobs beside it drawn anew.
+    """Number of simulations per cell, with nodes and other jobs drawn anew.
 
-    spread: the standard deviation of their times, assumed; None: as the cluster file says.
+    spread: assumed standard deviation of node times; None: that of the cluster file.
     """
 
     number: int
     spread: float | None = None
 
     def of(self, there: SimulatedCluster) -> SimulatedCluster:
-        """The place with that spread. UserError where its file says nothing of any."""
+        """Return the place with that spread. Raise UserError if its file has no variability."""
         node = there.cluster.node
         if self.spread is not None:
             assumed = Quantity(value=self.spread, source="assumed: --spread")
@@ -85,7 +86,7 @@ class Replicates:
 def validate(
     table: PaperTable, tell: Teller, replicates: Replicates | None = None
 ) -> list[PredictedCell]:
-    """Simulate every cell of a table that has a figure, in each reading."""
+    """Simulate every cell of a table that has a value, in each reading."""
     there = simulated_place(table)
     if replicates is None:
         return predicted(table, there, tell)
@@ -93,7 +94,7 @@ def validate(
 
 
 def simulated_place(table: PaperTable) -> SimulatedCluster:
-    """The machine that a table was measured on, as its cluster file or its example describes it."""
+    """Return the machine of a table, as described by its cluster file or its example."""
     there = place(str(table.facts["cluster_file"]))
     assert isinstance(there, SimulatedCluster)
     return replace(there, cluster=gpu_tables.as_assumed(table, there.cluster))
@@ -102,25 +103,25 @@ def simulated_place(table: PaperTable) -> SimulatedCluster:
 def predicted(
     table: PaperTable, there: SimulatedCluster, tell: Teller, launches: int = 1
 ) -> list[PredictedCell]:
-    """The same on another machine, or on the same with another number."""
+    """Simulate the cells on another machine, or on the same one with a changed number."""
     cells = _answered(table, list(_unpredicted(table, there)), there, tell, launches)
     return with_guesses(table, cells)
 
 
 def not_predicted(paper_id: str) -> list[str]:
-    """The tables of a paper that nothing predicts, in words, and why."""
+    """Describe the tables of a paper that cannot be predicted, with reasons."""
     tables = papers.load(paper_id).tables.values()
     why = [(called(one.id), one.not_predicted) for one in tables if one.not_predicted]
     return [f"Not predicted: {name}: {reason}." for name, reason in why]
 
 
 def unreadable(table: PaperTable) -> list[str]:
-    """Cells of a table that could not be read, in words, with what is known of them."""
+    """Describe the cells of a table that could not be read, with what is known about them."""
     return [f"Left out of {called(table.id)}: {what}" for what in table.omitted]
 
 
 def said(table: PaperTable) -> tuple[str, ...]:
-    """What a reader should know of the table, and of other jobs that are assumed beside its own."""
+    """Return notes about the table, and about other jobs assumed in the simulation."""
     return (*table.notes, *occupied.notes(simulated_place(table).cluster))
 
 
@@ -131,7 +132,7 @@ def _answered(
     tell: Teller,
     launches: int,
 ) -> list[PredictedCell]:
-    """The cells with their predictions on a machine, each case simulated once."""
+    """Return the cells with their predictions on a machine; each case is simulated once."""
     bench = there.workbench({}, tell)
     every = [one for cell in cells for one in (cell, cell.over) if one is not None]
     bench.build({SIMGRID: [KernelProgram.of(one.kernel, one.given) for one in every]}, tell)
@@ -152,7 +153,7 @@ def _answered(
 def simulated(
     study: str, cases: Sequence[Case], there: SimulatedCluster, bench: Workbench, tell: Teller
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """The records of each case, one a launch, by its id."""
+    """Return the records of each case by its id, one per launch."""
     launches = {
         (case.id, number): Launch(case, number) for case in cases for number in range(case.launches)
     }
@@ -187,7 +188,7 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredi
 def _published(
     table: PaperTable,
 ) -> Iterator[tuple[Mapping[str, PublishedValue], ExactTime | None]]:
-    """Rows of a table, with their times' further digits; then cells that these alone have."""
+    """Yield the rows of a table with their more exact times; then cells that only these have."""
     exact = exact_times(table)
     for row in table.rows:
         yield row, exact.pop(tuple(row[key] for key in table.keys), None)
@@ -196,7 +197,7 @@ def _published(
 
 @cache
 def _iterations(n: int) -> int:
-    """Of a solve on a mesh, as either paper's table of convergence has it."""
+    """Return the iterations of a solve on a mesh, from either paper's table of convergence."""
     for paper in papers.list_papers():
         for table in paper.tables.values():
             if table.kind == "convergence" and (found := table.cell("iterations", n=n)):
@@ -210,12 +211,12 @@ def _solve(
     there: SimulatedCluster,
     exact: ExactTime | None,
 ) -> Unpredicted:
-    """The published program's variant and exchange are facts of the table.
+    """Return a cell of a solve; the published variant and exchange are facts of the table.
 
-    Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
-    as by ready studies. Where the cluster file has the costs of unbound processes, those of several
-    nodes are taken to be unbound; cells of one node set the memory's numbers. OMP_PROC_BIND,
-    which some tables name, places the threads of each process.
+    The papers do not state the placement of a node's processes: they are assumed to be spread over
+    its sockets, as in built-in studies. If the cluster file has the costs of unbound processes,
+    those on several nodes are assumed to be unbound; cells on one node set the memory's parameters.
+    OMP_PROC_BIND, which some tables state, places the threads of each process.
     """
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
     published = exact.time_s if exact else float(said["time_s"])
@@ -245,12 +246,11 @@ def _solve(
 
 
 def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Iterator[Unpredicted]:
-    """A cube of n^3 points on every rank, as the paper says, and n^3 points in all.
+    """Yield a cube of n^3 points per rank, as the paper states, and n^3 points in total.
 
-    Each rank has a core of its own, as long as there are enough: rates are those of cores.
-
-    The paper's figures look like the second: time lost to communication grows with the number of
-    ranks, and 48 such cubes would need 1.3 TB on one node.
+    Each rank has its own core if there are enough: rates are per core. The paper's figures look
+    like the second reading: time lost to communication grows with the number of ranks, and 48 such
+    cubes would need 1.3 TB on one node.
     """
     ranks, n = int(said["ranks"]), said["n"]
     grid = "x".join(str(said[axis]) for axis in ("px", "py", "pz"))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated cells of tables that list runs without their times: what statements are tested on.
+"""Simulated cells of tables that list runs without their times, for the evaluation of statements.
 
-The figures of the task-mapping paper have no numbers, so its statements on them have no published
-cells. Its tables list the tasks and nodes of the runs, and kernels stand for its programs. The runs
-that a statement names are simulated.
+The figures of the task-mapping paper have no numbers, so its statements about them have no
+published cells. Its tables list the tasks and nodes of the runs, and kernels represent its
+programs. The runs that a statement names are simulated.
 """
 
 from __future__ import annotations
@@ -33,22 +33,24 @@ from haloscope.topics.mapping.analysis import same_name
 PLANNED = ("mapping_plan", "clusters")
 """PLANNED are the kinds of tables that list runs: on few and many nodes, and on one node."""
 MOST_TASKS, LARGEST = 512, 1024
-"""MOST_TASKS is the largest run for a statement that smaller ones can decide, and LARGEST that for
-any other: 2,048 tasks of fe_heat take minutes."""
+"""MOST_TASKS is the largest run for a statement that smaller ones can decide; LARGEST applies to
+all others, because 2,048 tasks of fe_heat take minutes.
+"""
 SHARE, MESSAGES_S, VARIABILITY = "communication_share", "communication_s", "variability_percent"
-"""SHARE, MESSAGES_S, and VARIABILITY are quantities of a run beside its time: cells of no table."""
+"""SHARE, MESSAGES_S, and VARIABILITY are quantities of a run besides its time, in no table."""
 SPREAD = "variability"
-"""SPREAD is the kind of tables of the VARIABILITY of runs that other tables list."""
+"""SPREAD is the kind of tables with the VARIABILITY of runs that other tables list."""
 _TIMED = "time_s"
 _ITERATIONS = 200
 _OF_FOUR = 400
-"""_OF_FOUR is the grid size of miniFE's 4 tasks: table 2 has 16 million elements per task, and no
-row of 4."""
+"""_OF_FOUR is the grid size of miniFE with 4 tasks: table 2 has 16 million elements per task, and
+no row for 4.
+"""
 
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """Cells of runs that were simulated, and what a reader should know of them."""
+    """Cells of simulated runs, and notes about them."""
 
     cells: Sequence[KnownCell] = ()
     notes: Sequence[str] = ()
@@ -56,31 +58,31 @@ class PlannedCells:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A row of a table on a cluster. keys: what statements tell it apart by."""
+    """A row of a table on a cluster. keys: the values by which statements select it."""
 
     table: PaperTable
     cluster: str
     keys: Mapping[str, object]
 
     def number(self, name: str) -> int:
-        """A key that is a whole number."""
+        """Return a key that is an integer."""
         return int(str(self.keys[name]))
 
     @property
     def nodes(self) -> int:
-        """As published of the cluster."""
+        """Nodes, as published for the cluster."""
         own = f"nodes_{self.cluster.lower()}"
         return self.number(own if own in self.keys else "nodes")
 
     @property
     def telling(self) -> tuple[str, ...]:
-        """The keys that tell its cell from others of its table."""
+        """The keys that distinguish its cell from others of its table."""
         keys = self.table.keys
         return keys if "cluster" in keys else (*keys, "cluster")
 
 
 def simulated_cells(paper: str, tell: Teller, launches: int = 1) -> PlannedCells:
-    """The cells of a paper's listed runs that its statements name, each cluster in turn."""
+    """Simulate the listed runs of a paper that its statements name, one cluster after the other."""
     runs = list(needed(paper, launches))
     cells: list[KnownCell] = []
     notes: list[str] = []
@@ -106,12 +108,12 @@ def simulated_cells(paper: str, tell: Teller, launches: int = 1) -> PlannedCells
 
 
 def _file_of(cluster: str) -> str | None:
-    """The cluster file of a published name."""
+    """Return the cluster file of a published name."""
     return next((name for name in cluster_file.ready() if same_name(name, cluster)), None)
 
 
 def needed(paper: str, launches: int) -> Iterator[PlannedRun]:
-    """The runs that statements compare, each once."""
+    """Yield the runs that statements compare, each once."""
     known = list(_listed(paper))
     found: dict[int, PlannedRun] = {}
     for one in statements(paper):
@@ -128,13 +130,15 @@ def needed(paper: str, launches: int) -> Iterator[PlannedRun]:
 
 
 def _of_spread(paper: str, one: Statement) -> bool:
-    """Whether a statement is about how far launches lie apart."""
+    """Return whether a statement is about the variability of launches."""
     kinds = (papers.load(paper).table(name).kind for name in one.tables)
     return VARIABILITY in _quantities(one) or SPREAD in kinds
 
 
 def _lists(run: PlannedRun, paper: str, one: Statement) -> bool:
-    """Whether a run is in a table that a statement is about, or in one with other figures of it."""
+    """Return whether a run is in a table of a statement, or in one with other values of
+    that table.
+    """
     about = [papers.load(paper).table(name) for name in one.tables]
     facts = [table.facts for table in about if table.kind == SPREAD]
     beside = any(fact.items() <= run.keys.items() for fact in facts)
@@ -142,7 +146,9 @@ def _lists(run: PlannedRun, paper: str, one: Statement) -> bool:
 
 
 def spread_cells(paper: str, cells: Sequence[KnownCell]) -> Iterator[KnownCell]:
-    """Cells of tables of a spread: the largest VARIABILITY of runs with as many tasks."""
+    """Yield cells of tables of variability: the largest of the runs with the same
+    number of tasks.
+    """
     for table in papers.load(paper).tables.values():
         for row in table.rows if table.kind == SPREAD else ():
             keys = keys_of(table, row)
@@ -153,7 +159,7 @@ def spread_cells(paper: str, cells: Sequence[KnownCell]) -> Iterator[KnownCell]:
 
 
 def _spreads(paper: str, cells: Sequence[KnownCell], launches: int) -> Iterator[str]:
-    """What is published of launches that differ, and what was simulated, in words."""
+    """Describe what is published about variability, and what was simulated."""
     for one in statements(paper):
         if not _of_spread(paper, one):
             continue
@@ -166,7 +172,7 @@ def _spreads(paper: str, cells: Sequence[KnownCell], launches: int) -> Iterator[
 
 
 def _listed(paper: str) -> Iterator[PlannedRun]:
-    """Every row of a paper's tables of runs, on every cluster that has a file and ran it."""
+    """Yield every row of a paper's tables of runs, on every cluster that has a file and ran it."""
     tables = [one for one in papers.load(paper).tables.values() if one.kind in PLANNED]
     for table in tables:
         named = [
@@ -188,7 +194,7 @@ def _listed(paper: str) -> Iterator[PlannedRun]:
 
 
 def _quantities(one: Statement) -> list[str]:
-    """What a statement is about, if not a time."""
+    """Return the quantity of a statement, if it is not a time."""
     conditions = (*one.where, *one.one, *one.other)
     return [value for c in conditions if c.column == "quantity" for value in c.values]
 
@@ -200,7 +206,7 @@ def _meets(run: PlannedRun, conditions: Sequence[Condition]) -> bool:
 def _simulated(
     paper: str, runs: Sequence[PlannedRun], there: SimulatedCluster, tell: Teller, launches: int
 ) -> PlannedCells:
-    """The runs of a cluster. Equal ones, of several tables, are simulated once."""
+    """Simulate the runs of a cluster. Equal runs of several tables are simulated once."""
     layouts = [layout_of(run, there) for run in runs]
     given = [stand_in(paper, run) for run in runs]
     bench = there.workbench({}, tell)
@@ -226,14 +232,14 @@ def _simulated(
 
 
 def layout_of(run: PlannedRun, there: SimulatedCluster) -> Layout:
-    """Its tasks shared out as evenly as they go, on no fewer nodes than have a core for each."""
+    """Return the layout of its tasks, distributed evenly on its nodes, with one core per task."""
     ranks = run.number("ranks")
     nodes = max(run.nodes, -(-ranks // there.cluster.node.cores))
     return Layout(nodes, -(-ranks // nodes), bind="spread", tasks=ranks)
 
 
 def stand_in(paper: str, run: PlannedRun) -> tuple[str, dict[str, Value]]:
-    """The kernel that stands for a program, and its parameters, as ready studies have them."""
+    """Return the kernel that represents a program, with its parameters, as in built-in studies."""
     ranks, program = run.number("ranks"), run.keys["kernel"]
     if program == "lammps":
         return "md_pppm", {"alike": "once", "repetitions": 1}
@@ -250,7 +256,7 @@ def stand_in(paper: str, run: PlannedRun) -> tuple[str, dict[str, Value]]:
 
 
 def cells_of(run: PlannedRun, records: Sequence[Mapping[str, Any]]) -> Iterator[KnownCell]:
-    """A run's time in its table, and the quantities that no table has."""
+    """Yield a run's time in its table, and the quantities that are in no table."""
     times = [float(record["times_s"][0]) for record in records]
     time = typical(times).value
     yield KnownCell(run.keys, run.telling, time, time)
@@ -269,6 +275,6 @@ def cells_of(run: PlannedRun, records: Sequence[Mapping[str, Any]]) -> Iterator[
 
 
 def _messages_s(record: Mapping[str, Any]) -> float:
-    """Seconds of a step in phases of messages, the mean over ranks: those without a node model."""
+    """Return the seconds per step in message phases (without a node model), mean over ranks."""
     own = (one for one in record["phases"] if one["model_s"] is None)
     return sum(float(one["time_s"]["mean"]) for one in own)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which assumed number of a cluster file moves the predictions of a published table most."""
+"""Sensitivity of a published table's predictions to the assumed numbers of a cluster file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from haloscope.predict.paper_validation import predicted, simulated_place
 from haloscope.run.progress import Teller
 
 FACTOR = 1.2
-"""What each assumed number is multiplied with, because data sheets leave about as much open."""
+"""Factor applied to each assumed number; data sheets are about that uncertain."""
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What the predictions of a table do where one assumed number is FACTOR times as large.
+    """Change of a table's predictions if one assumed number is multiplied by FACTOR.
 
-    median, most: of the absolute relative changes of the cells that have an error, or of all where
-    none has; farthest: the cell with the most, as it is predicted then, and change how much that
-    is, with its sign.
+    median, most: of the absolute relative changes of the cells that have an error, or of all if
+    none has. farthest: the cell with the largest change, with its new prediction. change: that
+    change, signed.
     """
 
     assumption: Assumed
@@ -34,10 +34,10 @@ class Moved:
 
 
 def sensitivity(table: PaperTable, tell: Teller) -> list[Moved]:
-    """One for each assumed number, the one that moves a cell most first.
+    """Return the change for each assumed number, the largest change first.
 
-    Each takes as many simulations as the table has cells; [] where nothing is assumed, or where no
-    cell could be simulated.
+    Each needs as many simulations as the table has cells. [] if nothing is assumed, or no cell
+    could be simulated.
     """
     there = simulated_place(table)
     usual = predicted(table, there, tell)

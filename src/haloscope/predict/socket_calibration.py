@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What sockets have of their own, from the records of the study `calibrate`: memory, and the link.
+"""Parameters of sockets from the records of the study `calibrate`: memory, and the link.
 
-Real ranks that sit side by side fill the first socket, so what few of them get of the memory is
-what one socket has. Streams of messages from half of a full node's ranks to the other half go from
-socket to socket.
+Ranks placed side by side fill the first socket, so the bandwidth of few ranks is that of one
+socket. Message streams from one half of a full node's ranks to the other half cross the link.
 """
 
 from __future__ import annotations
@@ -17,14 +16,15 @@ from haloscope.predict.node_calibration import memory_bandwidth, quantity, strea
 from haloscope.quantities import count
 
 PAIRS = "halves"
-"""PAIRS is how ranks talk in the case that measures the link: each with one half of all further
-on, which sits on another socket."""
+"""PAIRS is the communication pattern of the case that measures the link: each rank with the one
+half of the ranks away, which is on another socket.
+"""
 
 
 def socket(cases: Sequence[MeasuredCase], node: Node) -> Socket | None:
-    """One socket of the node that the cases were measured on; None where it was not measured.
+    """Return a socket of the measured node; None if it was not measured.
 
-    What messages between sockets take is in the cluster file's messages.
+    The times of messages between sockets are in the cluster file's messages.
     """
     own = node.cores // node.sockets
     memory = tuple(
@@ -39,9 +39,9 @@ def socket(cases: Sequence[MeasuredCase], node: Node) -> Socket | None:
 
 
 def _link(cases: Sequence[MeasuredCase], node: Node) -> Quantity | None:
-    """What streams from one socket to another get together, the best of their sizes.
+    """Return the combined bandwidth of streams between two sockets, the best over sizes.
 
-    With more than two sockets as many pairs of them stream at once as there are.
+    With more than two sockets, several pairs of sockets stream at once.
     """
     if node.sockets % 2:
         return None

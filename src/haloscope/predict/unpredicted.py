@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cell of a published table that is to be predicted, and the case that is simulated for it."""
+"""A cell of a published table to predict, and the case that is simulated for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHERE = ("nodes", "ppn", "threads", "places", "bind", "thread_bind")
 
 
 def case_of(program: Program, kernel: str, given: Mapping[str, Any], layout: Layout) -> Case:
-    """One simulated launch of a kernel with these parameters."""
+    """Return one simulated launch of a kernel with these parameters."""
     forecast = program.forecast(kernel, given, layout.ranks, layout.threads)
     return Case(
         kernel=kernel,
@@ -35,10 +35,10 @@ def case_of(program: Program, kernel: str, given: Mapping[str, Any], layout: Lay
 
 @dataclass(frozen=True)
 class Unpredicted:
-    """A cell that is to be predicted.
+    """A cell to predict.
 
-    of: what its case's record says of the cell's figure. over: what that is divided by, launch by
-    launch, where the figure is a ratio.
+    of: function from its case's record to the cell's value. over: what the value is divided by,
+    launch by launch, if it is a ratio.
     """
 
     cell: PredictedCell
@@ -49,15 +49,16 @@ class Unpredicted:
     over: Unpredicted | None = None
 
     def case(self, program: Program) -> Case:
-        """What is to be simulated for it."""
+        """Return the case to simulate."""
         return case_of(program, self.kernel, self.given, self.layout)
 
     def answered(
         self, records: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]] = ()
     ) -> PredictedCell:
-        """The cell with its prediction, the median of replicates, or with why there is none.
+        """Return the cell with its prediction, the median of replicates, or with the reason for
+        none.
 
-        others: the records of `over`, where there is one.
+        others: records of `over`, if any.
         """
         if bad := [record for record in (*records, *others) if record["outcome"] != "ok"]:
             return replace(self.cell, problem=bad[0]["reason"])
@@ -80,7 +81,7 @@ class Unpredicted:
 
     @property
     def _settings(self) -> Settings:
-        """Its keys, the parameters that were given, and where its ranks were."""
+        """Return its keys, the given parameters, and the places of its ranks."""
         recorded = self.layout.as_recorded()
         where = {key: recorded[key] for key in _WHERE if key in recorded}
         given = {key: value for key, value in self.given.items() if key != SIZES}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the predictions of a paper's cells, from which reports take the error of simulations."""
+"""Store the predictions of a paper's cells, from which reports take the error of simulations."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ def write(paper: str, cells: Sequence[ValidatedCell]) -> Path:
 
 
 def kept(table: PaperTable, cells: Sequence[PredictedCell]) -> Iterator[ValidatedCell]:
-    """The cells of a table that have an error, on a ready cluster file; each in one reading.
+    """Yield the cells of a table that have an error, on a built-in cluster file, each in one
+    reading.
 
-    Of Jacobi sweeps the first, which is the paper's own words. What a paper assumes of a machine
-    beside its file validates nothing.
+    For Jacobi sweeps the first reading, which is the paper's text. What a paper assumes in addition
+    to the machine's file validates nothing.
     """
     cluster = simulated_place(table).cluster
     platform = state(cluster)
@@ -66,13 +67,13 @@ def kept(table: PaperTable, cells: Sequence[PredictedCell]) -> Iterator[Validate
 
 
 def _said(settings: Settings) -> dict[str, Scalar]:
-    """Numbers and words alone."""
+    """Keep only numbers and strings."""
     return {key: value for key, value in settings.items() if isinstance(value, int | float | str)}
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many published values of a table lie in the band that all other tables give."""
+    """The number of published values of a table within the band from all other tables."""
 
     paper: str
     table: str
@@ -83,7 +84,7 @@ class Coverage:
 
 
 def left_out() -> Iterator[Coverage]:
-    """Each table left out once: its cells, and its ratios, in the bands of all others."""
+    """Yield the coverage of each table, with bands from all other tables."""
     every = validated_cells()
     for paper, table in dict.fromkeys((one.paper, one.table) for one in every):
         own = [one for one in every if (one.paper, one.table) == (paper, table)]

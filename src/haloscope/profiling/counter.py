@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The library that counts a program's messages: built for an MPI library, and loaded before MPI."""
+"""The library that counts a program's messages: built per MPI library, and loaded before MPI."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from haloscope.toolchains import build, build_log
 from haloscope.toolchains.library import Toolchain
 
 SOURCE = "count_messages.cpp"
-"""SOURCE is the file of the library, in the folder profiler."""
+"""SOURCE is the library's source file, in the folder profiler."""
 _BUILD_LIMIT_S = 600.0
 _MOST = 1 << 24
 FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
@@ -33,9 +33,9 @@ _HEADERS = """#include <mpi.h>
 
 
 def built(toolchain: Toolchain) -> Path:
-    """The library for an MPI library, built first where the cache has none.
+    """Return the library for an MPI library; build it if the cache has none.
 
-    UserError, with the compiler's last lines, where it does not build.
+    Raise UserError, with the compiler's last lines, if it does not build.
     """
     source = share("profiler") / SOURCE
     texts = [one.read_text(encoding="utf-8") for one in sorted(source.parent.glob("*.?pp"))]
@@ -59,7 +59,7 @@ def built(toolchain: Toolchain) -> Path:
 
 
 def header(toolchain: Toolchain) -> str:
-    """What an MPI library's mpi.h declares, preprocessed."""
+    """Return the preprocessed declarations of an MPI library's mpi.h."""
     with tempfile.TemporaryDirectory() as folder:
         every = Path(folder) / "all.cpp"
         every.write_text(_HEADERS, encoding="utf-8")
@@ -67,7 +67,9 @@ def header(toolchain: Toolchain) -> str:
 
 
 def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
-    """What the library's compiler wrapper prints; UserError with its last lines where it fails."""
+    """Return the output of the compiler wrapper. Raise UserError with its last lines if
+    it fails.
+    """
     command = [str(toolchain.mpicxx), *FLAGS, *words]
     ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S, tail=tail)
     if (ended.code or ended.timed_out) and (full := build_log.full_disk(ended.output)):
@@ -80,10 +82,10 @@ def _compiled(toolchain: Toolchain, *words: str, tail: int) -> str:
 
 
 def environment(toolchain: Toolchain, counter: Path, folder: Path) -> dict[str, str]:
-    """This process's variables, with the counter before all libraries; ranks write to a folder.
+    """Return this process's variables with the counter preloaded; ranks write to a folder.
 
-    A library that was added has its launchers first in PATH, and is found by the program. The
-    loader splits LD_PRELOAD at blanks: there the counter is named without its folder.
+    An added library has its launchers first in PATH, so that the program finds it. The loader
+    splits LD_PRELOAD at blanks; in that case the counter is named without its folder.
     """
     own = toolchain.environment() | needs.environment(toolchain)
     preload = str(counter)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command that a user profiles: its MPI library, and how the counter is passed on to ranks."""
+"""The profiled command: its MPI library, and passing of the counter to ranks."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ _BEFORE = {
     *("chrt", "env", "ionice", "nice", "nohup", "numactl", "setsid", "stdbuf", "taskset", "time"),
     "timeout",
 }
-"""_BEFORE are programs that run the command behind their own options, and change its surroundings
-alone."""
+"""_BEFORE are programs that run a command after their own options and change only its
+environment.
+"""
 _EXAMPLE = "for example: haloscope profile -- mpirun -n 2 ./program"
 
 
 def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
-    """The MPI library of a command: the named one, its launcher's, or, with srun, its program's.
+    """Return the MPI library of a command: the named one, its launcher's, or (srun) its program's.
 
-    Of a script, which may start several: that of the program, or else of mpirun in PATH. UserError
-    where that is not known, or where launcher and program are of different libraries: the counter
-    would call one with what belongs to the other, and ranks would each be alone.
+    For a script, which may start several programs, that of its program, or else of mpirun in PATH.
+    Raise UserError if it is unknown, or if launcher and program belong to different libraries: the
+    counter would mix them, and each rank would run alone.
     """
     toolchain = library.find(named) if named else None
     path = os.environ.get("PATH", os.defpath)
@@ -63,12 +64,14 @@ def toolchain_of(command: Sequence[str], named: str | None = None) -> Toolchain:
 
 
 def _programs(command: Sequence[str]) -> Iterator[Path]:
-    """What a command may run, besides its first word."""
+    """Yield the programs that a command may run, besides its first word."""
     yield from (Path(found) for word in command[1:] if (found := shutil.which(word)))
 
 
 def _launcher_at(command: Sequence[str]) -> int:
-    """Where a command's launcher stands: the first word, or behind env, time and their like."""
+    """Return the position of a command's launcher: the first word, or after env, time,
+    and others.
+    """
     if Path(command[0]).name not in _BEFORE:
         return 0
     names = [Path(word).name for word in command]
@@ -76,7 +79,7 @@ def _launcher_at(command: Sequence[str]) -> int:
 
 
 def _of_mpirun() -> Toolchain | None:
-    """The MPI library of mpirun in PATH, if it is known here."""
+    """Return the MPI library of mpirun in PATH, if it is a known one."""
     found = shutil.which("mpirun")
     return _of_launcher(Path(found)) if found else None
 
@@ -94,7 +97,7 @@ def _not_there(word: str) -> Problem:
 
 
 def _of_launcher(found: Path) -> Toolchain | None:
-    """The MPI library whose launcher a program is; None where it is of none."""
+    """Return the MPI library to which a launcher belongs, or None."""
     for one in library.available():
         known = shutil.which(str(one.mpirun)) or str(one.mpirun)
         inside = one.prefix is not None and found.is_relative_to(one.prefix)
@@ -106,7 +109,7 @@ def _of_launcher(found: Path) -> Toolchain | None:
 
 
 def _of_program(command: Sequence[str]) -> Toolchain | None:
-    """The MPI library that a command's program is linked with, if it is known here."""
+    """Return the MPI library that a command's program is linked with, if it is a known one."""
     for program in _programs(command):
         if (linked := needs.library_of(program)) is not None:
             every = [*library.available(), *_alternatives()]
@@ -117,7 +120,7 @@ def _of_program(command: Sequence[str]) -> Toolchain | None:
 
 
 def _alternatives() -> Iterator[Toolchain]:
-    """The MPI libraries whose launchers Debian and Ubuntu install beside the one of `mpirun`."""
+    """Yield the MPI libraries whose launchers Debian and Ubuntu install beside that of `mpirun`."""
     for name in ("mpirun.openmpi", "mpirun.mpich"):
         if (found := shutil.which(name)) and (known := library.beside(Path(found))):
             yield known
@@ -130,10 +133,10 @@ _LIST = "mca_base_env_list"
 def passed_on(
     command: Sequence[str], toolchain: Toolchain, variables: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """A command and its variables, so that Open MPI's launcher passes the counter's on to hosts.
+    """Return a command and variables with which Open MPI's launcher passes the counter on to hosts.
 
-    It does not unless they are named: by -x, or in a list, which can't be mixed with -x. A list
-    that the user has is made longer; else -x is given. Other launchers pass on all of them.
+    It passes variables only if they are named with -x, or in a list, which cannot be combined with
+    -x. A user's list is extended; otherwise -x is added. Other launchers pass all variables.
     """
     words, own, first = [*command], dict(variables), _launcher_at(command)
     names = [name for name in _PASSED if own.get(name) != os.environ.get(name)]
@@ -155,5 +158,5 @@ def passed_on(
 
 
 def _longer(given: str, names: Sequence[str], variables: Mapping[str, str]) -> str:
-    """A list of variables with more names, which stand apart by what the user says."""
+    """Extend a list of variables with more names, using the user's separator."""
     return variables.get(f"OMPI_MCA_{_LIST}_delimiter", ";").join((given, *names))

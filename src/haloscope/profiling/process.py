@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one process wrote: counts by what they are of, its communicators, and events."""
+"""The output of one process: counts by kind, its communicators, and events."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Sent:
     bytes: int = 0
 
     def __add__(self, other: Sent) -> Sent:
-        """Both together."""
+        """Return the sum of both."""
         return Sent(self.messages + other.messages, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True)
 class CallPlace:
-    """Where in the program MPI was called: a function, and an offset in a file for addr2line."""
+    """Place of an MPI call: a function, and an offset in a file for addr2line."""
 
     function: str = UNKNOWN
     file: str = ""
@@ -41,8 +41,10 @@ class CallPlace:
 
 @dataclass(frozen=True)
 class Communicator:
-    """A communicator. ranks: of its world, in order. birth: how it was made and, of those made so
-    of these ranks, which it is; "" where other ranks may number it in another way.
+    """A communicator. ranks: of its world, in order.
+
+    birth: how it was created and, of those created so from these ranks, its number; "" if other
+    ranks may number it differently.
     """
 
     birth: str
@@ -50,7 +52,7 @@ class Communicator:
     name: str = ""
 
     def __str__(self) -> str:
-        """Its name for people: the program's, or how it was made, with its first ranks."""
+        """Return its name: the program's, or how it was created, with its first ranks."""
         if self.birth.startswith("MPI_"):
             return self.birth
         who = count(len(self.ranks), "rank")
@@ -63,9 +65,9 @@ class Communicator:
 
 @dataclass(frozen=True)
 class CountLine:
-    """What a count is of. name: a kind of message, an operation, or a function whose time it is.
+    """The key of a count. name: kind of message, operation, or timed function.
 
-    size: messages of [2^(size - 1), 2^size) bytes; 0: of none.
+    size: messages of [2^(size - 1), 2^size) bytes; 0: without bytes.
     """
 
     way: str
@@ -84,15 +86,15 @@ EVENT = np.dtype(
         *((name, np.int32) for name in ("line", "comm", "peer", "tag", "passing", "unused")),
     ]
 )
-"""EVENT is one of files.hpp."""
+"""EVENT is the layout of an event in files.hpp."""
 
 
 @dataclass(frozen=True)
 class Process:
-    """What a process wrote: its first line, counts by what its other lines say, and events.
+    """The output of a process: its first line, its counts, and its events.
 
-    lines: all, those that counted nothing too, as events name them by their number. begin, end: of
-    its use of MPI, in nanoseconds of its clock.
+    lines: all, including those that counted nothing, because events refer to them by number. begin,
+    end: of its use of MPI, in nanoseconds of its clock.
     """
 
     about: Mapping[str, Any]
@@ -111,12 +113,12 @@ class Process:
 
     @property
     def seconds(self) -> float:
-        """From the end of MPI_Init to MPI_Finalize, or its last call."""
+        """Seconds from the end of MPI_Init to MPI_Finalize, or to its last call."""
         return (self.end - self.begin) / 1e9
 
     @property
     def counts(self) -> Iterator[tuple[CountLine, Sent]]:
-        """What was counted."""
+        """Yield the counts."""
         return (
             (line, sent)
             for line, sent in zip(self.lines, self.numbers, strict=True)
@@ -125,28 +127,28 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it came to the end of MPI."""
+        """Return whether it reached MPI_Finalize."""
         return next((bool(one["ended"]) for one in reversed(self.said) if "ended" in one), False)
 
     @property
     def has_all_events(self) -> bool:
-        """Whether no message was passed after its last event."""
+        """Return whether no message was passed after its last event."""
         return self.has_ended and not any("events_until" in one for one in self.said)
 
     @property
     def has_threads(self) -> bool:
-        """Whether several threads called MPI."""
+        """Return whether several threads called MPI."""
         return any("threads" in one for one in self.said)
 
     def groups(self) -> Iterator[Mapping[str, Any]]:
-        """The groups of ranks of other worlds that it met."""
+        """Yield the groups of ranks of other worlds that it communicated with."""
         yield from (one for one in self.said if "group" in one)
 
 
 def read(path: Path) -> Process | None:
-    """What a process wrote; None where it was killed before it wrote its first line.
+    """Read the output of a process; None if it was killed before it wrote its first line.
 
-    A last line that was cut off, as on a full disk, is left out.
+    A truncated last line, as on a full disk, is skipped.
     """
     text = path.read_text(encoding="utf-8", errors="replace")
     every = [json.loads(line) for line in text.split("\n")[:-1]]
@@ -177,7 +179,7 @@ def _place(one: Mapping[str, Any]) -> CallPlace:
 
 
 def _comms(said: Sequence[Mapping[str, Any]], ranks: int) -> dict[int, Communicator]:
-    """Communicators by their number; a later line may give a name."""
+    """Return communicators by number; a later line may give a name."""
     found: dict[int, Communicator] = {}
     for one in said:
         if "birth" in one:
@@ -190,7 +192,7 @@ def _comms(said: Sequence[Mapping[str, Any]], ranks: int) -> dict[int, Communica
 
 
 def _events(path: Path, lines: int) -> NDArray[np.void]:
-    """Those that are whole. The file may have room behind them."""
+    """Return the complete events. The file may have unused space after them."""
     file = path.with_name(f"{path.name}.events")
     if not file.exists():
         return np.empty(0, EVENT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where places in a program are in its source, from its debug information by addr2line."""
+"""Source locations of places in a program, from its debug information with addr2line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOOLS = ("addr2line", "llvm-addr2line")
 
 
 def tool() -> str:
-    """The program that is used; UserError where there is none."""
+    """Return the path of addr2line. Raise UserError if it is not installed."""
     if found := next((path for name in _TOOLS if (path := shutil.which(name))), None):
         return found
     raise UserError(
@@ -23,8 +23,9 @@ def tool() -> str:
 
 
 def resolved(places: Iterable[CallPlace]) -> dict[CallPlace, str]:
-    """Places as "function (file:line)", with what was inlined there; without debug information, the
-    function alone.
+    """Return places as "function (file:line)", with inlined calls.
+
+    Without debug information, only the function.
     """
     by_file: dict[str, list[CallPlace]] = {}
     for place in dict.fromkeys(places):
@@ -38,7 +39,7 @@ def resolved(places: Iterable[CallPlace]) -> dict[CallPlace, str]:
 
 
 def _addr2line(file: str, places: list[CallPlace]) -> list[list[str]]:
-    """What the tool prints of each place: pairs of lines behind its address."""
+    """Return the output of addr2line for each place: pairs of lines after its address."""
     command = [tool(), "-a", "-C", "-f", "-i", "-e", file, *(hex(one.offset) for one in places)]
     ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     every: list[list[str]] = []

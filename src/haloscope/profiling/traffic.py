@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What processes counted, put together: messages and bytes between ranks, phase by phase.
+"""Counts of all processes combined: messages and bytes between ranks, by phase.
 
-A world is the ranks of one MPI_COMM_WORLD. A command may start several: by launchers one after the
-other, or by MPI_Comm_spawn.
+A world is the ranks of one MPI_COMM_WORLD. A command may start several, by successive launchers or
+by MPI_Comm_spawn.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ _ABOUT = "profile"
 MESSAGE, NEIGHBOUR, ONE_SIDED = "message", "neighbour", "one-sided"
 _Of = TypeVar("_Of")
 KINDS = (MESSAGE, NEIGHBOUR, ONE_SIDED)
-"""KINDS of what is sent from one rank to one: a message, one of a neighbourhood collective, or one
-that a single rank's call moves."""
+"""KINDS of transfers between two ranks: a message, one of a neighbourhood collective, or one moved
+by a single rank's call.
+"""
 
 
 @dataclass(frozen=True, order=True)
 class Rank:
-    """A rank of a world. world: its number, from 1 on; None for one that is not known."""
+    """A rank of a world. world: its number, from 1; None if unknown."""
 
     world: int | None
     rank: int
@@ -38,7 +39,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Flow:
-    """What was sent from one rank to one. Both are of all worlds."""
+    """Transfers from one rank to another, possibly of different worlds."""
 
     phase: str
     sender: Rank
@@ -48,12 +49,12 @@ class Flow:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What the ranks of a world sent.
+    """Transfers of the ranks of a world.
 
-    pairs: with one of this world at one end; one-sided ones, too. collectives, files: by phase and
-    operation, what all ranks together gave to it, or read or wrote. uncounted: calls that move data
-    in a way that is not counted. hosts: of each rank; None where it wrote nothing. unended: ranks
-    that did not reach MPI_Finalize. functions: those that any rank was timed in.
+    pairs: with at least one end in this world; including one-sided ones. collectives, files: by
+    phase and operation, bytes contributed, read, or written by all ranks. uncounted: calls that
+    move data in an uncounted way. hosts: of each rank; None if it wrote nothing. unended: ranks
+    that did not reach MPI_Finalize. functions: timed functions.
     """
 
     number: int
@@ -68,12 +69,12 @@ class Traffic:
 
     @property
     def ranks(self) -> int:
-        """How many there were."""
+        """Number of ranks."""
         return len(self.hosts)
 
     @property
     def lacking(self) -> list[int]:
-        """The ranks that wrote nothing."""
+        """Ranks that wrote nothing."""
         return [rank for rank, host in enumerate(self.hosts) if host is None]
 
     @property
@@ -83,22 +84,22 @@ class Traffic:
 
     @property
     def phases(self) -> list[str]:
-        """Those that sent, the one with the most bytes first."""
+        """Phases with transfers, the one with the most bytes first."""
         sums = _summed((flow.phase, sent) for flow, sent in self.pairs.items())
         return sorted(sums, key=lambda phase: (-sums[phase].bytes, phase))
 
     @property
     def operations(self) -> dict[str, Sent]:
-        """What all ranks gave to each collective operation, by its name."""
+        """Contributions of all ranks to each collective operation, by name."""
         return _by_operation(self.collectives)
 
     @property
     def file_operations(self) -> dict[str, Sent]:
-        """What all ranks read from files or wrote to them, by the operation's name."""
+        """Bytes read from or written to files by all ranks, by the operation's name."""
         return _by_operation(self.files)
 
     def matrix(self, phase: str | None = None) -> dict[tuple[int, int], Sent]:
-        """What each sent to each of this world, in a phase or in all."""
+        """Return transfers between ranks of this world, in a phase or in all."""
         return _summed(
             ((flow.sender.rank, flow.receiver.rank), sent)
             for flow, sent in self.pairs.items()
@@ -106,11 +107,11 @@ class Traffic:
         )
 
     def is_outside(self, flow: Flow) -> bool:
-        """Whether one end is of another world."""
+        """Return whether one end belongs to another world."""
         return flow.sender.world != self.number or flow.receiver.world != self.number
 
     def outside(self) -> dict[tuple[Rank, Rank], Sent]:
-        """What went to ranks of other worlds, or came from them."""
+        """Return transfers to or from ranks of other worlds."""
         return _summed(
             ((flow.sender, flow.receiver), sent)
             for flow, sent in self.pairs.items()
@@ -118,7 +119,7 @@ class Traffic:
         )
 
     def total(self, phase: str | None = None, kind: str | None = None) -> Sent:
-        """All that was sent, in a phase or in all, of a kind or of all."""
+        """Return the sum of transfers, in a phase or in all, of a kind or of all."""
         sent = (
             sent
             for flow, sent in self.pairs.items()
@@ -128,24 +129,24 @@ class Traffic:
 
 
 World = dict[int, Process]
-"""The processes of a world by their rank."""
+"""Processes of a world by rank."""
 
 
 def read(folder: Path) -> list[Traffic]:
-    """What processes wrote into a folder, by worlds, in the order of their beginning."""
+    """Read the output of processes in a folder, by world, in order of their start."""
     return put_together(worlds(folder))
 
 
 def put_together(found: Sequence[World]) -> list[Traffic]:
-    """What the ranks of each world sent."""
+    """Return the transfers of each world."""
     links = _links(found)
     return [_traffic(number, world, links) for number, world in enumerate(found, 1)]
 
 
 def worlds(folder: Path) -> list[World]:
-    """What processes wrote into a folder, by worlds, in the order of their beginning.
+    """Read the processes in a folder, by world, in order of their start.
 
-    UserError where nobody wrote anything, or each rank that a launcher started was alone.
+    Raise UserError if no process wrote counts, or if each rank of a launcher ran alone.
     """
     paths = sorted(path for path in folder.glob("rank-*") if not path.suffix)
     processes = [found for path in paths if (found := process.read(path)) is not None]
@@ -162,9 +163,9 @@ def worlds(folder: Path) -> list[World]:
 
 
 def _worlds(processes: Iterable[Process]) -> list[World]:
-    """The processes by their worlds: each job's by rank, in the order of their beginning.
+    """Group processes by world: each job by rank, in order of their start.
 
-    A rank that is there already begins another world: launchers may not name their jobs.
+    A repeated rank begins another world, because launchers may not name their jobs.
     """
     worlds: list[World] = []
     of_jobs: dict[tuple[str, int], list[World]] = {}
@@ -180,14 +181,15 @@ def _worlds(processes: Iterable[Process]) -> list[World]:
 
 
 Links = Mapping[tuple[int, int, int], Sequence[Rank]]
-"""Who the ranks of a group are, by world, rank and group."""
+"""Ranks of a group, by world, rank, and group."""
 
 
 @dataclass(frozen=True)
 class _Side:
-    """One side of what two worlds met by: who was there, each with the group that the others are.
+    """One side of a connection between two worlds: its ranks, each with the group of the other
+    side.
 
-    tokens: what both sides say; `children` says which side is the one that was spawned.
+    tokens: identify the connection on both sides; `children` tells which side was spawned.
     """
 
     how: str
@@ -201,7 +203,7 @@ _OTHER_SIDE = {"spawns": "spawned", "accepts": "connects"}
 
 
 def _links(worlds: Sequence[World]) -> Links:
-    """Which groups are which ranks, as far as what both sides say names one other side alone."""
+    """Match groups with ranks, if the values of both sides identify exactly one other side."""
     sides = [side for number, world in enumerate(worlds, 1) for side in _sides(number, world)]
     found: dict[tuple[int, int, int], Sequence[Rank]] = {}
     for one in sides:
@@ -224,7 +226,9 @@ def _fit(one: _Side, other: _Side) -> bool:
 
 
 def _sides(number: int, world: World) -> Iterator[_Side]:
-    """The sides that a world's ranks were on: each rank has them in the same order, by its root."""
+    """Yield the sides that a world's ranks were on: each rank has them in the same
+    order, by root.
+    """
     together: dict[tuple[str, int, tuple[int, ...], int], list[tuple[int, Mapping[str, Any]]]] = {}
     for rank, one in sorted(world.items()):
         seen: dict[tuple[str, int, tuple[int, ...]], int] = {}
@@ -236,7 +240,8 @@ def _sides(number: int, world: World) -> Iterator[_Side]:
     for (how, _, ranks, _), said in together.items():
         every = [one[how] if isinstance(one[how], list) else [one[how]] for _, one in said]
         tokens = {token for tokens in every for token in tokens if token}
-        if how == "spawned":  # each saw all spawns that were going on: that of all is its own
+        # each rank saw all spawns in progress; the value of all ranks is its own
+        if how == "spawned":
             tokens = set[str].intersection(*map(set, every))
         groups = {rank: int(group["group"]) for rank, group in said}
         members = tuple(Rank(number, rank) for rank in ranks)
@@ -294,7 +299,7 @@ def _summed(found: Iterable[tuple[_Of, Sent]]) -> dict[_Of, Sent]:
 
 
 def _by_operation(found: Mapping[tuple[str, str], Sent]) -> dict[str, Sent]:
-    """By the operation's name, in its order, whatever the phase."""
+    """Sum by the operation's name, in order, over all phases."""
     return dict(sorted(_summed((name, sent) for (_, name), sent in found.items()).items()))
 
 
@@ -318,7 +323,7 @@ def summary(traffic: Traffic) -> str:
     if not sent:
         if traffic.collectives or traffic.files or traffic.uncounted:
             return f"{where}: no messages between ranks"
-        if traffic.functions:  # such as a world that receives from the one that spawned it
+        if traffic.functions:  # for example a world that receives from the one that spawned it
             return f"{where}: no messages sent"
         return f"{where}: no messages between ranks; no rank called an MPI function that moves data"
     pairs = count(len(traffic.matrix()) + len(traffic.outside()), "pair")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the ranks of a world used MPI: time by function, sizes of messages, communicators, waits."""
+"""Use of MPI by the ranks of a world: time by function, message sizes, communicators, waits."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Spent:
     seconds: float = 0.0
 
     def __add__(self, other: Spent) -> Spent:
-        """Both together."""
+        """Return the sum of both."""
         return Spent(self.calls + other.calls, self.seconds + other.seconds)
 
 
 @dataclass(frozen=True)
 class CallsOfRank:
-    """Calls of a function by a rank from one place in the program, with one communicator."""
+    """Calls of a function by a rank from one place in the program, on one communicator."""
 
     phase: str
     name: str
@@ -37,7 +37,7 @@ class CallsOfRank:
 
 @dataclass(frozen=True)
 class CommTotals:
-    """What went over a communicator: messages between two ranks, calls of collectives, time."""
+    """Use of a communicator: messages between two ranks, calls of collectives, time."""
 
     messages: Sent
     collectives: Sent
@@ -46,7 +46,7 @@ class CommTotals:
 
 @dataclass(frozen=True)
 class Usage:
-    """How the ranks of a world used MPI.
+    """Use of MPI by the ranks of a world.
 
     seconds: by rank, from the end of MPI_Init to MPI_Finalize, or to the last call. sizes: of
     messages and of collective operations, by name and by size as in CountLine.
@@ -61,16 +61,16 @@ class Usage:
 
     @property
     def run_seconds(self) -> float:
-        """Of all ranks together."""
+        """Run time, summed over all ranks."""
         return sum(self.seconds.values())
 
     @property
     def mpi_seconds(self) -> float:
-        """Of all ranks together."""
+        """Time in MPI, summed over all ranks."""
         return sum(spent.seconds for spent in self.functions.values())
 
     def by(self, key: Callable[[CallsOfRank], str]) -> dict[str, dict[int, Spent]]:
-        """Time of each rank by a key of its calls; the key with the most time first."""
+        """Return the time of each rank by a key of its calls; the key with the most time first."""
         found: dict[str, dict[int, Spent]] = {}
         for function, spent in self.functions.items():
             of_ranks = found.setdefault(key(function), {})
@@ -78,17 +78,17 @@ class Usage:
         return dict(sorted(found.items(), key=lambda item: (-total(item[1]).seconds, item[0])))
 
     def share(self, seconds: float) -> float:
-        """A time as a part of the run time of all ranks."""
+        """Return a time as a share of the run time of all ranks."""
         return seconds / self.run_seconds if self.run_seconds else 0.0
 
 
 def total(of_ranks: Mapping[int, Spent]) -> Spent:
-    """Of all ranks together."""
+    """Return the sum over all ranks."""
     return sum(of_ranks.values(), Spent())
 
 
 def of_world(number: int, world: Mapping[int, Process]) -> Usage:
-    """How a world's ranks used MPI."""
+    """Return the use of MPI by a world's ranks."""
     functions: dict[CallsOfRank, Spent] = {}
     sizes: dict[tuple[str, int], Sent] = {}
     comms: dict[Communicator, CommTotals] = {}
@@ -131,5 +131,5 @@ def _order(key: tuple[str, int]) -> tuple[bool, int, str, int]:
 
 
 def bounds(size: int) -> tuple[int, int]:
-    """The smallest and the largest number of bytes of a size."""
+    """Return the minimum and maximum bytes of a size."""
     return (0, 0) if size == 0 else (1 << (size - 1), (1 << size) - 1)

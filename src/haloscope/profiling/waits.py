@@ -31,7 +31,7 @@ _TO_ROOT = {"Reduce", "Gather", "Gatherv"}
 _ALL = {"Barrier", "Allreduce", "Reduce_scatter", "Reduce_scatter_block"}
 _ALL |= {"Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"}
 COVERED = _FROM_ROOT | _TO_ROOT | _ALL
-"""COVERED are the collective operations whose waits are estimated: those that block."""
+"""COVERED are the collective operations whose waits are estimated: blocking ones."""
 Numbers = NDArray[np.int64]
 
 
@@ -47,10 +47,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Waits:
-    """Times that ranks waited, by what for.
+    """Times that ranks waited, by cause.
 
-    messages, collectives: those whose waits are known; of how many: sent within this world, and
-    blocking calls of operations that the definitions cover. reasons: why others are not known.
+    messages, collectives: numbers with known waits, of messages within this world and of blocking
+    calls covered by the definitions. reasons: why others are unknown.
     """
 
     seconds: Mapping[Wait, float]
@@ -63,7 +63,7 @@ class Waits:
 
 
 class _Sums:
-    """Waits that are added up, each call once."""
+    """Sums of waits; each call counts once."""
 
     def __init__(self, world: Mapping[int, Process]) -> None:
         self.world = world
@@ -79,7 +79,7 @@ class _Sums:
 
 
 def of_world(world: Mapping[int, Process]) -> Waits:
-    """The waits of a world's ranks, as far as they are known."""
+    """Return the known waits of a world's ranks."""
     sums, reasons = _Sums(world), list[str]()
     messages = _of_messages(world, sums, reasons)
     collectives = _of_collectives(world, sums, reasons)
@@ -93,7 +93,7 @@ def of_world(world: Mapping[int, Process]) -> Waits:
 
 
 def _of_messages(world: Mapping[int, Process], sums: _Sums, reasons: list[str]) -> int:
-    """Add the waits of messages; how many messages have both sides."""
+    """Add the waits of messages; return the number of messages with both sides."""
     numbers: dict[Communicator, int] = {}
     parts = [_ends(rank, process, numbers, reasons) for rank, process in sorted(world.items())]
     ends = np.concatenate(parts) if parts else np.empty((0, _COLUMNS), np.int64)
@@ -126,13 +126,13 @@ def _of_messages(world: Mapping[int, Process], sums: _Sums, reasons: list[str]) 
 
 
 def _in_order(ends: Numbers, channel: Numbers, passing: int) -> Numbers:
-    """The rows of one side, by channel and in the order in which they were begun."""
+    """Return the rows of one side by channel, in the order of their start."""
     rows = np.flatnonzero(ends[:, _PASSING] == passing)
     return rows[np.lexsort((ends[rows, _POSTED], channel[rows]))]
 
 
 def _nth(channel: Numbers) -> Numbers:
-    """Which of its channel each is, where those of a channel are side by side."""
+    """Return the index of each row in its channel, for rows sorted by channel."""
     at = np.arange(len(channel))
     is_first = np.ones(len(channel), bool)
     is_first[1:] = channel[1:] != channel[:-1]
@@ -142,7 +142,7 @@ def _nth(channel: Numbers) -> Numbers:
 def _is_whole(
     ends: Numbers, channel: Numbers, channels: int, world: Mapping[int, Process]
 ) -> NDArray[np.bool_]:
-    """Whether both ranks of a channel kept all of its events."""
+    """Return whether both ranks of a channel kept all of its events."""
     first = np.zeros(channels, np.int64)
     first[channel] = np.arange(len(ends))
     whole = {rank for rank, process in world.items() if process.has_all_events}
@@ -150,14 +150,14 @@ def _is_whole(
 
 
 def _clocks(world: Mapping[int, Process]) -> dict[int, str]:
-    """The clock of each rank; ranks whose clock is not known share none."""
+    """Return the clock of each rank; ranks with an unknown clock share none."""
     return {rank: process.about.get("clock") or str(rank) for rank, process in world.items()}
 
 
 def _add(sums: _Sums, late_sender: tuple[Numbers, Numbers], late: tuple[Numbers, Numbers]) -> None:
-    """Add the longest wait of each call, which may end several messages, from its beginning on.
+    """Add the longest wait of each call, which may complete several messages, from its start.
 
-    What remains of it for late receivers begins where that for late senders ends.
+    The rest of a late-receiver wait begins at the end of the late-sender wait.
     """
     of_calls: list[dict[tuple[int, int, int], int]] = []
     for ends, nanoseconds in (late_sender, late):
@@ -178,7 +178,9 @@ def _add(sums: _Sums, late_sender: tuple[Numbers, Numbers], late: tuple[Numbers,
 
 
 def _of_collectives(world: Mapping[int, Process], sums: _Sums, reasons: list[str]) -> int:
-    """Add the waits at collective operations; how many calls have all of their ranks."""
+    """Add the waits at collective operations; return the number of calls with all of
+    their ranks.
+    """
     comms = {comm for process in world.values() for comm in process.comms.values() if comm.birth}
     clocks = _clocks(world)
     covered = 0
@@ -209,7 +211,7 @@ def _of_collectives(world: Mapping[int, Process], sums: _Sums, reasons: list[str
 
 
 def _calls(process: Process, comm: Communicator) -> NDArray[np.void]:
-    """A rank's calls of collective operations on a communicator."""
+    """Return a rank's calls of collective operations on a communicator."""
     numbers = [number for number, one in process.comms.items() if one == comm]
     is_own = np.isin(process.events["comm"], numbers)
     found: NDArray[np.void] = process.events[(process.events["passing"] == _COLLECTIVE) & is_own]
@@ -221,8 +223,9 @@ def _names(process: Process, calls: NDArray[np.void]) -> list[str]:
 
 
 def _waited(names: NDArray[np.str_], begin: Numbers, end: Numbers, roots: Numbers) -> Numbers:
-    """How long each rank (rows) waited in each call (columns); not if it ended before the others
-    began: an operation without data may do so.
+    """Return the wait of each rank (rows) in each call (columns).
+
+    0 if the rank ended before the others began, which is possible in an operation without data.
     """
     at = np.arange(len(names))
     root = np.clip(roots, 0, len(begin) - 1)
@@ -243,7 +246,7 @@ _COLUMNS = 10
 def _ends(
     rank: int, process: Process, numbers: dict[Communicator, int], reasons: list[str]
 ) -> Numbers:
-    """Ends of messages of a rank: what the other end has, too, and when it was there."""
+    """Return the ends of a rank's messages: the keys shared with the other end, and the time."""
     events = process.events[process.events["passing"] != _COLLECTIVE]
     events = events[(events["passing"] == _SEND) | ((events["end"] > 0) & (events["peer"] >= 0))]
     if len(events) and process.has_threads:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the C++ wrappers of an MPI library's functions that move data.
+"""Generate the C++ wrappers of an MPI library's functions that move data.
 
-The table `MOVES` says what a call moves, by the positions of its arguments. The prototypes are
-those of the library's own mpi.h: each function it has is counted, or named as not counted.
+The table `MOVES` describes what a call moves, by the positions of its arguments. The prototypes are
+those of the library's own mpi.h: each function is counted, or listed as not counted.
 """
 
 from __future__ import annotations
@@ -57,13 +57,14 @@ MOVES: Mapping[str, str] = {
     ),
     **_FILES,
 }
-"""MOVES says what a call moves, by the name of the function's blocking form. $N is an argument,
-NAME the function's name; the words are those of moves.hpp."""
+"""MOVES describes what a call moves, by the name of the function's blocking form. $N is an
+argument, NAME the function's name; the words are those of moves.hpp.
+"""
 
 UNCOUNTED = "uncounted(NAME)"
 _ONE_SIDED = {"Put", "Get", "Accumulate", "Get_accumulate"}
 _SHARED = {"Win_allocate_shared", "Win_shared_query"}
-"""_SHARED give a rank other ranks' memory, which it then reads and writes without MPI."""
+"""_SHARED give a rank access to other ranks' memory without MPI calls."""
 _LOCAL = re.compile(r"Pack|Unpack|Reduce_local|Type_|(?!.*send).*recv", re.IGNORECASE)
 """_LOCAL are functions with a buffer and a datatype that send nothing."""
 _STILL = re.compile(
@@ -74,21 +75,20 @@ _STILL = re.compile(
     r"\w*_(keyval|errhandler|delete_attr|c2f|f2c\w*)$|"
     r"(Address|Buffer_attach|Initialized|Finalized|Topo_test|Pcontrol|Abort)$|Pack|Unpack|Reduce_local"
 )
-"""_STILL are functions that send no messages, not even some of the library's own, and wait for
-none."""
+"""_STILL are functions that send no messages, including internal ones, and wait for none."""
 _BY_HAND = {"Start", "Startall", "Request_free", "Init", "Init_thread", "Finalize"}
 _BY_HAND |= {"Session_init", "Session_finalize", "Comm_spawn", "Comm_spawn_multiple"}
 _BY_HAND |= {"Comm_accept", "Comm_connect", "Comm_set_name"}
 _BY_HAND |= {f"{verb}{which}" for verb in ("Wait", "Test") for which in ("", "all", "any", "some")}
 """_BY_HAND have wrappers in count_messages.cpp."""
 _NOT_CREATED = {"Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info"}
-"""_NOT_CREATED end a communicator, or make one that cannot be used yet."""
+"""_NOT_CREATED end a communicator, or create one that cannot be used yet."""
 _PROTOTYPE = re.compile(r"\bint\s+(MPIX?_\w+)\s*\(([^()]*)\)")
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of mpi.h: its name, and the types of its parameters, an array's with []."""
+    """A function of mpi.h: its name, and the types of its parameters, with [] for arrays."""
 
     name: str
     parameters: tuple[str, ...]
@@ -105,13 +105,13 @@ class Function:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether the library may call functions of its own in it that move data."""
+        """Whether the library may call its own functions in it that move data."""
         is_own = self.plain in _BY_HAND or "..." in self.parameters
         return not is_own and (self.moves is not None or not _STILL.match(self.plain))
 
     @property
     def moves(self) -> str | None:
-        """What a call moves, as MOVES says it; UNCOUNTED; or None if it moves nothing."""
+        """What a call moves, as in MOVES; UNCOUNTED; or None if it moves nothing."""
         if self.plain in _SHARED:
             return UNCOUNTED
         for name in _blocking(self.plain.removesuffix("_init")):
@@ -123,7 +123,7 @@ class Function:
 
 
 def _blocking(name: str) -> Iterator[str]:
-    """A function's name, and those of which it may be the form that does not wait."""
+    """Yield a function's name, and those of which it may be the nonblocking form."""
     yield name
     if name.startswith("File_i"):
         yield f"File_{name[6:]}"
@@ -132,7 +132,7 @@ def _blocking(name: str) -> Iterator[str]:
 
 
 def functions(preprocessed: str) -> list[Function]:
-    """The functions that a preprocessed mpi.h declares, each once."""
+    """Return the functions declared in a preprocessed mpi.h, each once."""
     found = {}
     for name, words in _PROTOTYPE.findall(preprocessed):
         parameters = tuple(_type(one) for one in words.split(",") if one.strip() != "void")
@@ -141,7 +141,7 @@ def functions(preprocessed: str) -> list[Function]:
 
 
 def _type(parameter: str) -> str:
-    """The type of a parameter, without its name."""
+    """Return the type of a parameter, without its name."""
     match = re.fullmatch(r"(.*[\s*])?(\w+)\s*((?:\[\w*\])*)", " ".join(parameter.split()))
     if match is None or not match[1]:
         return parameter.strip()
@@ -149,7 +149,7 @@ def _type(parameter: str) -> str:
 
 
 def code(preprocessed: str) -> str:
-    """The wrappers of all functions of a preprocessed mpi.h that move data or may wait."""
+    """Return the wrappers of all functions of a preprocessed mpi.h that move data or may wait."""
     return "".join(_wrapper(one) for one in functions(preprocessed) if one.is_guarded)
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""External programs as kernels: what a program.toml may say, and what a program's words mean."""
+"""External programs as kernels: the keys of program.toml, and interpretation of their output."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program.toml, read with all that is wrong in it; and its words with a case's values in them."""
+"""Read a program.toml with all its problems, and insert a case's values into its texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BRACED = re.compile(r"\{\{|\}\}|\{(\w*)\}")
 
 @dataclass(frozen=True)
 class ExternalProgram:
-    """A program that is a kernel: its file, and what that says."""
+    """An external program used as a kernel: its file and its contents."""
 
     trusted: Trusted
     said: ProgramFile
@@ -35,17 +35,17 @@ class ExternalProgram:
 
     @property
     def name(self) -> str:
-        """What it is called as a kernel."""
+        """Its name as a kernel."""
         return self.trusted.name
 
     @property
     def folder(self) -> Path:
-        """The folder that its file lies in."""
+        """The folder of its file."""
         return self.trusted.file.parent
 
     @cached_property
     def hash(self) -> str:
-        """12 hexadecimal digits of what its file says, and of the inputs beside it."""
+        """12 hexadecimal digits: a hash of its file and of the inputs beside it."""
         digest = hashlib.sha256(self.source.encode())
         for one in self.said.inputs:
             if {*names_in(one.file)} <= {"folder"}:
@@ -54,7 +54,7 @@ class ExternalProgram:
         return digest.hexdigest()[:12]
 
     def resolved(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """All parameters, those that are not given by default; and for wrong ones, what is allowed.
+        """Return all parameters, with defaults; and for invalid ones, what is allowed.
 
         A number may be given as text, as on a command line.
         """
@@ -67,7 +67,7 @@ class ExternalProgram:
 
 
 def load(trusted: Trusted) -> ExternalProgram:
-    """Read a program.toml. UserError with all that is wrong in it."""
+    """Read a program.toml. Raise UserError with all problems."""
     source, data = toml.read(trusted.file, "give a readable program.toml (docs/programs.md)")
     try:
         said = ProgramFile.model_validate(data)
@@ -80,7 +80,7 @@ def load(trusted: Trusted) -> ExternalProgram:
 
 
 def filled(text: str, values: NamedValues, *, known_alone: bool = False) -> str:
-    """A text with values in the place of names in braces; {{ and }} are braces."""
+    """Replace names in braces by values; {{ and }} are literal braces."""
 
     def value(found: re.Match[str]) -> str:
         name = found[1]
@@ -96,12 +96,12 @@ def _text(value: object) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """The names that stand in braces in a text."""
+    """Return the names in braces in a text."""
     return [found[1] for found in _BRACED.finditer(text) if found[1] is not None]
 
 
 def shares(ranks: int, parts: int) -> list[int]:
-    """So many whole numbers whose product is `ranks`, as alike as can be, the largest first."""
+    """Return `parts` integers whose product is `ranks`, as equal as possible, the largest first."""
     if parts == 1:
         return [ranks]
     small = [one for one in range(1, isqrt(ranks) + 1) if ranks % one == 0]
@@ -113,7 +113,7 @@ def shares(ranks: int, parts: int) -> list[int]:
 
 
 def of_a_launch(ranks: int, nodes: int, threads: int) -> dict[str, object]:
-    """What names of BUILT_IN stand for, but folders."""
+    """Return the values of BUILT_IN names, except folders."""
     box, rectangle = shares(ranks, 3), shares(ranks, 2)
     values: dict[str, object] = {"ranks": ranks, "nodes": nodes, "ppn": ranks // nodes}
     values |= {"threads": threads}
@@ -142,7 +142,7 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
         what = "a parameter has the same name"
         yield Problem(f"{file}: needs.{name}", what, "rename one of them")
     for where, text in _filled_texts(said):
-        early = where.startswith("needs.")  # asked before a case is there
+        early = where.startswith("needs.")  # queried before there is a case
         there = {"folder", *said.needs} if early else known
         for name in names_in(text):
             if name not in there:
@@ -233,13 +233,15 @@ def _distinct(problems: Iterator[Problem]) -> list[Problem]:
 
 
 def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], list[int | str], str]:
-    """The table that a location's last key belongs to, that location, and what the key may be."""
+    """Return the table of a location's last key, that location, and the allowed values
+    of the key.
+    """
     owner: type[BaseModel] = ProgramFile
     table: type[BaseModel] | None = ProgramFile
     place: list[int | str] = []
     description, numbered = "the keys of docs/programs.md", False
     for part in location:
-        if table is None:  # what follows are kinds that the value could have been
+        if table is None:  # the rest are alternatives that the value could have been
             break
         place.append(part)
         if numbered:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an external program needs that is not its own: found on this machine, and asked."""
+"""External requirements of a program: found on this machine, and queried."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from haloscope.toolchains.library import Toolchain, prefix_of
 from haloscope.toolchains.transport import Family
 
 ASK_LIMIT_S = 60.0
-"""ASK_LIMIT_S is how long an executable may take to tell of itself, in seconds."""
+"""ASK_LIMIT_S is the time limit for querying an executable, in seconds."""
 _OUTPUT = 1 << 20
 _ABI: Mapping[str, tuple[str, tuple[Family, ...]]] = {
     "40": ("Open MPI's", ("openmpi",)),
     "12": ("MPICH's", ("mpich", "impi")),
 }
-"""By the number of a libmpi.so: whose interface it is, and the families that have it."""
+"""By the number of libmpi.so: its ABI's name, and the library families with that ABI."""
 
 
 @dataclass(frozen=True)
 class Ready:
     """What an external program runs with here, started by one MPI library.
 
-    needs: the path of each. executable: what its command begins with; None where none is found.
-    version: as it says it, if it was asked. lacking: why it can't run here; None if it can.
+    needs: path of each requirement. executable: first word of its command, or None. version: as
+    printed, if it was queried. lacking: why it cannot run here, or None.
     """
 
     needs: Mapping[str, Path]
@@ -43,7 +43,7 @@ class Ready:
 
 
 def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
-    """What there is of what a program needs, and why it can't run, if it can't."""
+    """Return a program's requirements, and why it cannot run, if so."""
     needs: dict[str, Path] = {}
     for name, need in program.said.needs.items():
         found, why = _looked_for(need)
@@ -53,7 +53,7 @@ def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
     values = {**needs, "folder": program.folder}
     try:
         first = filled(program.said.command[0], values)
-    except KeyError:  # it depends on the case
+    except KeyError:  # depends on the case
         return Ready(needs, None, None, None)
     executable = _executable(first, program.folder)
     if executable is None:
@@ -67,7 +67,9 @@ def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
 
 
 def library_folder(toolchain: Toolchain) -> Path | None:
-    """Where a library that was added has libmpi; None for the system's, which the loader finds."""
+    """Return the folder of libmpi of an added library; None for the system's, which the loader
+    finds.
+    """
     if toolchain.prefix is None:
         return None
     found = sorted((toolchain.prefix / "lib").glob("**/libmpi.so*"))
@@ -75,7 +77,7 @@ def library_folder(toolchain: Toolchain) -> Path | None:
 
 
 def environment(toolchain: Toolchain) -> dict[str, str]:
-    """The variables that a program is given for its library, besides those of a launch."""
+    """Return the variables for a program's library, besides those of a launch."""
     if (folder := library_folder(toolchain)) is None:
         return {}
     there = os.environ.get("LD_LIBRARY_PATH")
@@ -83,15 +85,15 @@ def environment(toolchain: Toolchain) -> dict[str, str]:
 
 
 def variables(programs: Iterable[ExternalProgram]) -> list[str]:
-    """The variables by which a user says where programs' needs are."""
+    """Return the variables by which users locate programs' requirements."""
     every = (need.variable for one in programs for need in one.said.needs.values())
     return [*dict.fromkeys(one for one in every if one is not None)]
 
 
 def other_library(executable: Path, toolchain: Toolchain) -> tuple[str, str] | None:
-    """Which MPI library a program asks for, and the families that have it, if it is another one.
+    """Return the MPI library of a program and its families, if it is a different one.
 
-    None where a toolchain's library is of one of these, or where that is not known.
+    None if the toolchain's library belongs to one of these families, or if that is unknown.
     """
     required = mpi_of(executable)
     if required is None or toolchain.family in (known := _ABI[required])[1]:
@@ -101,28 +103,28 @@ def other_library(executable: Path, toolchain: Toolchain) -> tuple[str, str] | N
 
 
 def is_same_abi(one: Toolchain, other: Toolchain) -> bool:
-    """Whether programs that are linked with one library run with the other."""
+    """Return whether programs linked with one library run with the other."""
     return any({one.family, other.family} <= {*families} for _, families in _ABI.values())
 
 
 def mpi_of(executable: Path) -> str | None:
-    """The number of the libmpi.so that a program asks the loader for.
+    """Return the number of the libmpi.so that a program requests from the loader.
 
-    None where that is not known: a script, one that was linked statically, or with none.
+    None if unknown: a script, a statically linked program, or one without MPI.
     """
     found = _linked(executable)
     return found[0] if found else None
 
 
 def library_of(executable: Path) -> Path | None:
-    """Where the loader finds that libmpi.so."""
+    """Return where the loader finds that libmpi.so."""
     found = _linked(executable)
     return Path(found[1]) if found else None
 
 
 @cache
 def _linked(executable: Path) -> tuple[str, str] | None:
-    """Number and path of the libmpi.so that a program asks for; of Debian's MPICH, libmpich.so."""
+    """Return number and path of a program's libmpi.so; for Debian's MPICH, of libmpich.so."""
     ended = process.run(["ldd", str(executable)], os.environ, ASK_LIMIT_S, tail=_OUTPUT)
     lines = re.findall(r"\blibmpi(?:ch)?\.so\.(\d+)(?: => (\S+))?", ended.output)
     found = {number: path for number, path in lines if number in _ABI}
@@ -131,7 +133,7 @@ def _linked(executable: Path) -> tuple[str, str] | None:
 
 @cache
 def hash_of(executable: Path) -> str:
-    """12 hexadecimal digits of an executable's content."""
+    """Return 12 hexadecimal digits: a hash of an executable."""
     with executable.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()[:12]
 
@@ -172,7 +174,9 @@ def _unfit(need: Need, path: Path) -> str | None:
 
 
 def _executable(word: str, folder: Path) -> Path | None:
-    """What the first word of a command means: a path, from the program's folder on; or in PATH."""
+    """Return the file of a command's first word: a path relative to the program's folder, or in
+    PATH.
+    """
     path = Path(word)
     if "/" in word:
         path = path if path.is_absolute() else folder / path

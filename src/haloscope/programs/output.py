@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an external program printed, as a record has it; or why that is no answer."""
+"""Convert the output of an external program to a record, or return why it is invalid."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from haloscope.programs.values import RATES, SIZES, UNITS
 from haloscope.quantities import count
 
 LARGEST_BYTES = 2**62
-"""LARGEST_BYTES is the largest size of a point that is taken: records have integers of 64 bits."""
+"""LARGEST_BYTES is the largest accepted size of a point: records have 64-bit integers."""
 SHOWN = 80
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a launch was asked for. references: by number of a check, the text of its reference."""
+    """What a launch requested. references: text of each check's reference, by its number."""
 
     params: Mapping[str, Any]
     ranks: int
@@ -31,10 +31,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a launch said. measured: keys of its record; None where there is no answer.
+    """The result of a launch. measured: keys of its record; None without an answer.
 
-    outcome, reason: as in the record. checked: what was found true of it, in words.
-    untimed: the lines whose time is none, as a record has them.
+    outcome, reason: as in the record. checked: verified properties, in words. untimed: lines
+    without a valid time, as in a record.
     """
 
     outcome: str
@@ -45,11 +45,11 @@ class Answer:
 
 
 class UnreadableError(Exception):
-    """Why the results cannot be read from an output."""
+    """The results cannot be read from an output."""
 
 
 def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
-    """The answer in an output: whole, of as many ranks as were asked for, with a time, verified."""
+    """Interpret an output: complete, with the requested ranks, timed, and verified."""
     checked: list[str] = []
     untimed: list[Mapping[str, Any]] = []
     try:
@@ -94,7 +94,7 @@ def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) 
 def _measured(
     said: ProgramFile, text: str, params: Mapping[str, Any], untimed: list[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The keys of a record that are in an output; `untimed` gets the lines without a time."""
+    """Return the keys of a record in an output; lines without a time are appended to `untimed`."""
     timed = _swept(said.points, text, params, untimed) if said.points else {}
     timed |= _timed(said.time, text, params) if said.time else {}
     return {
@@ -122,7 +122,7 @@ def _time(time_s: float, printed: str) -> float:
 def _swept(
     asked: PointsRead, text: str, params: Mapping[str, Any], untimed: list[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The points of a sweep, and the sums over them: one for each repetition that all have."""
+    """Return the points of a sweep, and their sums: one per repetition that all points have."""
     steps = _steps(asked.per, params)
     points: dict[tuple[str | None, int], dict[str, Any]] = {}
     point: dict[str, Any]
@@ -164,7 +164,7 @@ def _size(printed: str, unit: str) -> int:
 
 
 def _lines(asked: PointsRead, text: str) -> Iterator[tuple[re.Match[str], str | None]]:
-    """The lines of a sweep with what each is of: the last operation that is named above it."""
+    """Yield the lines of a sweep, each with the last operation named above it."""
     headings = (
         [(one.start(), one[1]) for one in re.finditer(asked.operation, text, re.MULTILINE)]
         if asked.operation
@@ -199,7 +199,7 @@ def _steps(per: int | str, params: Mapping[str, Any]) -> int:
 
 
 def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The phases of an output; where one stands several times, the last."""
+    """Yield the phases of an output; the last one if a phase occurs several times."""
     every = re.finditer(asked.pattern, text, re.MULTILINE)
     found = {one["name"]: one for one in every if one["mean"] is not None}
     factor = UNITS[asked.unit] / _steps(asked.per, params)
@@ -209,7 +209,7 @@ def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator
         groups = found[name].groupdict()
         times = {
             key: _number(value) * factor
-            for key in ("min", "mean", "max")  # from small to large, however they are printed
+            for key in ("min", "mean", "max")  # ascending, however they are printed
             if (value := groups.get(key)) is not None
         }
         ordered = [*times.values()]
@@ -221,7 +221,7 @@ def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator
 def results(
     said: ProgramFile, text: str, params: Mapping[str, Any], names: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """The results in an output, by name; what may be absent, and is, is null."""
+    """Return the results in an output, by name; missing optional ones are null."""
     requested = {*said.results} if names is None else {*names}
     requested |= {per for name in requested if (per := said.results[name].per) in said.results}
     found = {
@@ -255,7 +255,7 @@ def _result(name: str, one: ResultRead, text: str) -> Any:
 def _wrong(
     said: ProgramFile, text: str, asked: Asked, found: Mapping[str, Any], checked: list[str]
 ) -> Iterator[str]:
-    """What is wrong with an answer; `checked` gets what was found right."""
+    """Yield what is wrong with an answer; verified properties are appended to `checked`."""
     for index, check in enumerate(said.verify):
         if check.says is not None:
             if _found(check.says, text) is None:
@@ -295,7 +295,7 @@ def _of_reference(said: ProgramFile, index: int, asked: Asked) -> dict[str, Any]
 
 
 def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
-    """Why values cannot be assigned to steps, or None if they can, or need not."""
+    """Return why values cannot be assigned to steps, or None if they can or need not be."""
     if check.by is not None:
         values, numbers = found[str(check.result)] or (), found[check.by] or ()
         if len(values) != len(numbers):
@@ -346,14 +346,14 @@ def _nothing(pattern: str, text: str) -> str:
 
 
 def _number(text: str | None, *, whole: bool = False) -> Any:
-    """A number that a program printed; 1.5D+03 is one of Fortran's. None: an empty group's text."""
+    """Parse a printed number, including Fortran's 1.5D+03. None: text of an empty group."""
     printed = text or ""
     try:
-        if "_" in printed:  # Python's own way of writing, which nobody prints
+        if "_" in printed:  # Python's own notation, which no program prints
             raise ValueError
         value = int(printed) if whole else float(printed.translate(_OF_FORTRAN))
         finite = isfinite(value)
-    except (ValueError, OverflowError):  # no number, or a whole one that is beyond all real ones
+    except (ValueError, OverflowError):  # not a number, or an integer beyond the range of reals
         finite = False
     if not finite:
         kind = "an integer" if whole else "a number"

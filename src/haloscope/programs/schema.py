@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program.toml may say: every key, what it may be, and what it means; read by `file`."""
+"""The keys of program.toml, with their allowed values and meanings; read by `file`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ProgramParameter(ProgramTable):
     )
 
     def problem(self, value: object) -> str | None:
-        """What such a value must be instead; None where it will do."""
+        """Return what the value must be instead; None if it is valid."""
         if self.type in ("integer", "real"):
             whole = self.type == "integer"
             kinds: tuple[type, ...] = (int,) if whole else (int, float)
@@ -273,6 +273,6 @@ class ProgramFile(ProgramTable):
 
     @property
     def units(self) -> dict[str, str]:
-        """The units that are declared, by the names of parameters and results."""
+        """Return the declared units, by the names of parameters and results."""
         declared: dict[str, ProgramParameter | ResultRead] = {**self.parameters, **self.results}
         return {name: one.unit for name, one in declared.items() if one.unit}

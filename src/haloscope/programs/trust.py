@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which external programs may be run: those that a user named, and those in a trusted folder.
+"""External programs that may be run: those named by the user, and those in a trusted folder.
 
-A study says the name of a kernel, and no more: it can't make a program run that the user did not
-name on the command line or put into a folder for such programs. The folder that haloscope is called
-in is none: it may be anybody's.
+A study contains only the name of a kernel. It cannot run a program that the user did not name on
+the command line or put into a folder for such programs. The current folder is not trusted: it may
+belong to anybody.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Trusted:
 
     @property
     def name(self) -> str:
-        """What it is called as a kernel."""
+        """Its name as a kernel."""
         return self.file.parent.name
 
 
 def own_folder() -> Path | None:
-    """The folder whose programs the user trusts; None where this user has no home."""
+    """Return the folder whose programs the user trusts; None if this user has no home."""
     if given := os.environ.get(VARIABLE):
         return Path(given).absolute()
     try:
@@ -49,10 +49,10 @@ def own_folder() -> Path | None:
 
 
 def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Trusted]:
-    """The programs that may be run, by name: the named ones before the user's, these before ours.
+    """Return the programs that may be run, by name: named ones first, then the user's, then ours.
 
-    named: program.toml files, or the folders that they lie in. kernels: names that are taken.
-    UserError where one of those is none, or the user's folder is open to others.
+    named: program.toml files, or their folders. kernels: reserved names. Raise UserError for an
+    invalid one, or if other users can write to the user's folder.
     """
     found = {one.name: one for one in _programs_in(share("programs"))}
     if (own := own_folder()) is not None and own.is_dir():
@@ -62,7 +62,7 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
         for one in theirs:
             _require_closed(one.file.parent)
             _require_closed(one.file)
-            _require_in_place(one.file)  # a link may lead to anywhere
+            _require_in_place(one.file)  # a link may lead anywhere
         found |= {one.name: one for one in theirs}
     problems: list[Problem] = []
     mine: dict[str, Trusted] = {}
@@ -91,7 +91,7 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
 
 
 def named_again(programs: Sequence[Trusted]) -> list[str]:
-    """The words of a command line that name these programs as the user did."""
+    """Return the command-line words that name these programs as the user did."""
     return [word for one in programs if one.named for word in ("--program", str(one.file))]
 
 
@@ -101,7 +101,7 @@ def _programs_in(folder: Path) -> list[Trusted]:
 
 
 def _require_closed(path: Path) -> None:
-    """UserError where others than the user may write to what says which programs are run."""
+    """Raise UserError if other users may change the file that determines which programs are run."""
     status = path.stat()
     if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         return
@@ -111,7 +111,9 @@ def _require_closed(path: Path) -> None:
 
 
 def _require_in_place(path: Path) -> None:
-    """UserError where anybody may put something else in its place, as in no /tmp (mode 1777)."""
+    """Raise UserError if others may replace the path, as in a folder writable by all without sticky
+    bit.
+    """
     for parent in path.resolve().parents:
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What values of program.toml may be: patterns, units, names, and numbers."""
+"""Allowed values in program.toml: patterns, units, names, and numbers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-"""UNITS are those that a program may print its times in, each in seconds."""
+"""UNITS are the units of printed times, each in seconds."""
 RATES = {
     **{"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
     **{"KiB/s": 2.0**10, "MiB/s": 2.0**20, "GiB/s": 2.0**30},
     **{"kbit/s": 1e3 / 8, "Mbit/s": 1e6 / 8, "Gbit/s": 1e9 / 8},
 }
-"""RATES are those that a program may print its bandwidths in, each in bytes per second."""
+"""RATES are the units of printed bandwidths, each in bytes per second."""
 SIZES = {
     **{"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9},
     **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
 }
-"""SIZES are the units that a program may print sizes of memory in, each in bytes."""
+"""SIZES are the units of printed sizes, each in bytes."""
 NAME = r"[a-z][a-z0-9_]{0,63}"
-"""NAME is what a program, a parameter, a result or a need may be called: they stand in records."""
+"""NAME matches names of programs, parameters, results, and needs; records contain them."""
 WORDS = "{name} is replaced by a parameter, a need, or a built-in name"
 
 
@@ -62,7 +62,7 @@ StepsSaid = Annotated[int, Field(ge=1)] | Called
 
 
 def refuse(why: str | None) -> None:
-    """Raise what is wrong with a table, if anything is."""
+    """Raise a validation error with `why`, unless it is None."""
     if why:
         raise PydanticCustomError("rule", "{why}", {"why": why})
 
