@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches nested in the allocations of a batch system: estimates that hold for another one, too.
+"""Estimates for launches nested in allocations of a batch system, valid for further allocations.
 
-The launches of one allocation share its nodes, their place in the network and its neighbours there.
-However many there are, they say nothing of how allocations differ, so that an interval over all of
-them as if they were one sample is far too narrow. Here each allocation gives one number, the median
-of its launches, and intervals and tests rest on these: on as many numbers as allocations.
+The launches of one allocation share its nodes, their place in the network, and their neighbours
+there. However many there are, they contain no information on how allocations differ, so an interval
+over all of them as one sample is far too narrow. Here each allocation contributes one number, the
+median of its launches. Intervals and tests use these numbers.
 
 Sources: Kalibera and Jones, Rigorous benchmarking in reasonable time (ISMM 2013), sections 5 and 6:
-intervals from the means of the highest level, and how often to repeat at which; Searle, Casella and
-McCulloch, Variance Components, section 3.6: components from unequal groups. All in logarithms, as
-times are positive and differ by factors.
+intervals from the means of the highest level, and the level at which to repeat; Searle, Casella and
+McCulloch, Variance Components, section 3.6: components from unequal groups. All in logarithms,
+because times are positive and differ by factors.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ from haloscope.stats.estimates import Estimate, factor, finite, geometric_mean, 
 from haloscope.stats.two_samples import Comparison, compare
 
 Grouped = Mapping[str, Sequence[float]]
-"""Name of an allocation -> one positive number a launch; none is empty."""
+"""Name of an allocation -> one positive number per launch; none is empty."""
 
 
 def typical_over(allocations: Grouped, confidence: float = 0.95) -> Estimate:
-    """The geometric mean of the allocations' medians, with Student's interval over allocations.
+    """Return the geometric mean of the allocations' medians, with Student's interval over
+    allocations.
 
-    m allocations with medians x_i: exp(mean(log x_i) +- t(m - 1) S / sqrt(m)), S the standard
-    deviation of log x_i. Of one allocation: the median of its launches with the interval that holds
-    for launches in that allocation alone. ValueError for none, and for what is not above 0.
+    m allocations with medians x_i: exp(mean(log x_i) +- t(m - 1) S / sqrt(m)), where S is the
+    standard deviation of log x_i. One allocation: the median of its launches, with an interval that
+    is valid only in that allocation. Raise ValueError for none, and for values that are not
+    positive.
 
-    Its coverage, simulated: docs/bench/allocations.md. 93 to 97 % for what one measures; less where
-    the launches in each of many allocations are one or two and skewed, as the median of so few lies
-    beside their typical value, and in every allocation as much.
+    Simulated coverage: docs/bench/allocations.md. It is 93 to 97 % for typical data, and less if
+    each of many allocations has only one or two launches with skewed times: the median of so few is
+    biased, equally in every allocation.
     """
     medians = [median(sample) for sample in _checked(allocations).values()]
     launches = [one for sample in allocations.values() for one in sample]
@@ -49,10 +51,9 @@ def typical_over(allocations: Grouped, confidence: float = 0.95) -> Estimate:
 
 @dataclass(frozen=True)
 class Components:
-    """How far a time scatters: standard deviations of its logarithm, which are shares where small.
+    """Scatter of a time: standard deviations of its logarithm, which are relative if small.
 
-    between: from one allocation to another. within: from launch to launch in an allocation; None
-    where none has two launches.
+    between: between allocations. within: between launches of an allocation; None if none has two.
     """
 
     between: float
@@ -60,10 +61,10 @@ class Components:
 
 
 def components(allocations: Grouped) -> Components:
-    """What differs from allocation to allocation, and what from launch to launch in one.
+    """Return the scatter between allocations and between launches of one allocation.
 
-    From the analysis of variance of logarithms; where launches alone explain how far allocations
-    lie apart, `between` is 0. ValueError for fewer than two allocations.
+    From the analysis of variance of logarithms. If launches alone explain the differences of
+    allocations, `between` is 0. Raise ValueError for fewer than two allocations.
     """
     groups = [[log(one) for one in sample] for sample in _checked(allocations).values()]
     if len(groups) < 2:
@@ -83,11 +84,12 @@ def components(allocations: Grouped) -> Components:
 def level_to_repeat(
     allocations: Grouped, half_width: float
 ) -> Literal["allocation", "launch"] | None:
-    """What makes the interval narrower: another allocation, or another launch in those there are.
+    """Return what to add to narrow the interval: another allocation, or another launch in each.
 
-    None where its half width is that share of the value already. Launches help as long as what they
-    scatter is more than a half of what the medians of allocations do: the median of n launches has
-    the variance pi/2 within^2 / n. Of one allocation nothing is known, so another one is wanted.
+    None if its half width is already at most `half_width` times the value. Launches help as long as
+    their contribution exceeds half of the scatter between allocations' medians: the median of n
+    launches has the variance pi/2 within^2 / n. With one allocation the scatter between them is
+    unknown, so another one is needed.
     """
     if len(allocations) < 2:
         return "allocation"
@@ -107,13 +109,14 @@ def level_to_repeat(
 def compare_over(
     first: Grouped, second: Grouped, *, apart: bool = False, seed: int = 0
 ) -> Comparison:
-    """How two settings differ over allocations: within those that measured both, else between them.
+    """Compare two settings over allocations: within those that measured both, otherwise between
+    them.
 
-    Within: Student's test of the mean of log(median of the first / median of the second), a number
-    an allocation, which takes out what allocations differ in. Where both ran in one allocation
-    alone, their launches are compared, which holds for its nodes only.
+    Within: Student's test of the mean of log(median of the first / median of the second), one
+    number per allocation, which eliminates the differences between allocations. If both ran in only
+    one common allocation, their launches are compared, which is valid for its nodes only.
 
-    apart: whether the allocations of the two are others, whatever their names.
+    apart: whether the allocations of the two are different even if they have the same name.
     """
     both = [] if apart else [key for key in first if key in second]
     least = min(value for side in (first, second) for one in side.values() for value in one)
@@ -127,12 +130,12 @@ def compare_over(
 
 
 def _between(first: Grouped, second: Grouped, seed: int) -> Comparison:
-    """The Mann-Whitney test of the allocations' medians: exact, and without any distribution.
+    """Return the exact, distribution-free Mann-Whitney test of the allocations' medians.
 
-    Nodes near each other and nodes far apart make allocations of two kinds. Two of one kind on one
-    side and two of the other on the other are no rarity, and Welch's test takes them for a
-    difference. Here no p is below 2 / C(m + n, m), with which few allocations decide nothing. The
-    ratio is of geometric means, with Welch's interval where each side has several.
+    Adjacent nodes and distant nodes form two kinds of allocations. Two of one kind on one side and
+    two of the other kind on the other side are not rare, and Welch's test would report a
+    difference. Here p is at least 2 / C(m + n, m), so few allocations decide nothing. The ratio is
+    one of geometric means, with Welch's interval if each side has several.
     """
     medians = [[median(sample) for sample in side.values()] for side in (first, second)]
     found = compare(*medians, seed=seed)
@@ -144,7 +147,9 @@ def _between(first: Grouped, second: Grouped, seed: int) -> Comparison:
 
 
 def _ratio_between(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """The ratio of two geometric means with Welch's interval; without one of a sample of one."""
+    """Return the ratio of two geometric means with Welch's interval; without one for a single
+    value.
+    """
     logs = [[log(value) for value in side] for side in (first, second)]
     middle = fmean(logs[0]) - fmean(logs[1])
     shares = [variance(side) / len(side) for side in logs if len(side) > 1]
@@ -157,10 +162,10 @@ def _ratio_between(first: Sequence[float], second: Sequence[float]) -> Estimate:
 
 
 def _student_test(middle: float, error: float, allocations: int, launches: int) -> Comparison:
-    """The ratio whose logarithm is a mean with a standard error, and whether it is 1.
+    """Return a ratio whose logarithm is a mean with a standard error, and test whether it is 1.
 
     Ratios that are equal in all allocations, and not 1, were printed too coarsely to show how
-    allocations differ: they give a ratio without an interval, and no test can tell it from 1.
+    allocations differ. They give a ratio without an interval, and no test.
     """
     if error == 0 and middle != 0:
         ratio = Estimate(exp(middle), None, None, launches, "none", allocations=allocations)
@@ -178,7 +183,7 @@ def _student_test(middle: float, error: float, allocations: int, launches: int) 
 
 
 def _checked(allocations: Grouped) -> Grouped:
-    """The same; ValueError where there is no allocation, or where a logarithm can't be taken."""
+    """Validate: raise ValueError without allocations, and for values without a logarithm."""
     if not allocations:
         raise ValueError("no allocation")
     if any(min(finite(sample)) <= 0 for sample in allocations.values()):

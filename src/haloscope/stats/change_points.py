@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the level of a series of times changes: PELT, by ruptures.
+"""Change points in a series of times: PELT, with the library ruptures.
 
 Source: Killick, Fearnhead, and Eckley, Optimal detection of changepoints with a linear
 computational cost (JASA 107, 2012); the library: Truong, Oudre, and Vayatis, Selective review of
@@ -16,28 +16,30 @@ import numpy as np
 from haloscope.errors import Problem, UserError
 
 FEWEST = 2
-"""FEWEST is the fewest values of a level, because one may be an outlier."""
+"""FEWEST is the minimum number of values per level, because one may be an outlier."""
 _PENALTY = 5.0
-"""_PENALTY is that of a change, in units of the noise's variance times the logarithm of the number
-of values. With normal noise a change is found where there is none in 9 % of series of 4 values, in
-6 % of those of 6 or 8, and in 4 % and less from 12 on. A step of five standard deviations in the
-middle is found in 73 % of series of 6 and in 93 % of those of 12."""
+"""_PENALTY is the penalty of a change, in units of the noise variance times the logarithm of the
+number of values. With normal noise a false change is found in 9 % of series of 4 values, in 6 % of
+those of 6 or 8, and in at most 4 % from 12 on. A step of five standard deviations in the middle is
+found in 73 % of series of 6 and in 93 % of those of 12.
+"""
 _LEAST_NOISE = 1e-3
-"""_LEAST_NOISE is the smallest relative noise of times: smaller changes are of no use."""
+"""_LEAST_NOISE is the smallest relative noise of times: smaller changes are not useful."""
 
 
 def lacking() -> Problem | None:
-    """Why change points can't be looked for; None where they can."""
+    """Return why change points cannot be searched for, or None."""
     if find_spec("ruptures"):
         return None
     return Problem("ruptures", "is not installed", "install it (Python before 3.14)")
 
 
 def change_points(values: Sequence[float]) -> list[int]:
-    """The index of the first value of each new level; [] for values of one level, or too few.
+    """Return the index of the first value of each new level; [] without a change or with few
+    values.
 
-    The noise is estimated from neighbours, which a few changes of level hardly touch. A running
-    median over three values takes out single outliers first. UserError where ruptures is not
+    The noise is estimated from neighbours, which a few changes of level hardly affect. A running
+    median over three values removes single outliers first. Raise UserError if ruptures is not
     installed.
     """
     if len(values) < 2 * FEWEST:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When a case has been launched often enough in allocations of a batch system, and in one of them.
+"""Stopping rule for launches in allocations of a batch system, over allocations and within one.
 
-Launches of one allocation share what it differs in from others, so that a precision is reached over
-allocations or not at all. Source: Kalibera and Jones, Rigorous benchmarking in reasonable time
-(ISMM 2013), section 5: repeat most where it scatters most. As in `sequential`, intervals must be
-narrow twice, as looking again and again stops too often by luck.
+Launches of one allocation share its properties, so precision is reached over allocations or not at
+all. Source: Kalibera and Jones, Rigorous benchmarking in reasonable time (ISMM 2013), section 5:
+repeat most at the level with the largest scatter. As in `sequential`, intervals must be narrow
+twice, because repeated checks stop too often by chance.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from haloscope.stats.sequential import Why
 from haloscope.stats.stopping_rule import Rule
 
 ALLOCATIONS = 5
-"""With fewer, Student's factor makes an interval twice as wide, and luck makes it narrow."""
+"""With fewer, Student's factor doubles the width of an interval, and chance makes it narrow."""
 LEAST_IN_ONE = 3
-"""LEAST_IN_ONE is the fewest launches in an allocation, so that its median has no single one."""
+"""LEAST_IN_ONE is the minimum number of launches per allocation, so that its median is not a single
+value.
+"""
 
 
 def most_in_one(rule: Rule) -> int:
-    """The most launches in an allocation: a case's most are spread over ALLOCATIONS at least."""
+    """Return the maximum launches per allocation: those of a case are spread over ALLOCATIONS."""
     return max(LEAST_IN_ONE, rule.most // ALLOCATIONS)
 
 
 def decide_over(samples: Sequence[Grouped], spent_s: float, rule: Rule) -> Why:
-    """Stop launching a setting whose launches are in allocations, or go on: as `decide` says it.
+    """Decide whether to stop launching a setting whose launches are in allocations, as `decide`
+    does.
 
-    samples: allocation by allocation, in the order in which they came, one number a launch; one
-        sample for each time of the case. spent_s: as of `decide`.
-
-    Narrow is what is so with all allocations and without the last, of which there are ALLOCATIONS
-    at least, the last with LEAST_IN_ONE launches. ValueError without samples or launches, and for
-    numbers that are not positive.
+    samples: by allocation, in order, one number per launch; one sample for each time of the case.
+    spent_s: as in `decide`. The intervals must be narrow with all allocations and without the last.
+    There must be at least ALLOCATIONS, the last with at least LEAST_IN_ONE launches. Raise
+    ValueError without samples or launches, and for numbers that are not positive.
     """
     launches = sum(map(len, samples[0].values()))
     if launches >= rule.fewest and all(_narrow_twice(sample, rule) for sample in samples):
@@ -54,11 +55,11 @@ def _narrow_twice(sample: Grouped, rule: Rule) -> bool:
 
 
 def enough_in(samples: Sequence[Grouped], allocation: str, rule: Rule) -> bool:
-    """Whether another allocation helps more than another launch in this one does.
+    """Return whether another allocation helps more than another launch in this one.
 
-    samples: as of `decide_over`. The median of n launches has the variance pi/2 within^2 / n; once
-    that is below half of what allocations scatter by together, it is these that have to be more.
-    Of a first allocation nothing is known but that it is one, and a few launches will do.
+    samples: as in `decide_over`. The median of n launches has the variance pi/2 within^2 / n. Once
+    that is below half of the common scatter of allocations, more allocations are needed. For a
+    first allocation the scatter is unknown, and a few launches suffice.
     """
     here = min(len(sample.get(allocation, ())) for sample in samples)
     if here < LEAST_IN_ONE:
@@ -69,6 +70,6 @@ def enough_in(samples: Sequence[Grouped], allocation: str, rule: Rule) -> bool:
 
 
 def _scatters_between(sample: Grouped, launches: int) -> bool:
-    """Whether allocations scatter more than so many launches in one leave its median to."""
+    """Return whether allocations scatter more than the medians of `launches` launches in one."""
     found = components(sample)
     return found.within is None or pi / 2 * found.within**2 / launches <= found.between**2

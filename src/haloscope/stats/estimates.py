@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples of launches -> estimates with their intervals. Pure functions of numbers.
+"""Estimates with intervals from samples of launches.
 
-The unit of replication is the launch: a sample holds one number a launch, never the repetitions
-inside one. Where a sample is too small for an interval, there is none (None, never 0).
+The unit of replication is the launch: a sample has one number per launch, never the repetitions
+within one. A sample that is too small has no interval (None, never 0).
 
 Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules
 5-8; Hunold and Carpen-Amarie, Reproducible MPI Benchmarking.
@@ -23,17 +23,17 @@ from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 
 def factor(confidence: float, freedom: float) -> float:
-    """Student's quantile for a two-sided interval."""
-    from scipy.special import stdtrit  # here: a campaign of one allocation starts without it
+    """Return Student's quantile for a two-sided interval."""
+    from scipy.special import stdtrit  # imported here: a campaign of one allocation starts faster
 
     return float(stdtrit(freedom, 0.5 + confidence / 2))
 
 
 def geometric_mean(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
-    """exp of the mean of logarithms, and of the ends of its interval: mean +- t(m - 1) S / sqrt(m).
+    """Return the geometric mean and the ends of its interval: exp(mean +- t(m - 1) S / sqrt(m)).
 
-    S is the standard deviation of the logarithms. ValueError for fewer than two values, and for
-    what is not above 0.
+    S is the standard deviation of the logarithms. Raise ValueError for fewer than two values, and
+    for values that are not positive.
     """
     logs = [log(value) for value in values]
     middle = fmean(logs)
@@ -46,21 +46,17 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and how sure it is.
+    """A number and its uncertainty.
 
-    value:      the estimate, in the unit of its sample.
-    low, high:  the ends of the interval or range; None where there is none.
-    n:          launches it rests on.
-    method:     what low and high are: "rank interval", "bootstrap interval", "normal interval",
-                "interval over launches" (of a percentile that each launch has of its own),
-                "interval over allocations" (of a batch system, with launches nested in them),
-                "range" (minimum and maximum: no confidence is claimed), "pooled" (of all
-                repetitions as one sample, which tells no interval) or "none".
-    confidence: the confidence attained, 0..1; None for "range" and "none".
-    outliers:   launches far outside (Tukey's fences), to be shown: they count in all of the above.
-    allocations: of a batch system that the launches come from; None where there was no such.
-    band:       of what was simulated: the factor, up and down, within which published values are;
-                None of what was measured.
+    value: the estimate, in the unit of its sample. low, high: ends of the interval or range; None
+    without one. n: number of launches. method: the meaning of low and high: "rank interval",
+    "bootstrap interval", "normal interval", "interval over launches" (of a percentile per launch),
+    "interval over allocations" (of a batch system, with launches nested in them), "range" (minimum
+    and maximum, without a confidence), "pooled" (of all repetitions as one sample, without an
+    interval), or "none". confidence: attained confidence, 0..1; None for "range" and "none".
+    outliers: launches outside Tukey's fences, for display; they are included in all values above.
+    allocations: of a batch system that contain the launches, or None. band: for simulated values,
+    the factor up and down within which published values are; None for measured ones.
     """
 
     value: float
@@ -74,7 +70,7 @@ class Estimate:
     band: float | None = None
 
     def times(self, factor: float) -> Estimate:
-        """The same estimate in another unit: value and ends multiplied by factor > 0."""
+        """Return the estimate in another unit: value and ends multiplied by factor > 0."""
         if factor <= 0:
             raise ValueError(f"a factor must be positive, not {factor}")
         low = None if self.low is None else self.low * factor
@@ -84,19 +80,21 @@ class Estimate:
 
     @property
     def relative_half_width(self) -> float:
-        """Of the interval, as a share of the value; infinite where there is no interval."""
+        """Half width of the interval, as a share of the value; infinite without an interval."""
         if self.low is None or self.high is None:
             return inf
         return (self.high - self.low) / 2 / self.value
 
     def excludes(self, value: float) -> bool:
-        """Whether its interval or range does not contain a value; False where it has none."""
+        """Return whether its interval or range excludes a value; False without one."""
         if self.low is None or self.high is None:
             return False
         return not self.low <= value <= self.high
 
     def rate(self, work: float) -> Estimate:
-        """Work per unit of this estimate (bytes, seconds: bytes a second): ends change places."""
+        """Return work per unit of this estimate (bytes and seconds: bytes per second); the ends
+        swap.
+        """
         low = None if self.high is None else work / self.high
         high = None if self.low is None else work / self.low
         outliers = tuple(work / one for one in self.outliers)
@@ -104,7 +102,7 @@ class Estimate:
 
 
 def finite(numbers: Sequence[float]) -> Array:
-    """A non-empty sample of finite numbers, as an array; ValueError otherwise."""
+    """Return a sample as an array. Raise ValueError if it is empty or has infinite values."""
     array = np.asarray(numbers, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError("a sample must hold at least one number")
@@ -114,11 +112,12 @@ def finite(numbers: Sequence[float]) -> Array:
 
 
 def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """The median with its rank-based interval [x_(k), x_(n+1-k)], exact for any distribution.
+    """Return the median with its rank-based interval [x_(k), x_(n+1-k)], exact for any
+    distribution.
 
-    k is the largest rank whose coverage 1 - 2 P(Binomial(n, 1/2) < k) is at least `confidence`;
-    the coverage attained is reported. Where no k reaches it (95 %: fewer than 6 launches), the
-    interval is refused.
+    k is the largest rank whose coverage 1 - 2 P(Binomial(n, 1/2) < k) is at least `confidence`; the
+    attained coverage is reported. If no k reaches it (95 %: fewer than 6 launches), there is no
+    interval.
     """
     ordered = np.sort(finite(samples))
     n = int(ordered.size)
@@ -131,7 +130,7 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estim
 
 
 def outliers(samples: Sequence[float]) -> tuple[float, ...]:
-    """What lies more than 1.5 interquartile ranges outside the quartiles (Tukey's fences)."""
+    """Return values more than 1.5 interquartile ranges outside the quartiles (Tukey's fences)."""
     array = finite(samples)
     first, third = np.percentile(array, [25, 75])
     fence = 1.5 * (third - first)
@@ -140,10 +139,12 @@ def outliers(samples: Sequence[float]) -> tuple[float, ...]:
 
 @cache
 def _rank(n: int, confidence: float) -> tuple[int, float]:
-    """The rank k of a median's interval over n launches, and its coverage; (0, 0) for none."""
+    """Return the rank k of a median's interval over n launches, and its coverage; (0,
+    0) for none.
+    """
     rank, attained, outside = 0, 0.0, 0
     for k in range(1, n // 2 + 1):
-        outside += comb(n, k - 1)  # of 2^n ways to lie about the median: fewer than k below it
+        outside += comb(n, k - 1)  # of 2^n positions relative to the median: fewer than k below it
         coverage = 1.0 - 2.0 * (outside / 2**n)
         if coverage < confidence:
             break
@@ -152,7 +153,7 @@ def _rank(n: int, confidence: float) -> tuple[int, float]:
 
 
 def median_range(samples: Sequence[float]) -> Estimate:
-    """The median with the smallest and largest value; a sample of one has no range."""
+    """Return the median with the minimum and maximum; a single value has no range."""
     array = finite(samples)
     n, value = int(array.size), float(np.median(array))
     if n == 1:
@@ -161,13 +162,13 @@ def median_range(samples: Sequence[float]) -> Estimate:
 
 
 def typical(samples: Sequence[float]) -> Estimate:
-    """The median, with its rank interval where there are launches enough, else with their range."""
+    """Return the median with its rank interval, or with the range if there are too few launches."""
     estimate = median_interval(samples)
     return estimate if estimate.method != "none" else median_range(samples)
 
 
 def mean_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """The arithmetic mean with the normal interval: mean +- c S / sqrt(n), S^2 over n - 1.
+    """Return the arithmetic mean with the normal interval: mean +- c S / sqrt(n), S^2 over n - 1.
 
     Formula (9) of Celoria's ORFEO report, there with c = 1.96 (95 %). One launch has no interval.
     """
@@ -189,11 +190,12 @@ def ratio_of_medians(
     resamples: int = 4000,
     seed: int = 0,
 ) -> Estimate:
-    """median(numerator) / median(denominator), two independent positive samples, bootstrapped.
+    """Return median(numerator) / median(denominator) of two independent positive samples,
+    bootstrapped.
 
-    n is the size of the smaller sample. Below 6 there is no interval but a range: the least and the
-    largest ratio of two of their values; of a sample of one there is none. ValueError unless all
-    are > 0.
+    n is the size of the smaller sample. Below 6 there is a range instead of an interval: the
+    minimum and maximum ratio of two of their values; a single pair has none. Raise ValueError
+    unless all are > 0.
     """
     above, below = finite(numerator), finite(denominator)
     if np.any(above <= 0) or np.any(below <= 0):
@@ -213,21 +215,22 @@ def ratio_of_medians(
 
 
 def ratio_by_round(over: Mapping[int, float], under: Mapping[int, float]) -> Estimate | None:
-    """The median ratio of two cases that were launched in turn, and its interval or range.
+    """Return the median ratio of two cases that were launched in turn, with its interval or range.
 
-    over, under: positive times by round. Only rounds of both count: what slows a whole round down,
-    such as other programs, is in both of its times. None where they have no round in common.
+    over, under: positive times by round. Only rounds with both are used: whatever slows a whole
+    round, such as other programs, affects both of its times. None without a common round.
     """
     both = [over[number] / under[number] for number in sorted(over.keys() & under.keys())]
     return typical(both) if both else None
 
 
 def _resampled_medians(array: Array, resamples: int, generator: np.random.Generator) -> Array:
-    """The medians of samples drawn from one with replacement, without drawing the samples.
+    """Return the medians of resamples, without drawing the samples.
 
-    The k-th smallest of n values drawn is the one at rank ceil(n U), U the k-th smallest of n
-    uniform numbers: Beta(k, n + 1 - k) (David and Nagaraja, Order Statistics, 2.3); the next one
-    lies above it as the least of the n - k left. The distribution is that of drawing samples.
+    The k-th smallest of n drawn values is the one at rank ceil(n U), where U is the k-th smallest
+    of n uniform numbers: Beta(k, n + 1 - k) (David and Nagaraja, Order Statistics, 2.3). The next
+    one is the minimum of the remaining n - k above it. The distribution equals that of drawing
+    samples.
     """
     ordered, n = np.sort(array), array.size
     k = (n + 1) // 2
@@ -240,7 +243,7 @@ def _resampled_medians(array: Array, resamples: int, generator: np.random.Genera
 
 
 def _rank_of(uniform: Array, n: int) -> npt.NDArray[np.intp]:
-    """Which of n values, from 0, a number between 0 and 1 draws."""
+    """Return which of n values, from 0, a number between 0 and 1 selects."""
     return np.minimum((uniform * n).astype(np.intp), n - 1)
 
 

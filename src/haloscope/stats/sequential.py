@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When to start counting and when to stop: warm-up found in the data, and a stopping rule.
+"""Detection of warm-up, and the stopping rule.
 
-Pure functions of the numbers measured so far. Sources: White, An Effective Truncation Heuristic for
-Bias Reduction in Simulation Output (Simulation 69, 1997), and White, Cobb and Spratt (WSC 2000) for
-the marginal standard error rule; Hoefler and Belli (SC'15), section 4.2, for stopping on the width
-of an interval; Chow and Robbins, On the asymptotic theory of fixed-width sequential confidence
-intervals (1965), for what looking again and again does to it.
+Sources: White, An Effective Truncation Heuristic for Bias Reduction in Simulation Output
+(Simulation 69, 1997), and White, Cobb and Spratt (WSC 2000) for the marginal standard error rule;
+Hoefler and Belli (SC'15), section 4.2, for stopping on the width of an interval; Chow and Robbins,
+On the asymptotic theory of fixed-width sequential confidence intervals (1965), for the effect of
+repeated checks.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 Array = npt.NDArray[np.float64]
 
 LONG = 20
-"""LONG is the least number of repetitions of which one launch alone tells warm-up from noise."""
+"""LONG is the minimum number of repetitions with which one launch distinguishes warm-up
+from noise.
+"""
 SHORTEST = 3
-"""Half of them, one at least, are always left as the steady part."""
+"""At least half of the repetitions, and at least one, remain as the steady part."""
 DRIFT = 0.01
-"""DRIFT is the largest share by which a steady part may change between its halves."""
+"""DRIFT is the largest relative change between the halves of a steady part."""
 SPIKE = 5.0
-"""In (normal) deviations from the steady median; values farther away are drawn in to it."""
+"""In (normal) deviations from the steady median; values farther away are clipped."""
 
 
 @dataclass(frozen=True)
 class Warmup:
-    """The start of a series that is not yet like the rest.
+    """The start of a series that differs from the rest.
 
-    repetitions: how many to leave out.
-    drift: what the rest still changes by: the median of its second half over that of its first,
-        over launches. 1 is none.
-    settled: False when there is no steady part: the launches agree on a drift of more than 1 %,
-        or, where they are fewer than 6 or the series is short, the cut is the last one allowed.
-        `repetitions` is then no answer; lengthen the series, or find what drifts.
+    repetitions: number of repetitions to exclude. drift: ratio of the median of the second half of
+    the rest to that of its first half, over launches; 1: no drift. settled: False without a steady
+    part: launches agree on a drift of more than 1 % or, with fewer than 6 launches or a short
+    series, the cut is the last allowed one. `repetitions` is then not meaningful; lengthen the
+    series, or find the cause of the drift.
     """
 
     repetitions: int
@@ -52,21 +53,21 @@ class Warmup:
 
 
 def warmup(launches: Sequence[Sequence[float]]) -> Warmup:
-    """Find the warm-up in the repetitions of one setting, from one launch or several.
+    """Detect the warm-up in the repetitions of one setting, from one or more launches.
 
-    launches: times of the repetitions in the order they ran, equally many in each launch.
-    Launches are put on one scale (each over the median of its second half) and their median taken
-    repetition by repetition: warm-up is what they have in common, a spike of one launch is not. Of
-    that series x the first d are left out, with d at most half, so that the standard error of the
-    mean of the rest is smallest: the least sum over i >= d of (x_i - mean)^2, over (n - d)^2.
-    Noise alone makes it leave out some 5 to 10 %, which costs little.
+    launches: times of the repetitions in order, the same number in each launch. Launches are scaled
+    (by the median of their second halves), and their median is taken for each repetition: warm-up
+    is common to launches, a spike of one launch is not. Of that series x the first d are excluded,
+    with d at most half, such that the standard error of the mean of the rest is smallest: the
+    minimum sum over i >= d of (x_i - mean)^2, over (n - d)^2. Noise alone excludes 5 to 10 %, which
+    costs little.
 
-    Series of fewer than 20 are cut where launches stop to agree: repetition d is warm-up as long
-    as the interval of its ratio to the median of all later ones, over launches, lies more than 1 %
-    from 1.
+    Series of fewer than 20 are cut where launches stop to agree: repetition d is warm-up as long as
+    the interval of its ratio to the median of all later ones, over launches, deviates from 1 by
+    more than 1 %.
 
-    Raises ValueError for series of different or too small lengths (20, or 3 with 6 launches), or
-    times that are not positive.
+    Raise ValueError for series of different lengths, or too short ones (20, or 3 with 6 launches),
+    and for times that are not positive.
     """
     table = _table(launches)
     n = table.shape[1]
@@ -89,7 +90,7 @@ def _agreed(table: Array) -> Warmup:
 
 
 def _differs(table: Array, repetition: int) -> bool:
-    """Whether launches agree that a repetition is not like those after it."""
+    """Return whether launches agree that a repetition differs from those after it."""
     later = np.median(table[:, repetition + 1 :], axis=1)
     ratio = median_interval(list(table[:, repetition] / later))
     if ratio.low is None or ratio.high is None:
@@ -98,17 +99,17 @@ def _differs(table: Array, repetition: int) -> bool:
 
 
 def steady_medians(launches: Sequence[Sequence[float]]) -> list[float]:
-    """The median of each launch's repetitions, without the warm-up that is found in them."""
+    """Return the median of each launch's repetitions without the detected warm-up."""
     found = warmup_if_any(launches)
     first = found.repetitions if found is not None and found.settled else 0
-    if len({len(launch) for launch in launches}) == 1:  # most often, and then at once
+    if len({len(launch) for launch in launches}) == 1:  # the usual case, handled at once
         medians: list[float] = np.median(np.asarray(launches)[:, first:], axis=1).tolist()
         return medians
     return [float(np.median(launch[first:])) for launch in launches]
 
 
 def warmup_if_any(launches: Sequence[Sequence[float]]) -> Warmup | None:
-    """The warm-up; None where launches are too few or too short to find one, or unlike."""
+    """Return the warm-up; None if launches are too few, too short, or of different lengths."""
     try:
         return warmup(launches)
     except ValueError:
@@ -139,9 +140,9 @@ def _table(launches: Sequence[Sequence[float]]) -> Array:
 
 
 def _without_spikes(series: Array) -> Array:
-    """The series with values far from its steady (second) half drawn in to SPIKE deviations.
+    """Clip values of the series that are more than SPIKE deviations from its steady (second) half.
 
-    Never nearer than DRIFT: where a coarse clock makes most times equal, the deviation is 0.
+    The limit is at least DRIFT: with a coarse clock most times are equal and the deviation is 0.
     """
     steady = series[series.size // 2 :]
     middle = np.median(steady)
@@ -154,14 +155,13 @@ Why = Literal["narrow", "count", "time", "parted", "go on"]
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether to stop, why, and what has been reached.
+    """Whether to stop, the reason, and the precision reached.
 
-    why: "narrow": the intervals are narrow enough, at this number of launches and at one fewer.
-        "count": the cap on launches was hit. "time": another launch, as long as those before on
-        average, would break the cap on time. "go on": none of these. "parted" is of `parted` alone.
-    widest: which of the samples has the widest interval; all others are narrower.
-    estimate: its median with the interval (none below 6 launches).
-    half_width: the interval's half width as a share of the median; None where there is none.
+    why: "narrow": the intervals are narrow enough, with all launches and with one fewer. "count":
+    the maximum number of launches is reached. "time": another launch of average duration would
+    exceed the maximum time. "go on": none of these. "parted" is used only by `parted`. widest:
+    index of the sample with the widest interval. estimate: its median with the interval (none below
+    6 launches). half_width: half width of the interval relative to the median; None without one.
     """
 
     stop: bool
@@ -172,17 +172,17 @@ class Decision:
 
 
 def decide(samples: Sequence[Sequence[float]], spent_s: float, rule: Rule) -> Decision:
-    """Stop launching a setting, or go on?
+    """Decide whether to stop launching a setting.
 
-    samples: what its launches have measured so far, one number a launch: one sample for a kernel
-        with one time, one a point for one that sweeps. All of them must be narrow.
-    spent_s: seconds that its launches took so far.
+    samples: measurements of its launches so far, one number per launch: one sample for a kernel
+    with one time, one per point for a sweep. All must be narrow. spent_s: seconds that its launches
+    have taken.
 
-    Looking after every launch and stopping at the first narrow interval stops too often by luck:
-    95 % intervals then hold the median in 92 to 96 % of cases. So they must be narrow twice, with
-    all launches and without the last; that gives 94 to 97 %.
+    A check after every launch that stops at the first narrow interval stops too often by chance: 95
+    % intervals then contain the median in 92 to 96 % of cases. Therefore intervals must be narrow
+    twice, with all launches and without the last, which gives 94 to 97 %.
 
-    Raises ValueError without samples, and when they are empty, unlike in length or not positive.
+    Raise ValueError without samples, and if they are empty, of different lengths, or not positive.
     """
     lengths = {len(sample) for sample in samples}
     if len(lengths) != 1 or 0 in lengths:
@@ -211,10 +211,10 @@ def _half_width(sample: Sequence[float]) -> float:
 
 
 def parted(samples: Sequence[Mapping[int, float]]) -> bool:
-    """Whether the interval of the ratio of every two samples lies above 1 or below it.
+    """Return whether the interval of the ratio of every two samples excludes 1.
 
-    samples: times by round. To be asked now and then, not after every launch: intervals that are
-    looked at again and again part too often by luck.
+    samples: times by round. Call it occasionally, not after every launch: repeated checks separate
+    intervals too often by chance.
     """
     found = starmap(ratio_by_round, combinations(samples, 2))
     return all(

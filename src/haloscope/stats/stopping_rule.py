@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many launches are enough: for an interval, and for a case with a precision to reach."""
+"""The number of launches that suffices for an interval, and for a case with a required
+precision.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 FEWEST_FOR_INTERVAL = 6
-"""With five, not even [minimum, maximum] covers the median with 95 % confidence."""
+"""With five, even [minimum, maximum] does not cover the median with 95 % confidence."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """When a setting has been launched often enough.
+    """The stopping rule of a setting.
 
-    half_width: the half width of the median's interval, as a share of the median, that will do.
-    fewest, most: launches to make at least (7 or more), and at most (the cap on count).
-    most_s: seconds to spend on the setting at most (the cap on time); None for no such cap.
+    half_width: required half width of the median's interval, relative to the median. fewest, most:
+    minimum (at least 7) and maximum number of launches. most_s: maximum time in seconds; None: no
+    limit.
     """
 
     half_width: float = 0.02
@@ -25,7 +27,7 @@ class Rule:
     most_s: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a rule that could never stop well."""
+        """Reject a rule that could never stop properly."""
         if not 0 < self.half_width < 1:
             raise ValueError("the half width is a share of the median, between 0 and 1")
         if not FEWEST_FOR_INTERVAL < self.fewest <= self.most:
@@ -34,9 +36,8 @@ class Rule:
             )
 
     def cap(self, launches: int, spent_s: float) -> Literal["count", "time"] | None:
-        """Which cap ends so many launches, at least one, that took so long: another would pass it.
-
-        None where another may be made.
+        """Return the limit that ends a series of at least one launch with this
+        duration, or None.
         """
         if launches >= self.most:
             return "count"

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slow end of repetitions: percentiles with intervals, of repetitions nested in launches.
+"""Percentiles of repetitions, nested in launches, with intervals.
 
-Repetitions of one launch are alike in what that launch met with, so that an interval over all of
-them as if they were one sample is too narrow. The percentile of all repetitions that there could be
-is no way out: where launches differ, it is that of the slowest of them, which few launches have not
-shown, and neither a bootstrap of launches (Davison and Hinkley 1997, section 3.8) nor Woodruff's
-interval with an effective sample size (Korn and Graubard 1998) covers it.
+Repetitions of one launch share its conditions, so an interval over all of them as one sample is too
+narrow. The percentile over all possible repetitions is no alternative: if launches differ, it is
+determined by the slowest, which few launches have not shown, and neither a bootstrap of launches
+(Davison and Hinkley 1997, section 3.8) nor Woodruff's interval with an effective sample size (Korn
+and Graubard 1998) covers it.
 
-So a percentile is that of a launch's repetitions, and a launch gives one number, as everywhere
-here: its own percentile, by the estimate that is as often too small as too large (Hyndman and Fan,
-Sample Quantiles in Statistical Packages, 1996, definition 8), because the usual one is too small in
-every launch alike. These have a geometric mean, and Student's interval around it rests on as many
-numbers as launches (Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013).
+Therefore a percentile is one of a launch's repetitions, and each launch gives one number: its own
+percentile, by the estimate that is as often too small as too large (Hyndman and Fan, Sample
+Quantiles in Statistical Packages, 1996, definition 8), because the usual one is too small in every
+launch. These have a geometric mean with Student's interval over launches (Kalibera and Jones,
+Rigorous benchmarking in reasonable time, ISMM 2013).
 
-What it covers, simulated, beside the others: docs/bench/tails.md.
+Simulated coverage compared with the alternatives: docs/bench/tails.md.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from haloscope.stats.estimates import Estimate, finite, geometric_mean
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 BEYOND = 5
-"""With fewer beyond a percentile, the next one measured can move it anywhere."""
+"""With fewer values beyond a percentile, the next measurement can move it arbitrarily."""
 
 
 def needed(share: float) -> int:
-    """Repetitions without which a percentile is refused: P95 needs 100.
+    """Return the minimum number of repetitions for a percentile: P95 needs 100.
 
     Over all launches for the percentile itself, in each launch for its interval.
     """
@@ -41,14 +41,13 @@ def needed(share: float) -> int:
 def percentile(
     launches: Sequence[Sequence[float]], share: float, *, confidence: float = 0.95
 ) -> Estimate | None:
-    """The value that the given share of a launch's repetitions does not exceed; None where too few.
+    """Return the value that a share of a launch's repetitions does not exceed; None with too few.
 
-    launches: repetitions launch by launch, none empty. share: 0.95 for P95. n counts launches.
-    The geometric mean of the launches' own percentiles with Student's interval; below 6 launches
-    with their range. Where a launch has too few repetitions for its own, or none that took time,
-    it is the percentile of all repetitions together, which has neither ("pooled").
-
-    Raises ValueError for a share outside 0.5 to 1, and for launches without repetitions.
+    launches: repetitions by launch, none empty. share: 0.95 for P95. n counts launches. The result
+    is the geometric mean of the launches' own percentiles with Student's interval, or with their
+    range below 6 launches. If a launch has too few repetitions, or none with a time above 0, it is
+    the percentile of all repetitions together, without an interval ("pooled"). Raise ValueError for
+    a share outside 0.5 to 1, and for launches without repetitions.
     """
     if not 0.5 <= share < 1.0:
         raise ValueError(f"a tail begins at a share from 0.5 to 1, not {share}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two samples of launches set against each other: tests that assume no distribution.
+"""Comparison of two samples of launches with distribution-free tests.
 
 Source: Conover, Practical Nonparametric Statistics.
 """
@@ -21,7 +21,7 @@ Test = Literal[
     "two-sided Mann-Whitney over allocations",
     "Student's over allocations",
 ]
-"""The tests that are made: of launches, of allocations, and of differences within allocations."""
+"""The tests: over launches, over allocations, and of differences within allocations."""
 
 
 @dataclass(frozen=True)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI libraries: found, installed, built with, asked for a transport, and launched."""
+"""MPI libraries: detection, installation, builds, transports, and launchers."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the MPI library in PATH is asked by each launch on this machine, all at the same time."""
+"""Queries of the MPI library in PATH that each launch needs, started at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from haloscope.toolchains import in_path, parameter_files
 
 
 def asked() -> AbstractContextManager[None]:
-    """While its programs answer that are first in PATH: whoever asks them waits less."""
+    """Return a context in which the first programs in PATH answer in advance."""
     return process.ahead([(one, os.environ) for one in _questions()], in_path.ANSWER_S)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the programs of halobench, one a kernel, for a toolchain and as they are asked for.
+"""Build the programs of halobench, one per kernel, for a toolchain when they are needed.
 
-Each lies in the cache under a key made of all that it depends on: toolchain, compiler, processor,
-sources. A copy of the sources and the build tree stay beside it, so that a further kernel compiles
-only what is new, whatever has become of the sources since.
+Each is in the cache under a key of all that it depends on: toolchain, compiler, processor, sources.
+A copy of the sources and the build tree stay beside it, so that a further kernel compiles only what
+is new, even if the sources have changed since.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from haloscope.toolchains.build_log import Progress, failure, full_disk, runs
 from haloscope.toolchains.library import Say, Toolchain
 
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
-"""What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
+"""CMake options of every build; the compiler's flags are in halobench/CMakeLists.txt."""
 
 _FLAGS = ("CXXFLAGS", "LDFLAGS", "CUDAFLAGS", "CUDAHOSTCXX", "HIPFLAGS")
 
@@ -45,32 +45,34 @@ _SMPI_OWN = "platform.so"
 
 
 class KernelProgram(NamedTuple):
-    """The program of a kernel. device: the one that also works in a device's memory."""
+    """The program of a kernel. device: the one that also supports device memory."""
 
     kernel: str
     device: bool = False
 
     @classmethod
     def of(cls, kernel: str, params: Mapping[str, Any]) -> Self:
-        """The one that a case is run by. params: all of them, or those that are no defaults."""
+        """Return the program that runs a case. params: all parameters, or those that are not
+        defaults.
+        """
         return cls(kernel, params.get("memory") == "device")
 
     @property
     def file(self) -> str:
-        """Its name, which is that of its target in halobench/CMakeLists.txt, too."""
+        """Its file name, which is also the name of its target in halobench/CMakeLists.txt."""
         return f"halobench_{self.kernel}{'_device' if self.device else ''}"
 
     def __str__(self) -> str:
-        """For people."""
+        """Return its name for messages."""
         return f"{self.kernel} (device)" if self.device else self.kernel
 
 
 @dataclass(frozen=True)
 class Build:
-    """halobench as a toolchain builds it.
+    """halobench built by a toolchain.
 
-    folder: in the cache, with the programs that are built. source: the hash of the sources.
-    compiler, flags: what builds it. sources: the folder of the sources.
+    folder: in the cache, with the built programs. source: hash of the sources. compiler, flags:
+    used by the build. sources: folder of the sources.
     """
 
     toolchain: Toolchain
@@ -81,29 +83,28 @@ class Build:
     sources: Path | None = None
 
     def path(self, program: KernelProgram) -> Path:
-        """Where a program is, or will be."""
+        """Return the path of a program, built or not."""
         return self.folder / program.file
 
     def lacking(self, programs: Iterable[KernelProgram]) -> list[KernelProgram]:
-        """Those that are not built yet, each once."""
+        """Return those that are not built yet, each once."""
         return [one for one in dict.fromkeys(programs) if not self.path(one).exists()]
 
 
 def of(toolchain: Toolchain, source: Path | None = None) -> Build:
-    """halobench for a toolchain, whatever of it is built by now.
+    """Return halobench for a toolchain, with the programs built so far.
 
-    source is the folder of its CMakeLists.txt: halobench's own, if None. UserError where there is
-    no compiler.
+    source: folder of its CMakeLists.txt; None: halobench's own. Raise UserError without a compiler.
     """
     source = source or share("halobench")
     compiler, contents = wrapped_compiler(toolchain), source_hash(source)
-    builds = (cache_path() / "builds").resolve()  # CMake refuses a tree by another path
+    builds = (cache_path() / "builds").resolve()  # CMake refuses a tree under another path
     folder = builds / _key(toolchain, compiler, contents)
     return Build(toolchain, folder, contents, compiler, flags(), source)
 
 
 def asked(program: Path) -> Path:
-    """What answers --list, --describe and --plan: SMPI's program runs under its launcher alone."""
+    """Return the program that answers --list, --describe, and --plan: SMPI's needs its launcher."""
     beside = program.with_name(f"{program.name}_asked")
     return beside if beside.exists() else program
 
@@ -115,10 +116,11 @@ def build(
     say: Say = print,
     progress: Progress | None = None,
 ) -> Build:
-    """Build those programs that are not there yet; the build, which has them then.
+    """Build the missing programs, and return the build.
 
-    Only one process at a time builds a key, what is in the cache is whole, and a build that was cut
-    off goes on. UserError, with the compiler's last lines and the log's path, where it fails.
+    Only one process at a time builds a key. What is in the cache is complete, and an interrupted
+    build is continued. Raise UserError, with the compiler's last lines and the log's path, if it
+    fails.
     """
     requested, folder = list(programs), found.folder
     if not found.lacking(requested) and all(
@@ -155,12 +157,12 @@ def _build_lacking(
 
 
 def _beside(folder: Path, suffix: str) -> Path:
-    """A file beside a build; its name may have dots."""
+    """Return the path of a file beside a build; its name may contain dots."""
     return folder.with_name(f"{folder.name}.{suffix}")
 
 
 def _clear(used: Path) -> None:
-    """Remove what was not built with for long, of any other key that nobody holds."""
+    """Remove builds with other keys that have not been used for long and that no process holds."""
     os.utime(used)
     oldest = time.time() - _KEPT_S
     for folder in used.parent.iterdir():
@@ -173,7 +175,7 @@ def _clear(used: Path) -> None:
 
 @contextmanager
 def _alone(lock: Path, what: str, say: Say) -> Iterator[None]:
-    """Hold a lock; say so once where another process has to let go of it first."""
+    """Hold a lock; print a message once if another process holds it."""
     held = FileLock(lock)
     try:
         held.acquire(timeout=0)
@@ -187,7 +189,7 @@ def _alone(lock: Path, what: str, say: Say) -> Iterator[None]:
 
 
 def source_hash(source: Path | None = None) -> str:
-    """12 hexadecimal digits for the contents of halobench's sources, its tests left out."""
+    """Return 12 hexadecimal digits: a hash of halobench's sources without tests."""
     source = source or share("halobench")
     digest = hashlib.sha256()
     for name in _source_files(source):
@@ -203,7 +205,7 @@ def _source_files(source: Path) -> list[Path]:
 
 
 def flags() -> str:
-    """What CMake and the compiler are told besides what halobench's own sources say."""
+    """Return settings of CMake and the compiler from outside halobench's own sources."""
     return " ".join([*OPTIONS, *_given_flags()])
 
 
@@ -212,9 +214,9 @@ def _given_flags() -> list[str]:
 
 
 def wrapped_compiler(toolchain: Toolchain) -> str:
-    """The first line of what the compiler behind mpicxx says about itself.
+    """Return the first line that the compiler behind mpicxx prints about itself.
 
-    UserError where there is none: the wrappers of an MPI library bring no compiler.
+    Raise UserError without one: an MPI library's wrappers do not include a compiler.
     """
     asked = [str(toolchain.mpicxx), "--version"]
     done = process.run(asked, environment(toolchain), in_path.ANSWER_S)
@@ -226,7 +228,7 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
 
 
 def environment(toolchain: Toolchain) -> dict[str, str]:
-    """What the wrapper is run with. A wrapper from PyPI is given the compiler that is there."""
+    """Return the environment of the wrapper. A wrapper from PyPI gets the existing compiler."""
     env = {**os.environ, **toolchain.environment()}
     if toolchain.prefix is not None:
         there = compiler() or "c++"
@@ -257,8 +259,8 @@ def _build(found: Build, programs: list[KernelProgram], progress: Progress) -> N
     tree, sources = found.folder / "tree", found.folder / "sources"
     cmake, ninja = cmake_and_ninja()
     variables = environment(found.toolchain)
-    # for ccache, if it is there: the same file in builds of two versions is the same file
-    if "$" not in str(found.folder):  # it takes that for a variable
+    # for ccache: the same file in builds of two versions counts as the same file
+    if "$" not in str(found.folder):  # ccache would take it for a variable
         variables |= {"CCACHE_BASEDIR": str(found.folder), "CCACHE_NOHASHDIR": "1"}
     configure = [
         *(cmake, "-S", str(sources), "-B", str(tree), "-G", "Ninja", *OPTIONS),
@@ -278,15 +280,15 @@ def _build(found: Build, programs: list[KernelProgram], progress: Progress) -> N
     make = [cmake, "--build", str(tree), "--target", *targets, "--parallel", jobs]
     run(make)
     for name in targets:
-        for file in (_SMPI_OWN, f"{name}_asked", name):  # the first two: SMPI's alone
+        for file in (_SMPI_OWN, f"{name}_asked", name):  # the first two exist only with SMPI
             if (tree / file).exists():
                 _put(tree / file, found.folder / file)
 
 
 def _configured(found: Build, command: list[str], run: Callable[[list[str]], None]) -> None:
-    """Copy the sources and configure the tree, unless the same command did; what is built, stays.
+    """Copy the sources and configure the tree, unless the same command did; built files stay.
 
-    Another command is that of another CMake, as in a virtual environment that was made anew.
+    Another command is from another CMake, as in a new virtual environment.
     """
     tree, sources = found.folder / "tree", found.folder / "sources"
     done = tree / "haloscope-configured"
@@ -300,7 +302,7 @@ def _configured(found: Build, command: list[str], run: Callable[[list[str]], Non
 
 
 def _copy_sources(source: Path, copy: Path, contents: str) -> None:
-    """Copy what halobench consists of. UserError where that is not what the key was made of."""
+    """Copy halobench's sources. Raise UserError if they differ from those in the key."""
     shutil.rmtree(copy, ignore_errors=True)
     for name in _source_files(source):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -311,30 +313,30 @@ def _copy_sources(source: Path, copy: Path, contents: str) -> None:
 
 
 def _put(file: Path, final: Path) -> None:
-    """Copy a file, so that it is there whole or not at all."""
+    """Copy a file atomically."""
     part = final.with_name(f"{final.name}.part")
     shutil.copy2(file, part)
     part.replace(final)
 
 
 def cmake_and_ninja() -> tuple[str, str]:
-    """Their programs: from PyPI, or where these packages are not there, of PATH."""
+    """Return the programs cmake and ninja: from PyPI's packages or, without these, from PATH."""
     try:
-        import cmake  # looks through all of its files when it is imported
+        import cmake  # importing it reads all of its files
         import ninja
-    except ImportError:  # as where a package manager has installed haloscope
+    except ImportError:  # for example in an installation by a package manager
         return "cmake", "ninja"
     return str(Path(cmake.CMAKE_BIN_DIR) / "cmake"), str(Path(ninja.BIN_DIR) / "ninja")
 
 
 def compiler() -> str | None:
-    """The C++ compiler that is there: CXX's, or the first of the usual names; None for none."""
+    """Return the C++ compiler: CXX's, or the first of the usual names; None without any."""
     compilers = (os.environ.get("CXX"), "c++", "g++", "clang++")
     return next((each for each in compilers if each and shutil.which(each)), None)
 
 
 def _for_device(toolchain: Toolchain) -> list[str]:
-    """What CMake is told of the GPUs that halobench is built for; nothing where it is not."""
+    """Return the CMake options for the GPUs that halobench is built for; nothing without any."""
     if toolchain.device is None:
         return []
     compiler = gpu_compilers.find(toolchain.device)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps of a build with their log, and what a log says of a failure."""
+"""Steps of a build with their log, and the cause of a failure from the log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 
 
 def runs(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> bool:
-    """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`."""
+    """Run one step of a build with its output in the log; ninja's "[3/20]" go to `progress`."""
     with log.open("a", encoding="utf-8") as copy, scratch() as own:
         step = subprocess.Popen(
             process.supervised(command),
@@ -28,7 +28,7 @@ def runs(command: list[str], environment: dict[str, str], log: Path, progress: P
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # a Ctrl-C is ours to handle
+            start_new_session=True,  # we handle Ctrl-C
         )
         with step:
             assert step.stdin and step.stdout and step.stderr
@@ -51,10 +51,7 @@ _ERROR_LINES = 4
 
 
 def full_disk(output: str) -> Problem | None:
-    """What a build that failed says of a full disk: that is at fault, not the file that it names.
-
-    None where it says nothing of one.
-    """
+    """Return the problem of a full disk in the output of a failed build, or None."""
     said = next((line.strip() for line in output.splitlines() if _FULL.search(line)), None)
     if said is None:
         return None
@@ -64,7 +61,7 @@ def full_disk(output: str) -> Problem | None:
 
 
 def failure(names: Mapping[str, str], log: Path, copy: Path, sources: Path | None) -> Problem:
-    """What a failed build says. names: of the programs, by kernel. copy: of the sources."""
+    """Return the problem of a failed build. names: programs by kernel. copy: of the sources."""
     output = log.read_text(encoding="utf-8", errors="replace")
     own = [one for one in _FAILED.findall(output) if one in names]
     name = own[0] if own else listed([*names.values()])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""FFTW, which kernel fft_pencil needs: where it is, and what halobench is told of it.
+"""FFTW for the kernel fft_pencil: its location, and how halobench gets it.
 
-Where the system has one, the dynamic loader finds it and nothing here is needed.
+If the system has one, the dynamic loader finds it, and nothing here is needed.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ _VARIABLE = "HALOBENCH_FFTW"
 
 
 def library() -> Path | None:
-    """The library that was added; None where none was."""
+    """Return the added library, or None."""
     return FFTW.added()
 
 
 def environment() -> dict[str, str]:
-    """What tells halobench of the added library; the user's own word goes before it."""
+    """Return the variables that pass the added library to halobench; a user's setting takes
+    precedence.
+    """
     added = library()
     return {} if added is None or _VARIABLE in os.environ else {_VARIABLE: str(added)}
 
 
 def is_there() -> bool:
-    """Whether the user, the system or an earlier command has one."""
+    """Return whether the user, the system, or an earlier command provides one."""
     if library() is not None or _VARIABLE in os.environ:
         return True
     try:

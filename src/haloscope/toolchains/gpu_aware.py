@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether an MPI library says that it takes addresses of a GPU's memory: asked by a program."""
+"""GPU awareness of an MPI library, as reported to a small test program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 TIMEOUT_S = 60
-"""TIMEOUT_S is how long a compiler or a launcher may take, in seconds."""
+"""TIMEOUT_S is the time limit of a compiler or a launcher, in seconds."""
 
 _SOURCE = """\
 #include <mpi.h>
@@ -33,14 +33,15 @@ int main(int argc, char** argv) {
   MPI_Finalize();
 }
 """
-"""_SOURCE asks by the functions that Open MPI and MPICH have, of which each may have none: what
-is HIP's in the one is ROCm's in the other."""
+"""_SOURCE calls the query functions of Open MPI and MPICH, any of which may be missing: HIP in one
+is called ROCm in the other.
+"""
 
 
 def asked(toolchain: Toolchain, folder: Path) -> Mapping[str, bool | None]:
-    """For "cuda" and "hip", what the library says; None where it has nothing that says so.
+    """Return the library's answer for "cuda" and "hip"; None if it has no query function.
 
-    folder: for the small program that asks. Empty where that could not be built or run.
+    folder: for the small program. Empty if it could not be built or run.
     """
     source, program = folder / "aware.cpp", folder / "aware"
     source.write_text(_SOURCE, encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compilers of GPUs: CUDA's and HIP's, those in PATH or one that was added."""
+"""GPU compilers of CUDA and HIP: those in PATH, or an added one."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from haloscope.toolchains.added.wheels import CUDA
 
 _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
 _NAMES = {"cuda": "nvcc", "hip": "amdclang++"}
-"""ROCm's compiler by the name that it alone has: most programs called clang++ know no GPU."""
+"""ROCm's compiler by its unique name: most programs called clang++ do not support GPUs."""
 _REMEDIES = {
     "cuda": "load your cluster's CUDA module, or run haloscope toolchain add cuda",
     "hip": "load your cluster's ROCm module, or set HIPCXX to the clang++ of ROCm",
 }
 
 _ARCHITECTURES = {"cuda": ("-DCMAKE_CUDA_ARCHITECTURES=all-major",), "hip": ()}
-"""CUDA's for all generations, so that a login node builds for others; HIP's those found here."""
+"""CUDA: all generations, so that a login node can build for others. HIP: those found here."""
 
 
 def options(device: str) -> tuple[str, ...]:
-    """What CMake is told besides: for which GPUs, and where NCCL is if NCCL_ROOT says so."""
+    """Return additional CMake options: GPU architectures, and NCCL's location from NCCL_ROOT."""
     nccl = os.environ.get("NCCL_ROOT") if device == "cuda" else None
     return (*_ARCHITECTURES[device], *((f"-DNCCL_ROOT={nccl}",) if nccl else ()))
 
 
 def find(device: str) -> Path:
-    """The compiler of "cuda" or "hip": the user's, one in PATH, or one that was added.
+    """Return the compiler of "cuda" or "hip": the user's, one in PATH, or an added one.
 
-    UserError, with what to do, where there is none.
+    Raise UserError, with the remedy, if there is none.
     """
     variable = _VARIABLES[device]
     named = os.environ.get(variable)
     if named is not None and shutil.which(named) is None:
         raise UserError(Problem(variable, f"{named} is not a program", _REMEDIES[device]))
     if named is not None and (found := shutil.which(named)) is not None:
-        return Path(found)  # a user's word holds: a driver may run newer programs by other means
+        return Path(found)  # a user's choice is used: a driver may run newer programs in other ways
     there = [*_there(device)]
     if not there:
         raise UserError(_none(device))
@@ -66,7 +66,7 @@ def _there(device: str) -> Iterator[Path]:
 
 
 INSTALLED = Path("/usr/local")
-"""INSTALLED is the folder in which NVIDIA's packages install CUDA, one version beside another."""
+"""INSTALLED is the folder of NVIDIA's packages, with one CUDA version beside another."""
 
 
 def _number(home: Path) -> tuple[int, ...]:
@@ -74,7 +74,9 @@ def _number(home: Path) -> tuple[int, ...]:
 
 
 def _for_driver(there: Sequence[Path]) -> Path:
-    """The first compiler whose programs this machine's driver runs. UserError where none is."""
+    """Return the first compiler whose programs this machine's driver runs. Raise
+    UserError if none.
+    """
     driver = gpus.nvidia_driver()
     most = next((cuda for least, cuda in _RUNS if driver and _major(driver) >= least), None)
     if most is None:
@@ -96,7 +98,7 @@ def _major(version: str) -> int:
 
 
 def _release(compiler: Path) -> str | None:
-    """The version of CUDA that a compiler is of, as 12.4; None where it does not say."""
+    """Return the CUDA version of a compiler, such as 12.4; None if it does not print it."""
     found = re.search(r"release (\d+\.\d+)", _said(compiler) or "")
     return found[1] if found else None
 
@@ -120,5 +122,5 @@ def _none(device: str) -> Problem:
 
 
 def version(device: str) -> str:
-    """What the compiler says of its version: another one makes another program."""
+    """Return the compiler's version text: another compiler makes another program."""
     return _asked(find(device)) or ""

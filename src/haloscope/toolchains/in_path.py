@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MPI library in PATH: its compiler wrapper and its launcher, or why it cannot be used.
+"""The MPI library in PATH: its compiler wrapper and launcher, or why it cannot be used.
 
-A distribution's package or a cluster's module has them by many names. Both are asked which library
-they belong to, as a PATH can have those of several.
+Distributions and cluster modules use many names for them. Both are queried for their library,
+because PATH can contain those of several.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ COMPILERS = (
     *("mpiicpx", "mpiicpc", "mpigxx"),  # Intel MPI
     *("CC", "mpixlC", "mpiFCC", "mpinc++"),  # Cray, IBM, Fujitsu, NEC
 )
-"""COMPILERS are wrappers for C++, the usual one first."""
+"""COMPILERS are C++ wrappers, the usual one first."""
 C_COMPILERS = ("mpicc", "mpiicx", "mpiicc", "mpigcc", "mpixlc", "mpifcc", "mpincc", "cc")
-"""C_COMPILERS are those for C, by which a machine has a library that C++ cannot use yet."""
+"""C_COMPILERS are C wrappers, which show that a machine has a library that C++ cannot use yet."""
 LAUNCHERS = (
     *("mpirun", "mpiexec", "orterun", "mpiexec.hydra"),
     *("mpirun.openmpi", "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich"),
 )
-"""LAUNCHERS start ranks, if they are of a library that is known; the usual one first."""
+"""LAUNCHERS start ranks, if they belong to a known library; the usual one first."""
 SIGNS = (
     *LAUNCHERS,
     *("prterun", "mpirun_rsh", "mpiexec.slurm", "mpiexec_mpt", "mpirun.lsf"),
@@ -43,16 +43,17 @@ SIGNS = (
     *("sbatch", "yhbatch", "qsub", "bsub", "pjsub", "oarsub", "llsubmit"),
     *("mpif77", "mpif90", "mpifort", "mpiifort", "mpiifx", "mpifrt", "mpixlf", "ftn"),
 )
-"""SIGNS are programs by which a machine has an MPI library, or is of a cluster that has one,
-although none can be compiled with. Not poe, which most often is a task runner of Python."""
+"""SIGNS are programs that show that a machine or its cluster has an MPI library, although no
+wrapper works. poe is not included, because it is usually a task runner for Python.
+"""
 
 SMALLEST = "#include <mpi.h>\nint main(int argc, char** argv) {\n"
 SMALLEST += "  return MPI_Init(&argc, &argv) + MPI_Finalize();\n}\n"
-"""SMALLEST is a program with MPI, to be compiled and linked."""
+"""SMALLEST is an MPI program that is compiled and linked as a test."""
 ANSWER_S = 20.0
-"""ANSWER_S is how long a launcher or a compiler may take to tell what it is, in seconds."""
+"""ANSWER_S is the time limit for a version query of a launcher or a compiler, in seconds."""
 COMPILED_S = 120.0
-"""COMPILED_S is how long a compiler may take for a program of three lines, in seconds."""
+"""COMPILED_S is the time limit for compiling a program of three lines, in seconds."""
 
 _OTHERWISE = "use another library: --toolchain openmpi"
 _log = logging.getLogger(__name__)
@@ -60,9 +61,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Pair:
-    """A compiler wrapper and what starts its ranks.
+    """A compiler wrapper and the launcher of its ranks.
 
-    launcher: srun, pals, or jsrun where that is not the library's own; None where it is.
+    launcher: srun, pals, or jsrun if it is not the library's own; otherwise None.
     """
 
     mpicxx: Path
@@ -81,10 +82,10 @@ class Unusable:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What a program tells of its library. why: what keeps it from that, if it does not.
+class _Reported:
+    """The library that a program reports. why: reason for no answer.
 
-    base: the MPICH of a library that is made from one, as its launcher tells it. pals: whether it
+    base: the MPICH from which a library is derived, as reported by its launcher. pals: whether it
     is the launcher of HPE's systems.
     """
 
@@ -95,8 +96,10 @@ class _Told:
     base: str = ""
     pals: bool = False
 
-    def fits(self, launcher: _Told) -> bool:
-        """Whether a launcher is of the same library. Intel MPI writes its version in two ways."""
+    def fits(self, launcher: _Reported) -> bool:
+        """Return whether a launcher belongs to the library. Intel MPI writes its version in two
+        ways.
+        """
         if self.family is None or launcher.family != self.family:
             return False
         own = self.base or self.version
@@ -104,14 +107,14 @@ class _Told:
 
 
 def _numbers(version: str) -> str:
-    """The name of a library and three numbers of its version: mpi.h of a 4.1.0rc1 has 4.1.0."""
+    """Return a library's name and three numbers of its version: mpi.h of a 4.1.0rc1 has 4.1.0."""
     return re.sub(r"(\d+(?:\.\d+){0,2}).*", r"\1", version)
 
 
 def found() -> Pair | None:
-    """The first wrapper that includes an mpi.h, with a launcher of its library, or the system's.
+    """Return the first wrapper that includes an mpi.h, with its library's or the system's launcher.
 
-    Warn of what is passed over, which a user may mean.
+    Warn about skipped ones, which a user may have meant.
     """
     if (pair := _found()) is not None:
         for line in passed_over(pair):
@@ -132,8 +135,8 @@ def _found() -> Pair | None:
     return None
 
 
-def _of_system(wrapper: _Told) -> tuple[str, str] | None:
-    """The launcher of a system that starts the ranks of a library, with its path."""
+def _of_system(wrapper: _Reported) -> tuple[str, str] | None:
+    """Return the system launcher that starts the ranks of a library, with its path."""
     if srun := shutil.which("srun"):
         return "srun", srun
     if pals := next((one.program for one in _launchers() if one.pals), None):
@@ -143,7 +146,7 @@ def _of_system(wrapper: _Told) -> tuple[str, str] | None:
 
 
 def passed_over(pair: Pair) -> list[str]:
-    """What stands before a pair by its name, and why it is not used."""
+    """Return the programs that precede a pair by name, and why they are not used."""
     lines = []
     for one in takewhile(lambda one: one.program != str(pair.mpicxx), _wrappers()):
         lines.append(f"{one.program} cannot compile an MPI program: {one.why}")
@@ -155,7 +158,7 @@ def passed_over(pair: Pair) -> list[str]:
 
 @cache
 def _warn(line: str) -> None:
-    """Once: one command looks for the library for several purposes."""
+    """Print a warning once: a command may search for the library several times."""
     _log.warning(line)
 
 
@@ -173,8 +176,8 @@ def unusable() -> Unusable | None:
     return _without_wrapper(without, first)
 
 
-def _unusable_wrapper(one: _Told, launcher: _Told | None) -> Unusable | None:
-    """Why a wrapper cannot be used; None for a CC that is not of an MPI library."""
+def _unusable_wrapper(one: _Reported, launcher: _Reported | None) -> Unusable | None:
+    """Return why a wrapper cannot be used; None for a CC that is not an MPI wrapper."""
     if one.family is not None and not does_not_compile(one.program):
         by = "neither mpirun nor srun is in PATH"
         if launcher is not None:
@@ -193,8 +196,8 @@ def _unusable_wrapper(one: _Told, launcher: _Told | None) -> Unusable | None:
     return Unusable(f"{one.program} cannot compile an MPI program: {why}", remedy)
 
 
-def _without_wrapper(without: str, launcher: _Told | None) -> Unusable | None:
-    """What this machine has of an MPI library that cannot compile C++; None where it has none."""
+def _without_wrapper(without: str, launcher: _Reported | None) -> Unusable | None:
+    """Return the remains of an MPI library that cannot compile C++; None without any."""
     for name in C_COMPILERS:
         if (compiler := shutil.which(name)) and (of_c := _included(compiler, "c")).family:
             what = f"{compiler} compiles C programs with {of_c.version}, but {without}"
@@ -216,38 +219,38 @@ def compiler_remedy(family: Family | None, compiler: str) -> str:
     return f"{remedy}wrapper (with conda: conda install cxx-compiler)"
 
 
-def _launchers() -> Iterator[_Told]:
-    """The launchers in PATH, each program once, in the order of their names."""
+def _launchers() -> Iterator[_Reported]:
+    """Yield the launchers in PATH, each program once, in the order of their names."""
     found: dict[Path, str] = {}
     for path in filter(None, map(shutil.which, LAUNCHERS)):
         found.setdefault(Path(path).resolve(), path)
     yield from map(_launched, found.values())
 
 
-def _wrappers() -> Iterator[_Told]:
-    """The wrappers for C++ in PATH."""
+def _wrappers() -> Iterator[_Reported]:
+    """Yield the C++ wrappers in PATH."""
     yield from (_included(path) for name in COMPILERS if (path := shutil.which(name)))
 
 
 def version(program: str) -> list[str]:
-    """The command by which a wrapper or a launcher tells its version."""
+    """Return the command that prints the version of a wrapper or a launcher."""
     return [program, "--version"]
 
 
 @cache
-def _launched(path: str) -> _Told:
+def _launched(path: str) -> _Reported:
     ended = process.run(version(path), os.environ, ANSWER_S)
     if recognised := recognise(ended.output):
-        return _Told(path, *recognised)
+        return _Reported(path, *recognised)
     if ended.timed_out or ended.code:
-        return _Told(path, None, why=f"{path} does not work: {why_failed(ended, ANSWER_S)}")
+        return _Reported(path, None, why=f"{path} does not work: {why_failed(ended, ANSWER_S)}")
     if pals := re.match(r"mpiexec version (\d\S*)", ended.output):
-        return _Told(path, None, why=f"{path} is PALS {pals[1]}", pals=True)
-    return _Told(path, None, why=f"{path} belongs to an unknown library")
+        return _Reported(path, None, why=f"{path} is PALS {pals[1]}", pals=True)
+    return _Reported(path, None, why=f"{path} belongs to an unknown library")
 
 
 @cache
-def _included(path: str, language: str = "c++") -> _Told:
+def _included(path: str, language: str = "c++") -> _Reported:
     ended = macros_of(path, language)
     if family := family_of(ended.output):
         base, own = (
@@ -257,15 +260,15 @@ def _included(path: str, language: str = "c++") -> _Told:
         if own == base and _is_parastation(Path(path)):
             own = f"ParaStation MPI ({base})"
         is_made_from_it = own != base and own.startswith(("MVAPICH", "ParaStation"))
-        return _Told(path, family, own, base=base if is_made_from_it else "")
+        return _Reported(path, family, own, base=base if is_made_from_it else "")
     why = "it cannot find mpi.h"
     if ended.timed_out or ended.code:
         why = why_failed(ended, ANSWER_S)
-    return _Told(path, None, why=why)
+    return _Reported(path, None, why=why)
 
 
 def _is_parastation(wrapper: Path) -> bool:
-    """Whether the MPICH of a wrapper is ParaStation's, which nothing but its device tells."""
+    """Return whether a wrapper's MPICH is ParaStation's, which only its device shows."""
     asked = wrapper.resolve().with_name("mpichversion")
     if not asked.exists():
         return False
@@ -274,14 +277,14 @@ def _is_parastation(wrapper: Path) -> bool:
 
 
 def origin_of(program: Path) -> str | None:
-    """The package of Spack, or the environment of conda, that a program is from; else None."""
+    """Return the Spack package or conda environment of a program, or None."""
     real = program.resolve()
     for folder in (program.parent.parent, *real.parents):
         if (folder / "conda-meta").is_dir():
             return f"conda environment {folder}"
         with suppress(OSError, ValueError, LookupError, TypeError):
             spec = json.loads((folder / ".spack" / "spec.json").read_text(encoding="utf-8"))["spec"]
-            root = spec["nodes"][0]  # the package itself, before those that it depends on
+            root = spec["nodes"][0]  # the package itself, before its dependencies
             return f"Spack {root['name']}@{root['version']}/{root['hash'][:7]}"
     return None
 
@@ -303,22 +306,22 @@ def recognise(version_text: str) -> tuple[Family, str] | None:
 def macros_of(
     wrapper: str, language: str = "c++", environment: Mapping[str, str] | None = None
 ) -> process.Ended:
-    """A compiler that prints the macros of the mpi.h that it includes."""
+    """Run a compiler that prints the macros of the mpi.h that it includes."""
     asked = {**os.environ, **(environment or {})}
     return process.run(dump(wrapper, language), asked, ANSWER_S, _MACROS_CHARACTERS)
 
 
 def dump(wrapper: str, language: str = "c++") -> list[str]:
-    """The command by which a wrapper prints the macros of its mpi.h."""
+    """Return the command with which a wrapper prints the macros of its mpi.h."""
     return [wrapper, "-E", "-dM", "-x", language, "-include", "mpi.h", "/dev/null"]
 
 
 _MACROS_CHARACTERS = 1 << 21
-"""_MACROS_CHARACTERS is more than the macros of an mpi.h have."""
+"""_MACROS_CHARACTERS exceeds the length of an mpi.h's macros."""
 
 
 def family_of(macros: str) -> Family | None:
-    """The family of the library whose mpi.h has these macros; None where it is none known."""
+    """Return the family of the library whose mpi.h has these macros; None if unknown."""
     marks: tuple[tuple[str, Family], ...] = (
         ("I_MPI_VERSION", "impi"),
         ("OMPI_MAJOR_VERSION", "openmpi"),
@@ -328,12 +331,12 @@ def family_of(macros: str) -> Family | None:
 
 
 def version_of(family: Family, macros: str) -> str:
-    """A library's name and version by the macros of its mpi.h."""
+    """Return a library's name and version from the macros of its mpi.h."""
     if family == "openmpi":
         major, *others = (
             _macro(f"OMPI_{part}_VERSION", macros) for part in ("MAJOR", "MINOR", "RELEASE")
         )
-        # IBM's, which is made from Open MPI, counts from 10 on
+        # IBM's, derived from Open MPI, counts from 10
         name = "Spectrum MPI" if len(major) > 1 else "Open MPI"
         return f"{name} {'.'.join((major, *others))}"
     if family == "impi":
@@ -356,12 +359,12 @@ def _macro(name: str, macros: str) -> str:
 
 @cache
 def does_not_compile(wrapper: str) -> str | None:
-    """Why a wrapper does not compile and link a program with MPI; None where it does."""
+    """Return why a wrapper does not compile and link an MPI program; None if it does."""
     return compiled(wrapper, os.environ)
 
 
 def compiled(wrapper: str, environment: Mapping[str, str]) -> str | None:
-    """The same in an environment, of a compiler that is asked anew."""
+    """Return the same for an environment, without a cached answer."""
     with scratch() as own:
         source, program = own.folder / "smallest.cpp", own.folder / "smallest"
         source.write_text(SMALLEST, encoding="utf-8")
@@ -372,7 +375,7 @@ def compiled(wrapper: str, environment: Mapping[str, str]) -> str | None:
 
 
 def why_failed(ended: process.Ended, limit_s: float) -> str:
-    """Why a command failed: what it printed from its first error on, without rulers."""
+    """Return why a command failed: its output from the first error on, without separator lines."""
     if ended.timed_out:
         return f"no answer within {limit_s:g} s"
     lines = [line.strip() for line in ended.output.splitlines() if line.strip("- \t")]
@@ -381,6 +384,6 @@ def why_failed(ended: process.Ended, limit_s: float) -> str:
 
 
 def forget() -> None:
-    """Ask all programs anew, as after a PATH or a program changed."""
+    """Clear cached answers, as after a change of PATH or of a program."""
     for one in (_launched, _included, does_not_compile, _warn):
         one.cache_clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job: what a launcher is given, as numbers of ranks and threads, processors and hosts."""
+"""A job as passed to a launcher: numbers of ranks and threads, processors, and hosts."""
 
 from __future__ import annotations
 
@@ -15,31 +15,28 @@ THREAD_BINDS = ("close", "spread")
 
 
 def shares(ranks: int, hosts: int) -> list[int]:
-    """How many ranks each host has: as many, or the first ones one more than the others."""
+    """Return the ranks per host, distributed evenly; the first hosts may have one more."""
     each, left = divmod(ranks, hosts)
     return [each + (host < left) for host in range(hosts)]
 
 
 @dataclass(frozen=True)
 class Job:
-    """How many ranks and threads to start, and on which processors.
+    """The ranks and threads to start, and their processors.
 
-    places:        what one thread is bound to, in OpenMP's words.
-    bind:          close puts ranks side by side on the first processors, spread distributes them
-                   over all, none leaves all of them to each rank.
-    thread_bind:   the same of a rank's threads: close, or spread over its share of processors,
-                   which is that of one of so many ranks where these are spread, or a lone rank.
-    oversubscribe: more ranks x threads than processors were asked for: they then share them all.
-    transport:     one of `launch.transports(toolchain)`; None leaves the choice to the library.
-    placement:     how two ranks lie to each other, one of machine.PLACEMENTS that are here.
-    cpus:          the processors of each host to use, in order; none given means one of each core
-                   of this machine (each hardware thread where places is `threads`).
-    hosts:         those that share the ranks as evenly as they go; none given means this one.
-    mapping:       which ranks share a host: block fills hosts one after the other, round_robin
-                   deals ranks out in turn, anything else is what `order` says.
-    order:         the host of each rank, counted from 0; none given means as `block` has it.
-    scheduler:     the batch system whose job it runs in; None outside of one.
-    shared:        the processors are those of other hosts, too, as in a cluster in a box.
+    places: what one thread is bound to, in OpenMP's terms. bind: close puts ranks side by side on
+    the first processors, spread distributes them over all, none gives all processors to each rank.
+    thread_bind: the same for a rank's threads: close, or spread over its share of processors, which
+    is one of `ranks` equal shares if ranks are spread, or for a single rank. oversubscribe: allow
+    more ranks x threads than processors, which then are all shared. transport: one of
+    `launch.transports(toolchain)`; None: the library's choice. placement: relative position of two
+    ranks, one of machine.PLACEMENTS available here. cpus: processors to use on each host, in order;
+    by default one per core of this machine (per hardware thread if places is `threads`). hosts:
+    hosts that share the ranks evenly; by default this one. mapping: which ranks share a host: block
+    fills hosts one after the other, round_robin distributes ranks in turn, other words refer to
+    `order`. order: host of each rank, from 0; by default as in block mapping. scheduler: batch
+    system of the surrounding job; None outside one. shared: whether other hosts use the same
+    processors, as in a lab.
     """
 
     ranks: int
@@ -65,25 +62,25 @@ class Job:
 
     @property
     def in_order(self) -> bool:
-        """Whether `order` alone says which ranks share a host."""
+        """Whether only `order` determines which ranks share a host."""
         return self.mapping not in ("block", "round_robin")
 
     @property
     def ranks_of_hosts(self) -> list[int]:
-        """How many ranks each host runs: the first ones one more, where they do not go evenly."""
+        """Ranks per host; the first hosts have one more if they cannot be divided evenly."""
         return shares(self.ranks, max(1, len(self.hosts)))
 
     @property
     def even(self) -> bool:
-        """Whether each host runs as many ranks."""
+        """Whether every host runs the same number of ranks."""
         return not self.ranks % max(1, len(self.hosts))
 
     @property
     def ranks_of_a_host(self) -> int:
-        """The most ranks that a host runs."""
+        """Maximum number of ranks per host."""
         return self.ranks_of_hosts[0]
 
-    @cached_property  # this machine is asked once a job, by files of the system
+    @cached_property  # this machine is queried once per job
     def processors(self) -> tuple[int, ...]:
         """The processors of the whole job on each host, in order."""
         pair = machine.placements()[self.placement] if self.placement else None
@@ -91,11 +88,11 @@ class Job:
 
     @property
     def oversubscribed(self) -> bool:
-        """Whether processors have to be shared."""
+        """Whether processors are shared."""
         return self.shared or self.ranks_of_a_host * self.threads > len(self.processors)
 
     def cpus_of_ranks(self) -> list[tuple[int, ...]]:
-        """The processors of each rank of a host: `threads` of its own, or all where shared."""
+        """Return the processors of each rank of a host: `threads` of its own, or all if shared."""
         cpus, ranks = self.processors, self.ranks_of_a_host
         if self.oversubscribed or self.bind == "none":
             return [cpus] * ranks
@@ -112,7 +109,7 @@ class Job:
         ]
 
     def problems(self) -> list[Problem]:
-        """What is wrong with it, whatever launches it; empty where nothing is."""
+        """Return the problems that are independent of the launcher."""
         problems: list[Problem] = []
         for key in ("ranks", "threads"):
             if (number := getattr(self, key)) < 1:
@@ -127,8 +124,8 @@ class Job:
         return problems
 
     def openmp(self) -> dict[str, str]:
-        """OpenMP's variables for its threads."""
+        """Return OpenMP's variables for its threads."""
         env = {"OMP_NUM_THREADS": str(self.threads), "OMP_DYNAMIC": "false"}
-        if self.oversubscribed or self.bind == "none":  # bound ones would share one processor
+        if self.oversubscribed or self.bind == "none":  # bound threads would share one processor
             return env | {"OMP_PROC_BIND": "false"}
         return env | {"OMP_PLACES": self.places, "OMP_PROC_BIND": self.thread_bind}

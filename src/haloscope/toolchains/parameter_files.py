@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that MPI libraries and what they send by read parameters from, and what those files say.
+"""Parameter files of MPI libraries and their communication layers, and their contents.
 
-Each parameter has an environment variable, too, which comes before the file. Of two files the
-first one that sets a parameter holds.
+Each parameter also has an environment variable, which takes precedence. Of two files, the first one
+that sets a parameter applies.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from haloscope.toolchains.library import Toolchain
 class FileParameter:
     """One parameter in a file.
 
-    file: as people write it. key: as it is written there. variable: the environment variable of the
-    same parameter. final: whether neither that variable nor a command line can change it.
+    file: its name for people. key: as written there. variable: the environment variable of the same
+    parameter. final: whether neither that variable nor a command line can change it.
     """
 
     file: str
@@ -37,13 +37,13 @@ class FileParameter:
 
     @property
     def name(self) -> str:
-        """What records call it."""
+        """Its name in records."""
         return f"{self.file}: {self.key}"
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file, and how the variables of its parameters begin. words: it has no equals signs."""
+    """A file, and the prefix of its parameters' variables. words: it has no equals signs."""
 
     path: Path
     prefix: str = ""
@@ -54,7 +54,7 @@ class _File:
 def settings(
     environment: Mapping[str, str], toolchain: Toolchain | None = None
 ) -> Iterator[FileParameter]:
-    """The parameters that the files of a library set for a launch, each once."""
+    """Yield the parameters that a library's files set for a launch, each once."""
     home = environment.get("HOME")
     seen = set[str]()
     for file in _files(environment, Path(home) if home else None, toolchain):
@@ -68,7 +68,7 @@ def settings(
 def _files(
     environment: Mapping[str, str], home: Path | None, toolchain: Toolchain | None
 ) -> Iterator[_File]:
-    """The files, in the order in which they hold."""
+    """Yield the files in order of precedence."""
     if toolchain is None or toolchain.family == "openmpi":
         yield from _of_open_mpi(environment, home, toolchain)
     yield from _of_ucx(environment, home, toolchain)
@@ -89,14 +89,14 @@ def _files(
 def _of_open_mpi(
     environment: Mapping[str, str], home: Path | None, toolchain: Toolchain | None
 ) -> Iterator[_File]:
-    """Those of Open MPI, of its launcher from version 5 on (PRRTE), and of PMIx."""
+    """Yield the files of Open MPI, of its launcher from version 5 on (PRRTE), and of PMIx."""
     installed = sysconfdir(toolchain, environment) if toolchain else None
     for project, prefix in (("openmpi", "OMPI_MCA_"), ("prte", "PRTE_MCA_"), ("pmix", "PMIX_MCA_")):
 
         def said(
             *names: str, prefix: str = prefix, usual: tuple[Path | None, ...] = ()
         ) -> list[Path]:
-            """The files that a variable names, or else the usual ones."""
+            """Return the files that a variable names, or else the default ones."""
             values = [
                 environment[f"{prefix}{name}"] for name in names if prefix + name in environment
             ]
@@ -116,7 +116,7 @@ def _of_open_mpi(
 
 
 def sysconfdir(toolchain: Toolchain, environment: Mapping[str, str]) -> Path | None:
-    """The folder with the files of an installed Open MPI; None where it cannot be found out."""
+    """Return the folder with the configuration files of an Open MPI, or None if it is unknown."""
     if toolchain.prefix is not None:
         return toolchain.prefix / "etc"
     moved = {key: value for key, value in environment.items() if key.startswith("OPAL_")}
@@ -125,7 +125,7 @@ def sysconfdir(toolchain: Toolchain, environment: Mapping[str, str]) -> Path | N
 
 _ANSWER_S = 30.0
 _TELL = ("orte-info", "ompi_info")
-"""They list an installation's files. Open MPI 4's first takes 0.01 s, the second 0.3 s."""
+"""Programs that list an installation's files. Open MPI 4's first takes 0.01 s, the second 0.3 s."""
 
 
 @cache
@@ -145,7 +145,7 @@ def _sysconfdir(mpicxx: Path, moved: tuple[tuple[str, str], ...]) -> Path | None
 
 
 def asking(folder: Path) -> Iterator[list[str]]:
-    """The commands that tell where the Open MPI of a folder of programs has its files."""
+    """Yield the commands that print the location of configuration files of an Open MPI."""
     programs = (str(folder / name) for name in _TELL)
     yield from (
         [program, "--path", "sysconfdir", "--parsable"]
@@ -157,8 +157,10 @@ def asking(folder: Path) -> Iterator[list[str]]:
 def _of_ucx(
     environment: Mapping[str, str], home: Path | None, toolchain: Toolchain | None
 ) -> Iterator[_File]:
-    """Those of UCX: of its own places the last one holds, so they are turned round here."""
-    yield _File(Path("ucx.conf"))  # of the folder in which ranks are started
+    """Yield the files of UCX: the last of its places takes precedence, so they are
+    reversed here.
+    """
+    yield _File(Path("ucx.conf"))  # in the current folder of the ranks
     if own := environment.get("UCX_CONFIG_DIR"):
         yield _File(Path(own, "ucx.conf"))
     if home:
@@ -173,7 +175,7 @@ _LARGEST_BYTES = 1 << 20
 
 def _parameters(file: _File) -> Iterator[tuple[str, str]]:
     text = ""
-    with suppress(OSError, UserError), opened(file.path) as stream:  # it is optional
+    with suppress(OSError, UserError), opened(file.path) as stream:  # the file is optional
         text = stream.read(_LARGEST_BYTES).decode(errors="replace")
     for line in text.splitlines():
         if not (line := line.strip()) or line.startswith(("#", "[", "*")):

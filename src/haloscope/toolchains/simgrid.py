@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid's compiler wrapper and launcher: where they are."""
+"""SimGrid's compiler wrapper and launcher: their location."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INSTALL = (
 
 
 def folder() -> str | None:
-    """The folder of its programs: below SIMGRID_ROOT, None for PATH, else what was added."""
+    """Return the folder of its programs: below SIMGRID_ROOT, None for PATH, else the added one."""
     if prefix := os.environ.get("SIMGRID_ROOT"):
         return str(Path(prefix) / "bin")
     if _programs(None) is None and (launcher := added()) is not None:
@@ -33,21 +33,21 @@ def folder() -> str | None:
 
 
 def programs() -> tuple[Path, Path] | None:
-    """smpicxx and smpirun; None where they are not both there."""
+    """Return smpicxx and smpirun; None unless both exist."""
     return _programs(folder())
 
 
 def added() -> Path | None:
-    """The smpirun that was added; None where none was."""
+    """Return the added smpirun, or None."""
     there = _programs(str(prefix_of(SIMGRID) / "bin"))
     return there[1] if there else None
 
 
 def fill(part: Path, final: Path, say: Say) -> Path:
-    """Add it to the folder `part`, to lie in `final`: by the system's packages, or else built.
+    """Install SimGrid into `part`, for use in `final`: from the system's packages, or built.
 
-    Where it is in `part`. UserError where there is no C++ compiler, which it needs either way, or
-    it can be had by neither.
+    Return its place in `part`. Raise UserError without a C++ compiler, which both methods need, or
+    if both fail.
     """
     if build.compiler() is None:
         remedy = "install one (Debian, Ubuntu: apt install g++), or set CXX"
@@ -79,7 +79,7 @@ def make(
     say: Say,
     progress: build_log.Progress | None = None,
 ) -> None:
-    """Build programs with their platform. UserError where they fail, with what may be wrong."""
+    """Build programs with their platform. Raise UserError with the possible cause if it fails."""
     try:
         build.build(found, programs, say=say, progress=progress)
     except UserError as error:
@@ -89,11 +89,13 @@ def make(
 
 
 TRIED = ((3, 32), (4, 1))
-"""The versions that halobench/platform/ was built with; between them names have changed."""
+"""Tested versions: those with which halobench/platform/ was built. Names have changed
+between them.
+"""
 
 
 def other_version(toolchain: Toolchain) -> Problem | None:
-    """What may be why halobench does not build with it; None with a version that was tried."""
+    """Return a possible cause of a failed build: an untested version; None for a tested one."""
     found = re.search(r"(\d+)\.(\d+)", toolchain.version)
     if found is None or (int(found[1]), int(found[2])) in TRIED:
         return None
@@ -115,14 +117,14 @@ def _instead() -> str:
 
 
 def absent() -> Problem:
-    """That SimGrid is not installed."""
+    """Return the problem that SimGrid is not installed."""
     what = f"SimGrid is not installed: smpicxx or smpirun is not in {folder() or 'PATH'}"
     remedy = f"{_instead()}{INSTALL}; or set SIMGRID_ROOT to the prefix of an installation"
     return Problem("simulation", what, remedy)
 
 
 def smpi() -> Toolchain:
-    """The two as a toolchain. UserError where they are not installed, or too old."""
+    """Return the two as a toolchain. Raise UserError if they are missing or too old."""
     there = programs()
     if there is None:
         raise UserError(absent())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Transports: how messages travel between ranks. How each is asked for, and what was really used.
+"""Transports between ranks: how each is requested, and which one was used.
 
-A transport has the same name in every MPI library that has it; each library asks for it in words of
-its own. Open MPI's words are MCA parameters, the others' are environment variables.
+A transport has the same name in every MPI library that supports it; each library has its own
+settings for it. Open MPI's are MCA parameters, the others' are environment variables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TRANSPORTS: Mapping[Family, Mapping[str, TransportSettings]] = {
         "ucx": {
             "pml": "ucx",
             "btl": "^ofi",
-            "opal_common_ucx_tls": "any",  # else refused where there is no InfiniBand
+            "opal_common_ucx_tls": "any",  # otherwise refused without InfiniBand
             "opal_common_ucx_devices": "any",
         },
     },
@@ -31,23 +31,23 @@ TRANSPORTS: Mapping[Family, Mapping[str, TransportSettings]] = {
     },
     "impi": {"shm": {"I_MPI_FABRICS": "shm"}},
 }
-"""What each library is asked for in words of its own, by name."""
+"""Each library's settings of a transport, by name."""
 
 PROVIDER: Mapping[Family, Mapping[str, str]] = {
     "openmpi": {"pml": "cm", "mtl": "ofi", "btl": "^ofi", "mtl_ofi_provider_include": "{}"},
     "mpich": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "{}"},
     "impi": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "{}"},
 }
-"""How each is asked for one of libfabric's providers, where its own words have no such name."""
+"""Settings that request one of libfabric's providers, if the library has no name for it."""
 
 # Open MPI 5 sleeps a second in MPI_Init to close its ofi byte transfer layer, one-sided only.
-# Intel MPI 2021.18 takes shared memory by itself for ranks of one host; other versions are told to.
+# Intel MPI 2021.18 uses shared memory by default for ranks of one host; other versions need this.
 USUAL: Mapping[Family, TransportSettings] = {
     "openmpi": {"btl": "^ofi"},
     "mpich": {},
     "impi": {"I_MPI_FABRICS": "shm"},
 }
-"""What a launch is given that asks for no transport."""
+"""Settings of a launch that requests no transport."""
 
 TALKATIVE: Mapping[Family, TransportSettings] = {
     "openmpi": {
@@ -58,17 +58,19 @@ TALKATIVE: Mapping[Family, TransportSettings] = {
     "mpich": {"MPIR_CVAR_DEBUG_SUMMARY": "1"},
     "impi": {"I_MPI_DEBUG": "5"},
 }
-"""What makes a library say, on its output, which transport it uses."""
+"""Settings that make a library print which transport it uses."""
 
 
 def names(family: Family, providers: Sequence[str]) -> list[str]:
-    """The transports that a library with these providers of libfabric can be asked for."""
+    """Return the transports that a library with these libfabric providers can be asked for."""
     own = TRANSPORTS.get(family, {})
     return list(dict.fromkeys([*own, *(providers if family in PROVIDER else ())]))
 
 
 def settings(family: Family, transport: str) -> TransportSettings:
-    """How a library is asked for a transport: by its own name, or as a provider of libfabric."""
+    """Return a library's settings for a transport: by its own name, or as a provider of
+    libfabric.
+    """
     own = TRANSPORTS[family].get(transport)
     return own or {key: word.format(transport) for key, word in PROVIDER[family].items()}
 
@@ -76,10 +78,10 @@ def settings(family: Family, transport: str) -> TransportSettings:
 def used_transport(
     family: Family, transport: str | None, said: str, *, apart: bool = False
 ) -> str | None:
-    """What a talkative library used between two ranks, in its own words.
+    """Return what a library with debug output used between two ranks, in its own words.
 
-    apart: they were on two hosts, not on one. None where it does not tell: MPICH names its network,
-    which ranks of one host use only when they are told to.
+    apart: whether they were on two hosts. None if it does not print it: MPICH names its network,
+    which ranks of one host use only if that is requested.
     """
     if family == "openmpi":
         return _openmpi(said, apart=apart)
@@ -94,7 +96,9 @@ def used_transport(
 
 
 def _openmpi(said: str, *, apart: bool) -> str | None:
-    """Version 5 sums up; version 4 names the messaging layer and, below ob1, its modules."""
+    """Version 5 prints a summary; version 4 names the messaging layer and, below ob1,
+    its modules.
+    """
     where = "off" if apart else "on"
     if summary := _first(rf"{where}-host:\s+all connections are (.+)", said):
         return summary.strip()
@@ -109,15 +113,15 @@ def _first(pattern: str, said: str) -> str | None:
 
 
 def complaint(said: str) -> str:
-    """Of what a launch printed that failed, the line that most likely says why."""
+    """Return the line in the output of a failed launch that most likely contains the cause."""
     lines = [line.strip() for line in said.splitlines() if any(c.isalnum() for c in line)]
     telling = [line for line in lines if re.search(_TELLING, line, re.IGNORECASE)]
-    telling.sort(key=lambda line: bool(_LOGGED.match(line)))  # what it tells people comes first
-    innermost = -1 if "error stack" in said else 0  # MPICH's and Intel's end with the cause
+    telling.sort(key=lambda line: bool(_LOGGED.match(line)))  # messages for people come first
+    innermost = -1 if "error stack" in said else 0  # MPICH's and Intel's output ends with the cause
     line = (telling or lines or ["no output"])[innermost]
     return re.sub(r"^\w+\(\d+\)\.*: ", "", _LOGGED.sub("", line))[:200]
 
 
 _LOGGED = re.compile(r"^\[[\w.-]+:\d+\] ")
-"""How Open MPI begins what it logs of itself: host and process."""
+"""Prefix of Open MPI's log lines: host and process."""
 _TELLING = r"error|fail|unable|no .*(available|found)|not (found|available|supported)|cannot|can't"

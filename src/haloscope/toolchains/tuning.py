@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What MPI libraries are tuned by: variables and files of parameters that shape every launch.
+"""Tuning of MPI libraries: variables and parameter files that affect every launch.
 
-Records hold them, since two runs that are tuned differently are not alike.
+Records contain them, because differently tuned runs are not comparable.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import TransportSettings
 
 _VARIABLE = re.compile(
-    # MPI libraries and their launchers, what they send by, the collectives that are loaded into
-    # them, and what is loaded into every program
+    # MPI libraries, their launchers and communication layers, collective libraries, and libraries
+    # that are loaded into every program
     r"(OMPI_MCA|PRTE_MCA|PMIX_MCA|MPIR_CVAR|MPICH|I_MPI|MV2|MVP|HYDRA|MPIEXEC|"
     r"UCX|UCC|FI|PSM2|PSM3|HFI|CXI|MLX[45]|HCOLL|SHARP|NCCL|RCCL)_\w+|LD_PRELOAD|ROMIO_HINTS"
 )
 _WHERE = re.compile(r"(?!UCX_CONFIG_DIR)\w+_(ROOT|DIR|HOME|CC|CXX|F77|FC|F90|VERSION|BASENAME)")
-"""_WHERE are variables that modules set to say where a library is, or of which version."""
+"""_WHERE are variables of modules with the location or version of a library."""
 _PLACED = {
     "--map-by": re.compile(r"(OMPI|PRTE)_MCA_rmaps_(base|default)_mapping_policy"),
     "--bind-to": re.compile(r"(OMPI|PRTE)_MCA_hwloc_(base|default)_binding_policy"),
 }
-"""_PLACED are options of Open MPI's mpirun, and the parameters that they come before."""
+"""_PLACED are options of Open MPI's mpirun, and the parameters over which they take precedence."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """How a launch's library was tuned.
+    """The tuning of a launch's library.
 
-    given: what its user and its system set, by name. overridden: of these, what the launch set
-    itself, by name; None where it left the library's own choice.
+    given: settings by user and system, by name. overridden: those that the launch set itself, by
+    name; None: the launch used the library's own choice.
     """
 
     given: Mapping[str, str]
     overridden: Mapping[str, str | None]
 
     def as_record(self) -> dict[str, dict[str, str | None]]:
-        """As it stands in records."""
+        """Return the tuning as stored in records."""
         return {"given": dict(self.given), "overridden": dict(self.overridden)}
 
 
 def given(environment: Mapping[str, str], toolchain: Toolchain | None = None) -> dict[str, str]:
-    """What is set for a library, by name: variables, and parameters in files."""
+    """Return what is set for a library, by name: variables, and parameters in files."""
     files = parameter_files.settings(environment, toolchain)
     found = {**_variables(environment), **{one.name: one.value for one in files}}
     return dict(sorted(found.items()))
@@ -64,7 +64,7 @@ def _variables(environment: Mapping[str, str]) -> dict[str, str]:
 def giving_way(
     usual: TransportSettings, toolchain: Toolchain, environment: Mapping[str, str]
 ) -> TransportSettings:
-    """What a library is told that was asked for no transport, but for what is set for it."""
+    """Return the default settings without those that the user or system has set."""
     if not usual:
         return usual
     files = parameter_files.settings(environment, toolchain)
@@ -79,7 +79,7 @@ def of_launch(
     command: Sequence[str],
     environment: Mapping[str, str],
 ) -> Tuning:
-    """How the library is tuned that a command starts in an environment."""
+    """Return the tuning of the library that a command starts in an environment."""
     parameters = {
         f"OMPI_MCA_{key}": value
         for word, key, value in zip(command, command[1:], command[2:], strict=False)
@@ -112,7 +112,7 @@ def _placed(variable: str, command: Sequence[str]) -> str | None:
 
 
 def in_words(recorded: Mapping[str, Mapping[str, str | None]]) -> str:
-    """What a record says that was set, in short: each file's name once."""
+    """Describe recorded settings briefly: each file's name once."""
     return "; ".join(_by_file(recorded["given"].items())) or "none set"
 
 

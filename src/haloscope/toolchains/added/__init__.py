@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is added beside the system's packages, without root."""
+"""Software that is added without root, besides the system's packages."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be added beside MPI libraries, without root: FFTW, LAMMPS, SimGrid and nvcc.
+"""Additional software besides MPI libraries, installed without root: FFTW, LAMMPS, SimGrid, nvcc.
 
-Each is filled into a folder of its own, beside where it will lie, and moved there in one step: what
-is there is whole, and an installation that was cut off is begun anew.
+Each is written into a temporary folder beside its final place and moved there in one step. An
+existing installation is therefore complete, and an interrupted one is repeated.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from haloscope.verbosity import note
 
 @dataclass(frozen=True)
 class Extra:
-    """One thing that can be added.
+    """One installable item.
 
-    purpose: what it is for, in a few words. added: the file of it that is used; None where it was
-    not added. fill: puts it into a folder, to lie in another, and says where it is in the first.
-    of_system: the system's own, where it has one and that can be told.
+    purpose: its use, in a few words. added: its file that is used; None if it is not installed.
+    fill: writes it into a folder, for use in another, and returns its place in the first.
+    of_system: the system's own, if there is one and it can be detected.
     """
 
     purpose: str
@@ -52,7 +52,9 @@ EXTRAS: Mapping[str, Extra] = {
 
 
 def install(name: str, *, say: Say = note) -> Path:
-    """Add one of EXTRAS, unless it is there; its file. UserError where it can't be added."""
+    """Install one of EXTRAS unless it is installed; return its file. Raise UserError if
+    it fails.
+    """
     extra, final = EXTRAS[name], prefix_of(name)
     part = final.with_suffix(".part")
     if (there := extra.added()) is not None:
@@ -76,7 +78,7 @@ def install(name: str, *, say: Say = note) -> Path:
 
 
 def remove(name: str) -> None:
-    """Delete one of EXTRAS. UserError where it was not added."""
+    """Delete one of EXTRAS. Raise UserError if it is not installed."""
     if EXTRAS[name].added() is None:
         raise UserError(
             Problem("toolchain", f"'{name}' is not installed", f"haloscope toolchain add {name}")
@@ -85,5 +87,5 @@ def remove(name: str) -> None:
     part = final.with_suffix(".part")
     with held(final):
         shutil.rmtree(part, ignore_errors=True)
-        final.rename(part)  # first: half of one must not look whole
+        final.rename(part)  # first, so that a part of it does not look complete
         shutil.rmtree(part)

