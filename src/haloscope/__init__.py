@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope: a laboratory for the communication performance of parallel (MPI) programs."""
+"""haloscope: measure and simulate the communication performance of parallel (MPI) programs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from haloscope.records.rows import Per
 
 __version__ = "0.1.0"
-"""The version is stored here alone; asking the installed package's metadata takes as long as all
-else that --help does."""
+"""The version is stored only here: reading the installed package's metadata would double the time
+of --help.
+"""
 
 
-def load(directory: str | PathLike[str], rows: Per = "launches") -> polars.DataFrame:
+def load(folder: str | PathLike[str], rows: Per = "launches") -> polars.DataFrame:
     """Load a result folder as a polars data frame, with the columns of `haloscope export`.
 
     rows: "launches" for a row per launch (per size of a launch that swept several), "repetitions"
-    for a row per timed repetition. UserError where the folder has no records, and where polars is
-    not installed: pip install 'haloscope[data]'. ValueError for other rows.
+    for a row per timed repetition. Raise UserError if the folder has no records, or if polars is
+    not installed: pip install 'haloscope[data]'. Raise ValueError for other values of `rows`.
     """
     from pathlib import Path
 
@@ -30,4 +31,4 @@ def load(directory: str | PathLike[str], rows: Per = "launches") -> polars.DataF
 
     if rows not in table.PER:
         raise ValueError(f"rows = {rows!r}: expected one of {', '.join(table.PER)}")
-    return table.frame(table.rows(Path(directory), rows))
+    return table.frame(table.rows(Path(folder), rows))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m haloscope` is the command line."""
+"""Run the command line with `python -m haloscope`."""
 
 import sys
 
 from haloscope.cli import main
 from haloscope.host import scratch
 
-scratch.settle()  # of this process alone: who calls `main` keeps folders of their own
+scratch.settle()  # only for this process: callers of `main` keep their own folders
 sys.exit(main())

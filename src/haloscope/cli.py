@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: finds the subcommand, turns a UserError into a message and an exit code.
+"""The command line: find the subcommand, and convert a UserError to a message and an exit code.
 
 Exit codes: 0 success, 1 a case failed or was wrong, 2 usage error, 130 interrupted.
 """
@@ -57,7 +57,7 @@ COMMANDS = {
     "completion": "print a completion script for bash, zsh, or fish",
     "lab": "start a test cluster with Slurm on this machine",
 }
-"""COMMANDS has the help of each command, a module of `commands` that is imported when named."""
+"""COMMANDS has the help of each command, which is a module of `commands` imported on demand."""
 
 _OF_ALL = "completion"
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
@@ -79,10 +79,10 @@ haloscope --help lists the commands, haloscope COMMAND --help describes one.
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that takes --verbose and --quiet; argparse makes those of subcommands of it, too."""
+    """A parser with --verbose and --quiet; argparse also uses it for subcommands."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """As argparse's own, without abbreviations; the level given before a subcommand stays."""
+        """Create a parser without abbreviations; the level given before a subcommand stays."""
         super().__init__(*args, **{"allow_abbrev": False, **options})
         either = self.add_mutually_exclusive_group()
         for letter, name, level, text in (
@@ -100,7 +100,7 @@ class _Parser(argparse.ArgumentParser):
             )
 
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse found as a UserError."""
+        """Raise argparse's error as a UserError."""
         message = message.replace("the following arguments are required", "missing")
         raise UserError(Problem(self.prog, message, f"{self.prog} --help lists all arguments"))
 
@@ -126,7 +126,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _named(action: argparse.Action) -> str:
-    """The option that a value belongs to, as it is typed before it; "" for a positional one."""
+    """Return the option that a value belongs to; "" for a positional argument."""
     return f"{action.option_strings[-1]} " if action.option_strings else ""
 
 
@@ -144,9 +144,9 @@ _ACTIONS = {
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments on a command line, and as `execute` the function of its command.
+    """Parse a command line; `execute` is the function of its command.
 
-    For a command about all commands, `top` is the parser, with every one set up. UserError where
+    For a command about all commands, `top` is the parser with every one set up. Raise UserError if
     the line names no command.
     """
     top = _Parser(prog="haloscope", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=Help)
@@ -198,7 +198,7 @@ _USUAL = {
 
 
 def _options(command: str) -> set[str]:
-    """The options of a command, not those of its actions."""
+    """Return the options of a command, without those of its actions."""
     parser = _Parser(add_help=False)
     import_module(f"haloscope.commands.{command}").set_up(parser)
     return {option for action in parser._actions for option in action.option_strings}
@@ -226,7 +226,9 @@ _KERNELS = "to run a kernel: haloscope once KERNEL; to list all names: haloscope
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal, from 60 columns: paragraphs are filled, examples kept."""
+    """Help text as wide as the terminal, at least 60 columns; paragraphs are filled,
+    examples kept.
+    """
 
     def __init__(self, prog: str) -> None:
         """prog: the words before the arguments."""
@@ -234,7 +236,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=max(_NARROWEST, columns) - 2)
 
     def filled(self, text: str) -> str:
-        """A text of its own, as wide as the terminal."""
+        """Fill a separate text to the width of the terminal."""
         return self._fill_text(text, self._width, "")
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
@@ -252,16 +254,16 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 _NARROWEST = 60
-"""_NARROWEST is the number of columns from which on lines fit the terminal."""
+"""_NARROWEST is the minimum number of columns to which lines are fitted."""
 _WIDEST = 98
-"""_WIDEST is the longest line of text, because longer ones are hard to read."""
+"""_WIDEST is the maximum length of a line, because longer ones are hard to read."""
 
 
 def _example(line: str, width: int) -> list[str]:
     if len(line) <= width:
         return [line]
     command, _, text = line.strip().partition("  ")
-    command = re.sub(r"( --?[\w-]+) (?!-)", r"\1\0", command)  # an option stays with its value
+    command = re.sub(r"( --?[\w-]+) (?!-)", r"\1\0", command)  # keep an option with its value
     wrapped = textwrap.wrap(command, width - 6, break_long_words=False, break_on_hyphens=False)
     first, *rest = (one.replace("\0", " ") for one in wrapped)
     lines = [f"  {first}", *(f"    {one}" for one in rest)]
@@ -270,9 +272,9 @@ def _example(line: str, width: int) -> list[str]:
 
 
 def perform(arguments: argparse.Namespace) -> int:
-    """Execute a command as quietly as its arguments ask for; the exit code."""
+    """Execute a command with the verbosity in its arguments; return the exit code."""
     if arguments.verbosity is Verbosity.VERBOSE:
-        from haloscope.host import process  # most command lines do without
+        from haloscope.host import process  # imported here because few command lines need it
 
         process.show_commands()
     with verbosity(arguments.verbosity):
@@ -280,7 +282,7 @@ def perform(arguments: argparse.Namespace) -> int:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command line, that of this process if none is given; the exit code."""
+    """Run a command line, by default that of this process; return the exit code."""
     _end_in_order()
     _say_what_can_be_said()
     try:
@@ -300,21 +302,22 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
-    except OSError as error:  # of the files and programs of this machine: a full disk, no rights
+    # an error of this machine's files or programs: a full disk, missing permissions
+    except OSError as error:
         about = f"{error.filename}: " if error.filename else ""
         _complain(f"{about}{error.strerror or error}")
         return 1
     except Exception:
         if not _interrupts:
             raise
-        _complain("interrupted")  # inside a compiled library, which made an error of its own of it
+        _complain("interrupted")  # inside a compiled library, which raised its own error
         return 130
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)  # Python ends: an interrupt is not to come again
+        signal.setitimer(signal.ITIMER_REAL, 0)  # no further interrupt while Python ends
 
 
 def _end_in_order() -> None:
-    """Let other signals to end do what Ctrl-C does; not those to be ignored, as under nohup."""
+    """Handle other termination signals like Ctrl-C, except ignored ones, as under nohup."""
     sys.unraisablehook = _interrupt_again
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGALRM, _interrupt)
@@ -324,10 +327,10 @@ def _end_in_order() -> None:
 
 
 def _interrupt(signal_: int, frame: FrameType | None) -> None:
-    """Ctrl-C, but after an import that is under way.
+    """Raise KeyboardInterrupt, but only after an import in progress.
 
-    A compiled library whose beginning is broken off says that it can't be imported, which may be
-    caught and forgotten, and can abort the interpreter when it ends.
+    A compiled library whose initialisation is interrupted reports that it cannot be imported, which
+    may be caught and forgotten, and it can abort the interpreter at its end.
     """
     while frame is not None:
         if frame.f_code.co_filename == _IMPORTING:
@@ -339,7 +342,7 @@ def _interrupt(signal_: int, frame: FrameType | None) -> None:
 
 
 def _interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
-    """After an interrupt that came where Python drops exceptions, as while an object is deleted."""
+    """Repeat an interrupt that came where Python drops exceptions, such as during a deletion."""
     if issubclass(ignored.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
     else:
@@ -348,9 +351,9 @@ def _interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
 
 _interrupts: list[int] = []
 _IMPORTING = "<frozen importlib._bootstrap>"
-"""_IMPORTING is where Python says that its import statement lies."""
+"""_IMPORTING is the file name of Python's import system in tracebacks."""
 _AGAIN_S = 0.02
-"""_AGAIN_S is after how many seconds an interrupt comes again that could not be heard."""
+"""_AGAIN_S is the delay in seconds after which a lost interrupt is repeated."""
 
 
 def _complain(what: str) -> None:
@@ -369,11 +372,13 @@ _ALIKE = {
     "…": "...",
     "•": "*",
 }
-"""What stands for a character where the terminal's encoding has none."""
+"""Replacements of characters that the terminal's encoding lacks."""
 
 
 def _say_what_can_be_said() -> None:
-    """Where output is not UTF-8, what its encoding lacks becomes what looks alike, or "?"."""
+    """Let output in other encodings than UTF-8 replace missing characters by similar
+    ones or "?".
+    """
 
     def alike(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeEncodeError)
@@ -384,13 +389,13 @@ def _say_what_can_be_said() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="alike")
-    if logging.lastResort is not None:  # it tells what was left out of a file that may be anyone's
+    if logging.lastResort is not None:  # it may print parts of a file from anybody
         logging.lastResort.setFormatter(_Plain())
 
 
 class _Plain(logging.Formatter):
-    """A warning as one of ours."""
+    """Format warnings like our own messages."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Without what a terminal would obey."""
+        """Format a record without control characters."""
         return printable(super().format(record))

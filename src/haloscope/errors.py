@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors that a user can correct: where, what is wrong, what to do; and text safe to print."""
+"""Errors that a user can correct: place, problem, and remedy; and text that is safe to print."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def opened(path: Path, *, through_links: bool = True) -> BufferedReader:
     try:
         file = os.open(path, _READ if through_links else _READ | os.O_NOFOLLOW)
     except OSError as error:
-        if error.errno == errno.ENXIO:  # of a socket
+        if error.errno == errno.ENXIO:  # a socket
             raise _not_regular(path) from error
         raise
     if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -88,13 +88,13 @@ _MARKS = (
     *((codecs.BOM_UTF32_LE, "UTF-32"), (codecs.BOM_UTF32_BE, "UTF-32")),
     *((codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16")),
 )
-"""_MARKS are what files of other encodings begin with, and their names for iconv."""
+"""_MARKS are the byte-order marks of other encodings, and their names for iconv."""
 
 
 def require_utf8(path: Path, start: bytes) -> None:
-    """Raise UserError for a file of text in UTF-16 or UTF-32, as Windows writes it.
+    """Raise UserError for text in UTF-16 or UTF-32, as written on Windows.
 
-    start: its first bytes: the mark of that encoding, or text in which every other byte is 0.
+    start: its first bytes: a byte-order mark, or text in which every other byte is 0.
     """
     encoding = next((name for mark, name in _MARKS if start.startswith(mark)), None)
     if encoding is None and len(start) >= 2 and (start[0] == 0) != (start[1] == 0):
@@ -111,7 +111,7 @@ def conversion(path: Path, encoding: str) -> str:
 
 
 def dated_folder(name: str) -> Path:
-    """Return the default folder of results that are made now: results/NAME-DATE-TIME."""
+    """Return the default folder of new results: results/NAME-DATE-TIME."""
     return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 

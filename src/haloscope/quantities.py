@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers as text for people: one place decides units and digits. Missing is a dash, never 0."""
+"""Numbers as text: units and digits are determined here. A missing value is a dash, never 0."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ PARAMETERS = {
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number to so many significant digits, thousands apart, without an exponent."""
+    """Format a number with `digits` significant digits and thousands separators, without an
+    exponent.
+    """
     if value == 0:
         return "0"
     if isinf(value):
@@ -56,12 +58,14 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def signed(text: str) -> str:
-    """A number's text with the minus sign of people, which is no hyphen; also in its exponent."""
+    """Replace hyphens by minus signs in a number, also in its exponent."""
     return text.replace("-", MINUS)
 
 
 def unit_of(value: float, scale: Scale) -> tuple[float, str]:
-    """The largest unit of a scale that a value is at least one of, else the smallest unit."""
+    """Return the largest unit of a scale that does not exceed a value, or else the
+    smallest unit.
+    """
     for factor, unit in scale:
         if abs(value) >= factor:
             return factor, unit
@@ -69,7 +73,7 @@ def unit_of(value: float, scale: Scale) -> tuple[float, str]:
 
 
 def quantity(value: float | None, scale: Scale = PLAIN, digits: int = 3) -> str:
-    """A value with the unit that suits it: 0.00231 s is "2.31 ms"."""
+    """Format a value with a suitable unit: 0.00231 s is "2.31 ms"."""
     if value is None:
         return MISSING
     if scale is PERCENT and 0 < abs(value) < 1e-4:
@@ -79,7 +83,9 @@ def quantity(value: float | None, scale: Scale = PLAIN, digits: int = 3) -> str:
 
 
 def ends(value: float, low: float, high: float, scale: Scale = PLAIN) -> tuple[str, str]:
-    """The ends of an interval in the unit of its value, with digits enough to tell them apart."""
+    """Format the ends of an interval in the unit of its value, with enough digits to distinguish
+    them.
+    """
     factor, _ = unit_of(value, scale)
     for digits in (3, 4, 5, 6):
         below, above = number(low / factor, digits), number(high / factor, digits)
@@ -89,19 +95,19 @@ def ends(value: float, low: float, high: float, scale: Scale = PLAIN) -> tuple[s
 
 
 def seconds(value: float | None, digits: int = 3) -> str:
-    """A duration: "2.31 s", "44.0 µs", "764 s"."""
+    """Format a duration: "2.31 s", "44.0 µs", "764 s"."""
     return quantity(value, SECONDS, digits)
 
 
 def node_time(value: float | None) -> str:
-    """Nodes times a duration: "88.0 node-s", "1.20 node-h"."""
+    """Format nodes times a duration: "88.0 node-s", "1.20 node-h"."""
     return quantity(value, NODE_SECONDS)
 
 
 def printed_seconds(value: float, resolution_s: float | None) -> str:
-    """A duration that was printed in steps of a resolution, with no more digits than that has.
+    """Format a duration printed with a resolution, without more digits than that.
 
-    0.03 s printed in hundredths is "0.03 s", not "30.0 ms"; 18.88 s is "18.9 s" as any other.
+    0.03 s with a resolution of 0.01 s is "0.03 s", not "30.0 ms"; 18.88 s is "18.9 s" as usual.
     """
     if not resolution_s or value >= 100 * resolution_s:
         return seconds(value)
@@ -112,7 +118,7 @@ def printed_seconds(value: float, resolution_s: float | None) -> str:
 
 
 def size(value: float | None) -> str:
-    """A size in memory in binary units: whole where it is whole ("32 KiB"), else three digits."""
+    """Format a size in binary units: an integer if exact ("32 KiB"), otherwise three digits."""
     if value is None:
         return MISSING
     factor, unit = unit_of(value, BYTES)
@@ -121,17 +127,17 @@ def size(value: float | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """Bytes a second in decimal units: "13.1 GB/s"."""
+    """Format bytes per second in decimal units: "13.1 GB/s"."""
     return quantity(value, BYTES_PER_SECOND)
 
 
 def flops(value: float | None) -> str:
-    """Floating-point operations a second: "4.59 GFLOP/s"."""
+    """Format floating-point operations per second: "4.59 GFLOP/s"."""
     return quantity(value, FLOPS)
 
 
 def clock(value: float | None) -> str:
-    """HH:MM:SS as in the HPCF papers; less than half a second is "<00:00:01"."""
+    """Format HH:MM:SS as in the HPCF papers; less than half a second is "<00:00:01"."""
     if value is None:
         return MISSING
     whole = int(value + 0.5)
@@ -141,7 +147,7 @@ def clock(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of one: 0.9234 is "92 %", 0.0123 is "1.2 %"."""
+    """Format a share: 0.9234 is "92 %", 0.0123 is "1.2 %"."""
     if share is None:
         return MISSING
     value = 100 * share
@@ -149,35 +155,35 @@ def percent(share: float | None) -> str:
 
 
 def error(share: float, sign: str = "+") -> str:
-    """An error as a share of one: 0.0412 is "+4.1 %"; without its sign where sign is ""."""
+    """Format a relative error: 0.0412 is "+4.1 %"; without its sign if `sign` is ""."""
     return signed(f"{100 * share:{sign},.{int(abs(share) < 1)}f} %")
 
 
 def scientific(value: float | None, digits: int = 5) -> str:
-    """A small number with an exponent, as the papers give errors: "3.1266e−06"."""
+    """Format a small number with an exponent, like errors in the papers: "3.1266e−06"."""
     return MISSING if value is None else signed(f"{value:.{digits - 1}e}")
 
 
 def count(number_of: float, singular: str, plural: str = "") -> str:
-    """ "1 launch", "5 launches": a number with its noun."""
+    """Format a number with its noun: "1 launch", "5 launches"."""
     noun = singular if number_of == 1 else plural or f"{singular}s"
     return f"{number_of:,} {noun}"
 
 
 def probability(p: float | None) -> str:
-    """A p-value: "0.032", "<0.001"."""
+    """Format a p-value: "0.032", "<0.001"."""
     if p is None:
         return MISSING
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def listed(items: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b, and c"."""
+    """Join items: "a", "a and b", "a, b, and c"."""
     return _series(items, "and")
 
 
 def either(items: Sequence[str]) -> str:
-    """ "a", "a or b", "a, b, or c"."""
+    """Join alternatives: "a", "a or b", "a, b, or c"."""
     return _series(items, "or")
 
 
@@ -188,11 +194,11 @@ def _series(items: Sequence[str], word: str) -> str:
 
 
 def within(factor: float) -> str:
-    """An error as a factor up and down: "± 17 %", "a factor of 2.4"."""
+    """Format an error that is a factor up and down: "± 17 %", "a factor of 2.4"."""
     if factor >= DOUBLE:
         return f"a factor of {number(factor, 2)}"
     return f"± {percent(factor - 1)}"
 
 
 DOUBLE = 2.0
-"""DOUBLE is the factor from which on an error is written as a factor."""
+"""DOUBLE is the factor from which an error is written as a factor."""

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 NESTING_LIMIT = 20
-"""NESTING_LIMIT is the greatest depth of nested tables and lists; our files need seven."""
+"""NESTING_LIMIT is the maximum depth of nested tables and lists; our files need seven."""
 LENGTH_LIMIT = 4_000_000
-"""A file is read into memory whole. Our longest has 60,000 characters."""
+"""Files are read into memory as a whole. Our longest has 60,000 characters."""
 TEXT_LIMIT = 100_000
 """Enough for the nodes of 20,000 ranks; the system's limit of an argument is 131,072."""
 
@@ -122,7 +122,7 @@ _RULES = (
     (r" after validation, not \d+", ""),
     (r"match pattern '.*'", "match a pattern"),
 )
-"""_RULES are what turns pydantic's sentences into parts of ours: (pattern, replacement)."""
+"""_RULES convert pydantic's sentences into ours: (pattern, replacement)."""
 
 SHOWN = 200
 """SHOWN is the largest number of characters of an invalid value in a message."""
@@ -134,7 +134,7 @@ def _shown(value: object) -> str:
     kind = next((text for one, text in kinds if isinstance(value, one)), "")
     try:
         shown = repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
-    except TypeError:  # of dates
+    except TypeError:  # for example dates
         shown = str(value)
     return kind + (shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}...")
 

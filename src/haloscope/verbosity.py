@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much a command prints beside its results, warnings and errors, which it always prints."""
+"""The amount of output besides results, warnings, and errors, which are always printed."""
 
 from __future__ import annotations
 

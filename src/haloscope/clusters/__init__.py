@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clusters as data: their files, what can't be true in one, and how SimGrid is told of them."""
+"""Clusters as data: their files, checks for contradictions, and conversion for SimGrid."""

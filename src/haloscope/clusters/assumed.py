@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a cluster file is assumed, or taken where it says nothing: places, numbers, and why."""
+"""Assumed numbers of a cluster file, and defaults of missing ones: place, value, and reason."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from haloscope.clusters.simgrid.defaults import Keys, defaults
 from haloscope.errors import dotted
 
 _ASSUMED = re.compile(r"\bassumed\b")
-"""What a source says of what no data sheet, paper or calibration has."""
+"""The word in a source that marks a value without a data sheet, paper, or calibration."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """A number with its unit in its key, or (value None) counts and names beside a source.
+    """An assumed number with the unit in its key, or (value None) counts and names with a source.
 
-    place: the keys that lead to it in the file. given: whether it is there; else it is what
-    simulations take (defaults.py). scalable: whether `scaled` can make another one of it.
+    place: the keys that lead to it in the file. given: whether the file contains it; otherwise it
+    is a default of simulations (defaults.py). scalable: whether `scaled` can change it.
     """
 
     place: Keys
@@ -32,24 +32,24 @@ class Assumed:
 
     @property
     def where(self) -> str:
-        """The place, as messages and cluster files have it."""
+        """The place, as in messages and cluster files."""
         return dotted(self.place)
 
 
 def assumed(cluster: Cluster) -> tuple[Assumed, ...]:
-    """All of them: what the file assumes in the order of its tables, then what it does not say."""
+    """Return all of them: assumptions of the file in the order of its tables, then defaults."""
     said = cluster.model_dump(exclude_none=True)
     absent = (Assumed(d.place, d.value, d.source, False, d.scalable) for d in defaults(cluster))
     return (*_found(said), *absent)
 
 
 def numbers(cluster: Cluster) -> tuple[Assumed, ...]:
-    """Those that are one number each, of which another could be tried."""
+    """Return those that are a single number that can be varied."""
     return tuple(one for one in assumed(cluster) if one.value is not None and one.scalable)
 
 
 def scaled(cluster: Cluster, one: Assumed, factor: float) -> Cluster:
-    """The same cluster with that number multiplied. ValueError for what is no number."""
+    """Return the cluster with that number multiplied. Raise ValueError if it is not a number."""
     if one.value is None or not one.scalable:
         raise ValueError(f"{one.where} is not a number")
     data = cluster.model_dump()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cluster files: found by name, read with all that is wrong in them, written."""
+"""Find cluster files by name, read them with all their problems, and write them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ ELSEWHERE = "cluster files of your own: NAME for ./clusters/NAME.toml, or a path
 
 
 def ready() -> dict[str, Path]:
-    """The cluster files by name: those in ./clusters, and those that came with haloscope."""
+    """Return the cluster files by name: built-in ones, and those in ./clusters, which take
+    precedence.
+    """
     folders = (share("clusters"), Path("clusters"))
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
 def of_the_user(name: str) -> str:
-    """Where a file of the user's stands, and what it hides; "" for one that came with haloscope."""
+    """Describe a user's file and the built-in file that it hides; "" for a built-in one."""
     path, ours = ready().get(name, Path(name)).absolute(), share("clusters").absolute()
     if path.parent == ours:
         return ""
@@ -41,7 +43,7 @@ def of_the_user(name: str) -> str:
 
 
 def find(name: str) -> Cluster:
-    """The cluster of that name, or of a file. UserError, with the nearest, where there is none."""
+    """Return the cluster of that name or file. Raise UserError with the nearest name otherwise."""
     known = ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
@@ -51,9 +53,9 @@ def find(name: str) -> Cluster:
 
 
 def write(cluster: Cluster, path: Path) -> None:
-    """Write a cluster file; what is not known is left out of it.
+    """Write a cluster file without unknown values.
 
-    UserError, and nothing written, for what `load` would refuse.
+    Raise UserError, and write nothing, if `load` would reject it.
     """
     unsaid = None if cluster.disturbed else {"disturbed"}
     data = tomllib.loads(tomli_w.dumps(cluster.model_dump(exclude_none=True, exclude=unsaid)))
@@ -63,7 +65,7 @@ def write(cluster: Cluster, path: Path) -> None:
 
 
 def load(path: Path) -> Cluster:
-    """Read a cluster file; the cluster is called as the file. UserError with all that is wrong."""
+    """Read a cluster file, whose name is the cluster's name. Raise UserError with all problems."""
     return _checked(path, toml.read(path, "give a cluster file")[1])
 
 
@@ -91,11 +93,11 @@ UNITS = {
     "ghz": ("GHz", 0.1, 10.0),
     "s": ("seconds", 1e-11, 1e-2),
 }
-"""What the ends of keys say: the unit, and the smallest and largest number that there can be."""
+"""Units by the ends of keys, with the smallest and largest possible number."""
 
 
 def unit_of(key: str) -> tuple[str, float, float] | None:
-    """The unit of a key and its ends; None for a key without one."""
+    """Return the unit of a key and its bounds; None for a key without one."""
     return next((unit for end, unit in UNITS.items() if key.endswith(f"_{end}")), None)
 
 

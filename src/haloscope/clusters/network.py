@@ -65,7 +65,7 @@ class Network(ClusterPart):
 
     @property
     def places(self) -> int | None:
-        """Nodes that it has places for; None where it does not say."""
+        """Number of places for nodes; None if unknown."""
         if self.topology == "fat_tree":
             return prod(level.children for level in self.levels)
         return prod(self.dimensions) if self.topology == "torus" else None

@@ -201,7 +201,7 @@ class NodeSpread(ClusterPart):
 
     @property
     def deviations(self) -> tuple[float, float]:
-        """Both, 0 for one that is not given."""
+        """Return both standard deviations, 0 if not given."""
         nodes, phases = (one.value if one else 0.0 for one in (self.nodes, self.phases))
         return nodes, phases
 
@@ -287,12 +287,12 @@ class Node(ClusterPart):
 
     @property
     def processor(self) -> str:
-        """What it is called, with its clock where that is known."""
+        """The processor's name, with its clock if known."""
         return f"{self.cpu}, {self.clock_ghz.value:g} GHz" if self.clock_ghz else self.cpu
 
     @property
     def variants(self) -> dict[str, list[str]]:
-        """Kernels that have rates for some of their variants alone, and these."""
+        """Kernels with rates for some of their variants only, and these variants."""
         found: dict[str, list[str]] = {}
         for one in self.kernels:
             if one.variant is not None:

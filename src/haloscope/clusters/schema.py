@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cluster files: what they must say, as data classes (`clusters/file.py` reads the files).
+"""The keys of cluster files, as data classes (`clusters/file.py` reads the files).
 
-Every number has its source beside it: its own, or that of its table. Units are part of the keys'
-names: bytes, seconds, bytes per second. `missing_for_simulation` lists what a simulation needs and
-a file does not have.
+Every number has its own source or that of its table. Units are part of the keys' names: bytes,
+seconds, bytes per second. `missing_for_simulation` lists what a simulation needs and a file does
+not have.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ class Cluster(ClusterPart):
 
 
 def require_undisturbed(cluster: Cluster, option: str) -> None:
-    """UserError for a file whose numbers were measured while something else was running."""
+    """Raise UserError for a file whose calibration was disturbed by other processes."""
     remedy = f"calibrate on an otherwise idle machine, or accept it: {option}"
     if problems := [Problem(f"cluster {cluster.name}", why, remedy) for why in cluster.disturbed]:
         raise UserError(problems)
 
 
 MOST_PLACES = 200_000
-"""Of nodes in a simulation, used or not: each takes 6.5 kB and 60 us of every case."""
+"""Nodes of a simulation, used or not: each takes 6.5 kB and 60 us of every case."""
 
 
 def missing_for_simulation(cluster: Cluster) -> list[Problem]:
-    """What a simulation needs that this file does not say."""
+    """Return the values that a simulation needs and the file does not have."""
     found = {}
     if cluster.node.core_flops_per_s is None:
         found["node.core_flops_per_s"] = "flops per second of one core"
@@ -88,33 +88,37 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
 
 
 def within_node(cluster: Cluster) -> Messages | None:
-    """Messages between ranks of one node: the entry "same-node", else the first of a placement."""
+    """Return messages within a node: the entry "same-node", or else the first one of a
+    placement.
+    """
     own = [one for one in cluster.messages if one.placement != OTHER_NODE]
     return next((one for one in own if one.placement == SAME_NODE), own[0] if own else None)
 
 
 def within_socket(cluster: Cluster) -> Messages | None:
-    """Messages between ranks of a socket that has a memory of its own."""
+    """Return messages between ranks of a socket that has its own memory."""
     named = {one.placement: one for one in reversed(cluster.messages)}
     own = (named[placement] for placement in SAME_SOCKET if placement in named)
     return next(own, within_node(cluster))
 
 
 def between_sockets(cluster: Cluster) -> Messages | None:
-    """Messages between ranks of two sockets, where they are described beyond the link."""
+    """Return messages between ranks of two sockets, if described in addition to the link."""
     return next((one for one in cluster.messages if one.placement == OTHER_SOCKET), None)
 
 
 def between_nodes(cluster: Cluster) -> Messages | None:
-    """Messages between ranks of two nodes, where they are described beyond the network's links."""
+    """Return messages between ranks of two nodes, if described in addition to the
+    network's links.
+    """
     return next((one for one in cluster.messages if one.placement == OTHER_NODE), None)
 
 
 def state(cluster: Cluster) -> str:
-    """12 hexadecimal digits of all that a cluster file says that a simulation may depend on.
+    """Return a hash of everything in a cluster file that simulations may depend on.
 
-    Sources too: a number that another source gives is another statement. Not whether it was
-    disturbed, nor which published cells set its numbers.
+    12 hexadecimal digits. It includes sources, because a number from another source is a different
+    statement, but neither disturbance nor the published cells that set numbers.
     """
     node = cluster.node
     later: dict[str, Any] = {  # keys that there were not always: as before, where they say nothing

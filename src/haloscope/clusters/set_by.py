@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published cells that numbers of a cluster file were chosen by: which, and whether they exist."""
+"""Published cells that determined numbers of a cluster file, and checks that they exist."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from haloscope.papers.tables import PaperTable, PublishedValue
 
 @dataclass(frozen=True)
 class ChosenNumber:
-    """A number of a cluster file, by its place, and published cells that it was chosen by."""
+    """A number of a cluster file, by its place, and the published cells that determined it."""
 
     place: Keys
     cells: SetBy
 
     @property
     def where(self) -> str:
-        """The place, as messages and cluster files have it."""
+        """The place, as in messages and cluster files."""
         return dotted(self.place)
 
 
 def settings(cluster: Cluster) -> tuple[ChosenNumber, ...]:
-    """All of them: what the file says in the order of its tables, then what it does not say."""
+    """Return all such numbers: those of the file in the order of its tables, then defaults."""
     absent = (ChosenNumber(one.place, cells) for one in defaults(cluster) for cells in one.set_by)
     return (*_found(cluster), *absent)
 
@@ -38,14 +38,14 @@ def settings(cluster: Cluster) -> tuple[ChosenNumber, ...]:
 def set_by(
     cluster: Cluster, table: PaperTable, row: Mapping[str, PublishedValue]
 ) -> tuple[str, ...]:
-    """The places of the numbers that a row of a published table set; () for none."""
+    """Return the places of the numbers that a row of a published table set; () for none."""
     known = {**table.facts, **row}
     found = [one for one in settings(cluster) if _covers(one.cells, table, known)]
     return tuple(dict.fromkeys(one.where for one in found))
 
 
 def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
-    """Cells that no published table has: by key, what is wrong, what to do."""
+    """Yield cells that are in no published table: key, what is wrong, what to do."""
     for one in _found(cluster):
         key = f"{one.where}.set_by"
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cluster's network, drawn in characters: switches above nodes, or a torus seen from above."""
+"""Drawing of a cluster's network in characters: switches above nodes, or a torus from above."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TORUS = ("╭●─●─●─ … ─●╮", " │ │ │     │", "╰●
 
 
 def drawing(network: Network, nodes: int) -> Iterator[tuple[str, str]]:
-    """The network from its top down: each line of the picture, and what it shows in words."""
+    """Yield the network from the top: each line of the picture with its description."""
     if network.topology == "torus":
         sizes = " x ".join(map(str, network.dimensions))
         links = "each node has one link per direction of each dimension"
@@ -43,7 +43,9 @@ def _some(pictures: tuple[str, ...], number: int) -> str:
 
 
 def _switches(levels: tuple[NetworkLevel, ...], number: int) -> int:
-    """Of a level: as many as each part above has of them, and alternatives within such a part."""
+    """Return the number of switches of a level: those per upper part, and alternatives
+    within it.
+    """
     above = prod(one.children for one in levels[number + 1 :])
     return above * prod(one.parents for one in levels[: number + 1])
 

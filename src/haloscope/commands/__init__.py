@@ -2,5 +2,5 @@
 """The subcommands, one module each; they share `placeoptions` and `conclusion`.
 
 A command has `set_up(parser)`, which describes it and adds its arguments, and `execute(arguments)`,
-which returns the exit code. What `haloscope --help` says of it is in `cli.COMMANDS`.
+which returns the exit code. Its line in `haloscope --help` is in `cli.COMMANDS`.
 """

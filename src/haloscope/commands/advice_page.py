@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of `advise`: layouts on time against node-hours, and what to request."""
+"""The report of `advise`: layouts by time and node-hours, and what to request."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _VERDICTS = {
 
 @dataclass(frozen=True)
 class AdviceFacts:
-    """What the page says beside the layouts. how: where they were simulated or measured.
+    """Facts on the page besides the layouts. how: where they were simulated or measured.
 
-    simulated: of measured ones, those that were simulated before. sockets: of a node, if known.
+    simulated: layouts simulated before others were measured. sockets: per node, if known.
     """
 
     command: str
@@ -45,12 +45,12 @@ class AdviceFacts:
 
 
 def write(result: Advice, facts: AdviceFacts, directory: Path) -> Path:
-    """Write the page, its figure, and its tables; the page's path."""
+    """Write the page, its figure, and its tables; return the page's path."""
     return writing.write(document(result, facts), directory, ("html", "csv"))
 
 
 def document(result: Advice, facts: AdviceFacts) -> Document:
-    """The page as data."""
+    """Return the page as data."""
     tables = [_layouts(result, result.options, "layouts", "Layouts")]
     if facts.simulated:
         title = "Layouts, simulated before"
@@ -247,7 +247,7 @@ _TRAFFIC = (
 
 
 def _traffic(one: Option) -> tuple[Cell, ...]:
-    """What its mapping makes of the traffic; nothing on one node."""
+    """Return the network load of its mapping; nothing on one node."""
     if one.load is None or one.candidate.nodes == 1:
         return (plain(""),) * len(_TRAFFIC)
     numbers = (one.load.between_nodes, one.load.byte_hops, one.load.busiest_link)

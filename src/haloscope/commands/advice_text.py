@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `advise` prints: the layout to request, how sure that is, and tables of layouts."""
+"""The output of `advise`: the layout to request, its certainty, and tables of layouts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SHOWN = 5
 
 
 def what(question: Question) -> str:
-    """The kernel and its parameters."""
+    """Return the kernel and its parameters."""
     given = " ".join(f"{key}={value}" for key, value in question.params.items())
     return f"{question.kernel} {given}".strip()
 
 
 def how(question: Question) -> str:
-    """Where times come from."""
+    """Return where times are from."""
     if question.final is None:
         return f"simulated on {question.cluster}"
     if question.cluster is None:
@@ -75,7 +75,7 @@ def _line(one: Option) -> str:
 
 
 def sureness(result: Advice) -> str:
-    """The gain, and its error or interval."""
+    """Return the gain, and its error or interval."""
     band = result.band
     word = "faster" if result.goal is Goal.TIME else "cheaper"
     gain = result.gain
@@ -106,7 +106,7 @@ def sureness(result: Advice) -> str:
 
 
 def _by_paper(tables: Sequence[str]) -> str:
-    """ "hpcf-2018-10, tables 3.1 and 4.1": each paper once."""
+    """Return "hpcf-2018-10, tables 3.1 and 4.1", with each paper once."""
     papers: dict[str, list[str]] = {}
     for one in tables:
         paper, _, table = one.partition(", table ")
@@ -146,7 +146,7 @@ def _table(result: Advice) -> Table:
 
 
 def _mapped_alike(result: Advice) -> Sequence[Option]:
-    """The layouts that differ from the advised one by their mapping, with counted traffic."""
+    """Return the layouts with counted traffic that differ from the advised one only in mapping."""
     one = result.advised.candidate
     return [
         other
@@ -158,7 +158,7 @@ def _mapped_alike(result: Advice) -> Sequence[Option]:
 
 
 def _traffic(options: Sequence[Option]) -> Table:
-    """What mappings make of the traffic, beside their times."""
+    """Return the network loads of mappings with their times."""
     table = Table(box=None, pad_edge=False)
     for title in ("mapping", "time", "between nodes", "bytes x links", "busiest link"):
         table.add_column(title, justify="left" if title == "mapping" else "right")

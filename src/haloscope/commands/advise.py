@@ -107,11 +107,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Compare, choose, print; the exit code."""
+    """Compare layouts, choose one, and print it; return the exit code."""
     if problems := [*_problems(arguments)]:
         raise UserError(problems)
     if arguments.profile is not None:
-        # a kernel's layouts are compared without the libraries for graphs
+        # imported here: a kernel's layouts need no graph libraries
         from haloscope.commands import traffic_advice
 
         out = arguments.out or dated_folder("advise-profile")
@@ -190,7 +190,7 @@ def _problems(arguments: argparse.Namespace) -> Sequence[Problem]:
 
 
 def _minutes(text: str) -> float:
-    """A time with a unit, in minutes. ArgumentTypeError for what is none."""
+    """Convert a time with a unit to minutes. Raise ArgumentTypeError for an invalid one."""
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([smh]?)", text)
     found = float(match[1]) * {"s": 1 / 60, "m": 1, "": 1, "h": 60}[match[2]] if match else 0.0
     if not 0 < found <= MOST_MINUTES:
@@ -200,7 +200,7 @@ def _minutes(text: str) -> float:
 
 
 def _pair(word: str) -> tuple[str, Value]:
-    """A parameter with its value as a study has it: a number, true or false, or a text."""
+    """Parse a parameter; its value is a number, true, false, or a text, as in a study."""
     key, _, text = word.partition("=")
     if text in ("true", "false"):
         return key, text == "true"
@@ -215,9 +215,9 @@ def _pair(word: str) -> tuple[str, Value]:
 def _as_data(
     question: Question, result: Advice, simulated: Sequence[Option], failed: Sequence[str]
 ) -> dict[str, Any]:
-    """The advice for programs: times in seconds, node-hours per step.
+    """Return the advice as data: times in seconds, node-hours per step.
 
-    simulated: of a site, the layouts that were simulated before the best were measured.
+    simulated: on a site, the layouts simulated before the best were measured.
     """
     return {
         "schema": "haloscope.advice/1",
@@ -266,7 +266,7 @@ def _write(question: Question, result: Advice, answer: Mapping[str, Any]) -> Non
 
 
 def _command(given: argparse.Namespace) -> str:
-    """The command line that asks the same."""
+    """Return the command line with the same request."""
     words = ["haloscope", "advise", given.kernel, *given.params, "--tasks", str(given.tasks)]
     for option, value, usual in (
         ("--on", given.on, None),

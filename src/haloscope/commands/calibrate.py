@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope calibrate: measure this machine and write its numbers to a cluster file."""
+"""haloscope calibrate: measure this machine and write a cluster file for it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Measure unless records are given, fit, write; the exit code."""
+    """Measure unless records are given, fit, and write; return the exit code."""
     name = arguments.name or platform.node() or "machine"
     path = _file_to_write(name)
     folder, code = Path(arguments.folder or ""), 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope cancel: the jobs of a result folder cancelled; its records stay."""
+"""haloscope cancel: cancel the jobs of a result folder; its records stay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Cancel them; 0. UserError where the batch system does not answer."""
+    """Cancel them; return 0. Raise UserError if the batch system does not answer."""
     jobs = submission.of_folder(arguments.directory)
     with submission.answered(jobs):
         jobs.found_again()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope cluster: what a cluster file says of a machine."""
+"""haloscope cluster: list and show cluster files."""
 
 from __future__ import annotations
 

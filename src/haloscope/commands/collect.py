@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope collect: what jobs have measured until now, summarised and reported."""
+"""haloscope collect: summarise and report the launches that jobs have finished."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Write the report; 1 if launches are missing."""
+    """Write the report; return 1 if launches are missing."""
     out = Screen()
     jobs = job_notes.of(arguments.directory)
     submission.require_of_a_site(jobs)
     left = jobs.left()
-    with suppress(UserError):  # a site that is gone has no job at work there either
+    with suppress(UserError):  # a missing site has no running jobs
         following.tidy(submission.of_folder(arguments.directory))
     for problem in job_notes.lacking(jobs.directory):
         out.print(str(problem), soft_wrap=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope compare: two result folders, case by case."""
+"""haloscope compare: compare two result folders, case by case."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the table; 1 where the second folder is slower or lacks a time, 3 where undecided."""
+    """Print the table; return 1 if the second is slower or lacks a time, 3 if undecided."""
     first, second = map(open_folder, _folders(arguments.folders, with_last=arguments.with_last))
     names = _names(first.path, second.path)
     own = _beside(first.cases, second.cases)
@@ -166,9 +166,10 @@ _NOT_PRINTED = {
 
 
 def _beside(cases: Sequence[MeasuredCase], others: Sequence[MeasuredCase]) -> list[MeasuredCase]:
-    """The cases, imported ones with the settings of the case among others that times the same.
+    """Return the cases; imported ones get the settings of the other side's case with the same
+    timing.
 
-    A case with the same settings on the other side keeps them, and is nobody else's counterpart.
+    A case with equal settings on the other side keeps them, and is nobody else's counterpart.
     """
     if not any(map(_is_imported, cases)):
         return [*cases]
@@ -208,7 +209,7 @@ def _share(text: str) -> float:
 
 
 def _exit_code(compared: Compared, above: float) -> int:
-    """1 for what is slower or lacks a time; 3 where too little was measured to say that none is."""
+    """Return 1 if a case is slower or lacks a time, 3 if too few measurements exclude that."""
     contrasts = compared.contrasts
     unpaired = compared.alone or any(one.verdict in UNPAIRED for one in compared.results)
     if unpaired or any(_is_slower(one, above) or _is_lost(one) for one in contrasts):
@@ -227,7 +228,7 @@ def _is_lost(one: Contrast) -> bool:
 def _verdict(
     one: Contrast, among: Sequence[MeasuredCase], above: float, second: str
 ) -> junit.TestedCase:
-    """A comparison as continuous integration has it: what can't be told is skipped."""
+    """Convert a comparison for continuous integration: an undecided one is skipped."""
     outcome: junit.Outcome = "passed"
     if _is_slower(one, above):
         outcome = "failure"
@@ -262,7 +263,7 @@ def _printed(case: MeasuredCase, name: str) -> str:
 
 
 def _names(first: Path, second: Path) -> tuple[str, str]:
-    """Names of two folders: their last parts, or as given where these are the same."""
+    """Return the names of two folders: their last parts, or as given if these are equal."""
     one, other = first.resolve().name, second.resolve().name
     return (one, other) if one != other else (str(first), str(second))
 
@@ -295,7 +296,7 @@ def _differences(first: Dossier, second: Dossier, names: tuple[str, str]) -> Ite
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
-    """Whether one ended before the other began; False where times are not known, or simulated."""
+    """Return whether one ended before the other began; False for unknown or simulated times."""
     if any(record.allocation for record in (*first.records, *second.records)):
         return False
     spans = [

@@ -45,13 +45,15 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the script; 0."""
+    """Print the script; return 0."""
     print(script(arguments.top, arguments.shell))
     return 0
 
 
 def script(top: argparse.ArgumentParser, shell: str) -> str:
-    """The script of a shell. top: parses whole command lines, with every command set up."""
+    """Return the script of a shell. top: parser of whole command lines, with every
+    command set up.
+    """
     for command, action in arguments_of(top):
         name = completed_by(command, action) or ""
         if name in NAMES:
@@ -61,9 +63,9 @@ def script(top: argparse.ArgumentParser, shell: str) -> str:
         elif name in _OF_SHTAB:
             action.complete = _OF_SHTAB[name]  # type: ignore[attr-defined]
         elif action.choices:
-            action.choices = [*action.choices]  # shtab takes a mapping for subcommands
+            action.choices = [*action.choices]  # shtab treats a mapping as subcommands
     generated: str = shtab.complete(top, shell, preamble=_preamble(shell))
-    if shell == "zsh":  # shtab completes the first only of several words of one argument
+    if shell == "zsh":  # shtab completes only the first of several words of one argument
         generated = re.sub(r'"\(\*\)::?', '"*:', generated)
     return f"{generated}\n{_WITHOUT_A_BLANK if shell == 'bash' else ''}"
 
@@ -71,7 +73,7 @@ def script(top: argparse.ArgumentParser, shell: str) -> str:
 def arguments_of(
     parser: argparse.ArgumentParser, command: str = ""
 ) -> Iterator[tuple[str, argparse.Action]]:
-    """Every argument and option, with the words of its command, such as "cluster show"."""
+    """Yield every argument and option with the words of its command, such as "cluster show"."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, own in action.choices.items():
@@ -81,8 +83,9 @@ def arguments_of(
 
 
 def completed_by(command: str, action: argparse.Action) -> str | None:
-    """The list or function that completes an argument's value; None where it has no value, has
-    choices, or may be anything.
+    """Return the list or function that completes an argument's value.
+
+    None if it has no value, has choices, or may be anything.
     """
     if action.choices or action.nargs == 0:
         return None
@@ -115,8 +118,9 @@ FUNCTIONS = {
     "place": "_haloscope_places",
     "params": "_haloscope_params",
 }
-"""FUNCTIONS has those of completion.bash, .zsh and .fish, by what they complete. shtab has bash
-treat words as files where "file" or "dir" is in the function's name."""
+"""FUNCTIONS are those of completion.bash, .zsh, and .fish, by what they complete. shtab makes bash
+treat words as files if "file" or "dir" is in the function's name.
+"""
 _OF_SHTAB = {"file": shtab.FILE, "folder": shtab.DIRECTORY}
 _COMPLETED_BY = {
     **{"DIR": "results", "FILE": "file", "FOLDER": "folder", "KERNEL": "kernel"},
@@ -147,9 +151,7 @@ def _preamble(shell: str) -> str:
 
 
 def _tables() -> dict[str, dict[str, list[str]]]:
-    """The parameters of each kernel; and the values of each parameter, or its default where they
-    can't be listed, by "KERNEL PARAMETER".
-    """
+    """Return each kernel's parameters, and the values or the default of each "KERNEL PARAMETER"."""
     kernels_ = {name: halobench.describe(name).parameters for name in halobench.names()}
     return {
         "parameters": {name: [one.name for one in every] for name, every in kernels_.items()},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a campaign ends for whoever started it: its summary, its report, its exit code."""
+"""The end of a campaign: its summary, its report, and its exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from haloscope.run.campaign import Campaign
 
 
 def conclude(campaign: Campaign, out: Console, *, write: bool) -> int:
-    """Show the summary, write the report where that is wanted; the exit code."""
+    """Show the summary and write the report if requested; return the exit code."""
     path = campaign.folder.path
     document = writing.composed(path)
     out.print(writing.summary(document))

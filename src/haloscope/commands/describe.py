@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope describe: what a kernel does, the parameters it takes, and what it finds."""
+"""haloscope describe: describe a kernel, its parameters, and its results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the description; the exit code."""
+    """Print the description; return the exit code."""
     named = arguments.kernel
     kernels.require(f"describe {named}", named, arguments.programs)
     program = kernels.load([named], arguments.programs).get(named)

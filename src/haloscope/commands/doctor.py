@@ -41,7 +41,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the findings as they are made; 1 where one failed, else 0."""
+    """Print the findings as they are made; return 1 if a check failed, otherwise 0."""
     if arguments.json:
         return _print_json()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope drive: what a batch job runs on its own nodes."""
+"""haloscope drive: run launches inside a batch job, on its nodes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Drive the job; 0. UserError for numbers that no job has."""
+    """Drive the job; return 0. Raise UserError for invalid numbers."""
     bounds = (("nodes", arguments.nodes, COUNT_LIMIT), ("minutes", arguments.minutes, MOST_MINUTES))
     if problems := [
         Problem(f"--{name} {number}", word, f"give an integer from 1 to {most:,}")

@@ -58,7 +58,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Write the table; 0. UserError where there are no records, or no file can be written."""
+    """Write the table; return 0. Raise UserError without records, or if the file is not
+    writable.
+    """
     require_enclosed(arguments.directory)
     rows = table.rows(arguments.directory, arguments.rows)
     _WRITERS[arguments.to](rows, arguments.output)
@@ -100,7 +102,7 @@ def _json(rows: Rows, output: Path | None) -> None:
 
 
 def _json_lines(rows: Rows) -> Iterator[str]:
-    """A Table Schema and the rows, a line each; pandas reads it with orient="table"."""
+    """Yield a Table Schema and the rows, one per line; pandas reads it with orient="table"."""
     yield f'{{"schema": {json.dumps(rows.schema)},\n"data": ['
     names = [column.name for column in rows.columns]
     for number, row in enumerate(rows):

@@ -67,7 +67,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print it; 0. UserError where there is no such folder, case, or machine."""
+    """Print the history; return 0. Raise UserError for an unknown folder, case, or machine."""
     if not arguments.root.is_dir():
         remedy = "give a folder that contains result folders"
         raise UserError(Problem(f"--in {arguments.root}", "folder not found", remedy))
@@ -88,7 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for line in _changes(chosen):
         out.print(line, soft_wrap=True)
     if arguments.out:
-        from haloscope.commands import history_page  # which draws
+        from haloscope.commands import history_page  # imported here because it draws
 
         out.print(f"report: {history_page.write(chosen, arguments.out)}", soft_wrap=True)
     return 0

@@ -22,7 +22,9 @@ _DATES = 3
 
 
 def write(chosen: Sequence[Series], directory: Path) -> Path:
-    """Write the report of some series; the page's path. UserError as `writing.write_apart`."""
+    """Write the report of series; return the page's path. Raise UserError as
+    `writing.write_apart`.
+    """
     return writing.write_apart(_document(chosen), directory)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope import: make a result folder of what other benchmarks printed."""
+"""haloscope import: read the output of other benchmarks into a result folder."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Append the records, and print where; 0. UserError with everything that is wrong."""
+    """Append the records and print their folder; return 0. Raise UserError with all problems."""
     _check_numbers(arguments)
     _check_files(arguments.files)
     options = as_records.ImportOptions(

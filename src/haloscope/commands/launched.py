@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several launches of one case say together, and where its timeline is drawn."""
+"""Summary of several launches of one case, and its timeline picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from haloscope.topics import figures
 
 
 def show(records: Sequence[Record], out: Console) -> None:
-    """The median over launches, and the timeline of the last good one, written as SVG."""
+    """Print the median over launches, and write the timeline of the last good one as SVG."""
     (case,) = group(records)
     if len(records) > 1:
         out.print(Text(f"over {count(len(records), 'launch', 'launches')}", style="bold"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope list: the studies, kernels, papers and toolchains that are there."""
+"""haloscope list: list studies, kernels, papers, clusters, and toolchains."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the lists; the exit code."""
+    """Print the lists; return the exit code."""
     out = Screen()
     bench, _ = workbench.preview({"": None})
 
@@ -62,7 +62,7 @@ def _kernels() -> list[tuple[str, str]]:
     def described(name: str) -> str:
         try:
             return halobench.describe(name).summary
-        except UserError as error:  # a new one
+        except UserError as error:  # a new kernel
             return "\n".join(f"{problem.what}: {problem.remedy}" for problem in error.problems)
 
     return [(name, described(name)) for name in halobench.names()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope once: one case, right now."""
+"""haloscope once: run one case and print its result."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the case and show its record; the exit code."""
+    """Run the case and show its record; return the exit code."""
     here = arguments.on == "local" and arguments.toolchain is None
     with ahead.asked() if here else nullcontext():
         # imported while the library's programs answer

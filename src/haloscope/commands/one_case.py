@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What haloscope once does, once its arguments are read."""
+"""Execution of haloscope once, after its arguments are parsed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from haloscope.study.schema import (
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the case and show its record; the exit code."""
+    """Run the case and show its record; return the exit code."""
     if problems := [
         *placeoptions.misplaced(arguments, places.facts(arguments.on)),
         *_unusable(arguments),
@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     tell = Teller(Screen(stderr=True))
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
     if site := places.site_of(place):
-        _ = site.allocation  # refuses outside of a job, before anything is built
+        _ = site.allocation  # raises outside a job, before anything is built
     requested = {
         f"--toolchain {arguments.toolchain}": [arguments.toolchain] if arguments.toolchain else None
     }
@@ -84,7 +84,7 @@ def _show(
         out.print(f"launch {shown.launch + 1} of {len(records)}; summary at the end")
     out.print(record_view(shown, given, whole=whole))
     if len(records) > 1 or any(record.timeline for record in records):
-        # one launch is shown without the libraries that fit and draw
+        # a single launch is shown without the libraries for fits and drawings
         from haloscope.commands.launched import show
 
         show(records, out)
@@ -155,7 +155,7 @@ def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> P
 
 
 def _run(arguments: argparse.Namespace) -> Run:
-    """The only run of the study. In the format of another benchmark, of one repetition."""
+    """Return the run of the study; in another benchmark's format, with one repetition."""
     pairs = [argument.partition("=") for argument in arguments.params]
     if arguments.printed_as:
         pairs = [("mode", "=", arguments.printed_as), ("repetitions", "=", "1"), *pairs]

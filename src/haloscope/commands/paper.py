@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`haloscope paper`: the published tables that come with haloscope."""
+"""haloscope paper: show published tables and check statements."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run `paper list`, `show` or `check`. UserError for a paper or table that is not there."""
+    """Execute the action. Raise UserError for an unknown paper or table."""
     console = Screen()
     if arguments.action == "list":
         for paper in list_papers():

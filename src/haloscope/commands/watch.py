@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope watch: show how a measurement goes on."""
+"""haloscope watch: show the progress of a measurement."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Show it until all is done; 0. UserError where there are no records and no plan."""
+    """Show it until all is done; return 0. Raise UserError without records and plan."""
     folder = ResultFolder(arguments.directory)
     require_enclosed(folder.path)
     if not (folder.plan.exists() or folder.records.exists()):
@@ -70,7 +70,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def view(now: Watched, at: datetime | None = None) -> RenderableType:
-    """The state of a folder, no wider than 60 columns. at: the time, if not now."""
+    """Return the state of a folder, at most 60 columns wide. at: the time, if not now."""
     return Group(*_head(now, at or datetime.now(UTC)), *_cases(now), *_hosts(now))
 
 
@@ -114,7 +114,7 @@ def _cases(now: Watched) -> Iterator[RenderableType]:
 
 
 def _names(cases: Sequence[CaseProgress]) -> dict[str, str]:
-    """Names by id, without the settings that all cases of a kernel have in common."""
+    """Return names by id, without the settings that all cases of a kernel share."""
     parts = {
         case.id: [*case.name.partition(", ")[0].split(), *case.name.split(", ")[1:]]
         for case in cases

@@ -26,12 +26,11 @@ Test = Literal[
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two samples set against each other.
+    """Result of comparing two samples.
 
-    ratio:      median of the first over median of the second: how many times as fast the second is
-                when the samples are times; None unless all of them are above 0.
-    p_value:    by the test, two-sided.
-    attainable: the smallest p that samples of these sizes can give at all.
+    ratio: median of the first over median of the second, which is the speedup of the second if the
+    samples are times; None unless all values are above 0. p_value: two-sided. attainable: the
+    smallest possible p with samples of these sizes.
     """
 
     ratio: Estimate | None
@@ -41,17 +40,19 @@ class Comparison:
 
 
 EXACT = 10_000
-"""Product of both sizes: two of 300 take half a minute, and the normal p is then within 2 %."""
+"""Product of both sizes up to which p is exact: two of 300 take half a minute, and the normal p is
+then within 2 %.
+"""
 
 
 def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> Comparison:
-    """How two settings differ: two-sided Mann-Whitney on launches, and the ratio of medians.
+    """Compare two settings: two-sided Mann-Whitney test over launches, and the ratio of medians.
 
     The p-value is exact: from the null distribution without ties, and over all divisions of the
-    pooled launches with ties (a seeded sample of 20,000 of them where there are more). Of samples
+    pooled launches with ties (a seeded sample of 20,000 of them if there are more). For samples
     above EXACT it is that of the normal distribution, corrected for continuity and ties.
     """
-    from scipy.stats import mannwhitneyu  # here: what only plans and measures compares nothing
+    from scipy.stats import mannwhitneyu  # imported here: planning and measuring do not need it
 
     a, b = finite(first), finite(second)
     positive = bool(np.all(a > 0) and np.all(b > 0))
@@ -68,11 +69,13 @@ def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -
 
 
 def _rank_permutation(pooled: Array, size: int, seed: int) -> float:
-    """Two-sided permutation p-value of the rank sum of the first `size` of the pooled launches."""
+    """Return the two-sided permutation p-value of the rank sum of the first `size`
+    pooled launches.
+    """
     from scipy.stats import permutation_test, rankdata
 
     ranks = rankdata(pooled)
-    if size == 1 or size == pooled.size - 1:  # scipy's test wants two on either side
+    if size == 1 or size == pooled.size - 1:  # scipy's test needs two on either side
         alone = np.abs(ranks - ranks.mean())
         return float(np.mean(alone >= alone[0 if size == 1 else -1]))
     result = permutation_test(
@@ -88,9 +91,9 @@ def _rank_permutation(pooled: Array, size: int, seed: int) -> float:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction for the number of comparisons made; None stays None.
+    """Return p-values after Holm's step-down correction for the number of tests; None stays None.
 
-    Adjusted p-values hold the family-wise error rate at the level they are compared with.
+    Adjusted p-values keep the family-wise error rate at the level they are compared with.
     """
     known = [index for index, p in enumerate(p_values) if p is not None]
     order = sorted(known, key=lambda index: p_values[index] or 0.0)

@@ -18,13 +18,15 @@ from haloscope.toolchains.job import shares
 
 Value = bool | int | float | str
 ALLOCATIONS = ("best_fit", "contiguous", "by_switch", "by_pod", "random")
-"""Which nodes of a cluster a job gets: those that a scheduler finds where other jobs leave some
-free, side by side on an empty cluster; side by side wherever others are; in turn from each switch
-of the first level, or from each part below the topmost one; or any."""
+"""Which nodes of a cluster a job gets. best_fit: those that a scheduler finds among nodes left by
+other jobs, contiguous on an empty cluster. contiguous: adjacent nodes, regardless of other jobs.
+by_switch, by_pod: in turn from each switch of the first level, or from each part below the topmost
+one. random: any.
+"""
 
 
 def is_list(mapping: str) -> bool:
-    """Whether a mapping is a list of the nodes of ranks: 0,1,1,0."""
+    """Return whether a mapping is a list of the nodes of ranks: 0,1,1,0."""
     return _LIST.fullmatch(mapping) is not None
 
 
@@ -33,7 +35,7 @@ _LIST = re.compile(LIST)
 
 
 def thread_bind_of(layout: Mapping[str, Any]) -> str | None:
-    """How the threads of each process are bound, by a record or by settings; None if it is moot.
+    """Return the binding of each process's threads in a record or settings; None if irrelevant.
 
     Older records have no `thread_bind`: their threads followed `bind`.
     """
@@ -43,26 +45,25 @@ def thread_bind_of(layout: Mapping[str, Any]) -> str | None:
 
 
 def node_bind(layout: Mapping[str, Any]) -> str | None:
-    """How the cores that a node uses lie: as its processes, or as the threads of its only one."""
+    """Return how the used cores of a node are distributed: as its processes, or its process's
+    threads.
+    """
     threads = thread_bind_of(layout)
     return threads if threads and layout.get("ppn") == 1 else layout.get("bind")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where one case's ranks and threads are asked to go.
+    """The requested placement of one case's ranks and threads.
 
-    bind, thread_bind: how the ranks of a node are distributed over its cores, and how the threads
-        of each rank are.
-    placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
-    mapping: which ranks share a node. block fills nodes one after the other, round_robin deals
-        ranks out to nodes in turn, random shuffles what block gives, by mapping_seed; 0,1,1,0 (a
-        list) is the node of each rank, counted from 0 in the job.
-    tasks: all ranks, where a number of them is given and shared out over nodes: the first nodes
-        have ppn of them each, and the others one less where they do not go evenly. None: each node
-        has ppn.
-    allocation: which nodes of a simulated cluster these are, one of ALLOCATIONS; random ones by
-        allocation_seed. `nodes_of_ranks` counts the job's own.
+    bind, thread_bind: distribution of a node's ranks over its cores, and of each rank's threads.
+    placement: relative position of two ranks, one of machine.PLACEMENTS, or None. mapping: which
+    ranks share a node. block fills nodes one after the other, round_robin distributes ranks to
+    nodes in turn, random shuffles block mapping by mapping_seed; a list such as 0,1,1,0 is the node
+    of each rank, counted from 0 in the job. tasks: total number of ranks, if given and distributed
+    over nodes: the first nodes have ppn of them, and the others one less if they cannot be divided
+    evenly. None: each node has ppn. allocation: which nodes of a simulated cluster are used, one of
+    ALLOCATIONS; random ones by allocation_seed. `nodes_of_ranks` counts the job's own nodes.
     """
 
     nodes: int = 1
@@ -92,17 +93,17 @@ class Layout:
 
     @property
     def ranks(self) -> int:
-        """All processes, over all nodes."""
+        """Total number of processes over all nodes."""
         return self.tasks or self.nodes * self.ppn
 
     @property
     def ranks_of_nodes(self) -> list[int]:
-        """How many ranks each node of the job has."""
+        """Number of ranks on each node of the job."""
         return shares(self.ranks, self.nodes)
 
     @property
     def problem(self) -> str | None:
-        """Why its numbers contradict each other, or None if they do not."""
+        """Why its numbers contradict each other, or None."""
         if self.tasks is not None and self.ranks_of_nodes[0] != self.ppn:
             shape = f"{count(self.nodes, 'node')} with {self.ppn} tasks per node"
             return f"tasks = {self.tasks} does not match {shape}"
@@ -118,7 +119,7 @@ class Layout:
         return None
 
     def __str__(self) -> str:
-        """For people: 4 ranks x 2 threads on 2 nodes."""
+        """Describe the layout: 4 ranks x 2 threads on 2 nodes."""
         threads = f" x {count(self.threads, 'thread')}" if self.threads > 1 else ""
         nodes = f" on {self.nodes} nodes" if self.nodes > 1 else ""
         usual = (self.places, self.bind) == (Layout.places, Layout.bind)
@@ -143,7 +144,7 @@ class Layout:
         return f", allocation {self.allocation}{seed}"
 
     def as_recorded(self) -> dict[str, Any]:
-        """All of it, for a record; nothing of what was not asked for or is moot."""
+        """Return the layout for a record, without irrelevant values and those not requested."""
         own = ("tasks", "allocation", "allocation_seed")
         said = {**vars(self), "thread_bind": thread_bind_of(vars(self))}
         moot = ("thread_bind",) if said["thread_bind"] is None else ()
@@ -155,12 +156,14 @@ class Layout:
 
     @classmethod
     def recorded(cls, layout: Mapping[str, Any]) -> Self:
-        """The layout of a record."""
+        """Return the layout of a record."""
         known = {key: layout[key] for key in cls.__dataclass_fields__ if key in layout}
         return cls(**{**known, "thread_bind": thread_bind_of(layout) or cls.thread_bind})
 
     def as_setting(self) -> dict[str, Any]:
-        """What makes it what it is; fields that came later only where they say something."""
+        """Return the fields that identify the layout; later additions only if they have
+        an effect.
+        """
         later = ("mapping", "mapping_seed", "tasks", "allocation", "allocation_seed")
         return {
             key: value
@@ -179,9 +182,9 @@ def ranks_sharing_a_gpu(params: Mapping[str, Any]) -> int:
 
 
 def gpus_lacking(gpus: int, layout: Layout, shared: int, where: str) -> str | None:
-    """Why the GPUs of a node are too few for a layout's ranks, or None if they are enough.
+    """Return why the GPUs of a node are too few for a layout's ranks, or None.
 
-    shared: how many ranks may share one. where: the simulated cluster's name.
+    shared: maximum number of ranks per GPU. where: name of the simulated cluster.
     """
     ranks = layout.ranks_of_nodes[0]
     if gpus == 0:
@@ -198,18 +201,16 @@ def gpus_lacking(gpus: int, layout: Layout, shared: int, where: str) -> str | No
 
 @dataclass(frozen=True)
 class Case:
-    """One case to measure; the same settings have the same id in any study.
+    """One case to measure; equal settings have the same id in any study.
 
-    given: the parameters that were asked for; params: all of them, resolved by halobench.
-    memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
-    transport: as a toolchain names it; None leaves it to the library.
-    files: the folder with the files that its parameters name, where they name some.
-    execute: whether its answer is to be computed and verified where it is simulated, too. No
-        setting: it takes the same time.
-    absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
-    stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
-        or the cap on their "count" or "time"; "parted" where no two cases' intervals overlap.
-    device_bytes: of the memory, what lies in that of GPUs.
+    given: requested parameters. params: all parameters, resolved by halobench. memory_bytes:
+    predicted, summed over ranks. oversubscribed: more threads than cores. transport: as a toolchain
+    names it; None: the library's choice. files: folder of the files that its parameters name, if
+    any. execute: whether to compute and verify the result in a simulation, too. It is not a
+    setting, because the time is the same. absent: why it cannot run here, or None; it is then a
+    record with that reason, without a launch. stopped: with a precision, why there are no more
+    launches: "narrow" intervals, the maximum "count" or "time", or "parted" if no two cases'
+    intervals overlap. device_bytes: memory on GPUs.
     """
 
     kernel: str
@@ -231,43 +232,43 @@ class Case:
 
     @cached_property
     def id(self) -> str:
-        """A hash of all settings: 12 hexadecimal digits."""
+        """Hash of all settings: 12 hexadecimal digits."""
         return identity(self.kernel, self.params, self.layout, self.toolchain, self.transport)
 
     @property
     def setting(self) -> str:
-        """Kernel and given parameters, for people."""
+        """Kernel and given parameters, for messages."""
         return " ".join([self.kernel, *self.arguments])
 
     @property
     def label(self) -> str:
-        """Kernel, given parameters, and layout, for people."""
+        """Kernel, given parameters, and layout, for messages."""
         return f"{self.setting}, {self.layout}"
 
     @property
     def title(self) -> str:
-        """Its label, with the MPI library and the transport."""
+        """The label with the MPI library and the transport."""
         return ", ".join([self.label, " ".join(filter(None, (self.toolchain, self.transport)))])
 
     @property
     def options(self) -> list[str]:
-        """The options of halobench that precede the kernel's name."""
+        """Return the options of halobench before the kernel's name."""
         return ["--files", self.files] if self.files else []
 
     @property
     def arguments(self) -> list[str]:
-        """The given parameters as halobench takes them on its command line."""
+        """Return the given parameters as command-line arguments of halobench."""
         return [f"{key}={text(value)}" for key, value in self.given.items()]
 
     def as_dict(self) -> dict[str, Any]:
-        """For plan.json."""
+        """Return the case for plan.json."""
         return {"case": self.id, **asdict(self)}
 
 
 def identity(
     kernel: str, params: Mapping[str, Any], layout: Layout, toolchain: str, transport: str | None
 ) -> str:
-    """The id of the case that has these settings, whoever asks."""
+    """Return the id of the case with these settings."""
     setting = {
         "kernel": kernel,
         "params": dict(params),
@@ -281,12 +282,12 @@ def identity(
 
 @dataclass(frozen=True)
 class Launch:
-    """One whole launch of a case: the unit of replication. number: counted from 0 in each case."""
+    """One launch of a case: the unit of replication. number: counted from 0 in each case."""
 
     case: Case
     number: int
 
 
 def text(value: Value) -> str:
-    """A parameter's value as halobench takes it on its command line."""
+    """Format a parameter's value for halobench's command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)

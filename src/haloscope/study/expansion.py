@@ -84,7 +84,7 @@ class _RunExpansion:
         try:
             axes = self.run.layout
             asked = layouts(axes, axes.nodes, self.site.cores) if axes.placement is None else []
-        except ValueError:  # words and shares of other nodes than those here
+        except ValueError:  # words, or shares that do not fit this place's nodes
             asked = []
         for given in self._effective(self._known_params()):
             self._report_refused_by_all(given, asked or [Layout()])
@@ -181,7 +181,7 @@ class _RunExpansion:
             there = layout.placement is not None or layout.nodes <= self.site.nodes
             crowded = self._crowded(layout) and not self.site.oversubscribe
             if crowded and not self._leaves_out:
-                self._refuse_crowded(layout)  # its other problems are to be found too
+                self._refuse_crowded(layout)  # its other problems are reported, too
             elif crowded and there:
                 why = f"{self.site.node} has {self.site.slots_of(layout)}"
                 left_out.setdefault((why, layout.threads), {})[str(layout.ppn)] = None
@@ -282,7 +282,7 @@ class _RunExpansion:
         for toolchain, transport in self._libraries():
             absent = (
                 forecast.absent
-                or (simulated and self._unable(toolchain))  # whatever library was asked for
+                or (simulated and self._unable(toolchain))  # whatever library was requested
                 or unavailable.message_layer(self.site, layout, toolchain, transport)
                 or self._unable(toolchain)
                 or unavailable.rate(self.site, self.run.kernel, forecast.params)
@@ -359,7 +359,7 @@ class _RunExpansion:
         full = rooms[0]
         asked_to = full.here and self.run.execute and not self.run.skip_too_large
         if self._leaves_out and not asked_to:
-            ranks = count(case.layout.ranks, "rank")  # on however many nodes where it is here
+            ranks = count(case.layout.ranks, "rank")  # for any number of nodes on this machine
             name = f"{case.setting}, {ranks}" if full.here else case.label
             self.plan.leave_out(full.free, f"{name} (needs {full.share(case)})")
         else:

@@ -88,7 +88,7 @@ def layout(path: Path) -> LayoutAxes:
     try:
         found = LayoutAxes.model_validate(data)
         layouts(found, found.nodes, NODE_LIMIT)
-    except ValidationError as error:  # which is a ValueError, too
+    except ValidationError as error:  # a subclass of ValueError
         inside = ("runs", 0, "layout")
         raise UserError([_problem(path, one, inside) for one in error.errors()]) from error
     except ValueError as error:
@@ -99,7 +99,7 @@ def layout(path: Path) -> LayoutAxes:
 
 def _find(study: str) -> Path:
     path = Path(study)
-    if path.exists() and not path.is_dir():  # a folder may have the name of a ready study
+    if path.exists() and not path.is_dir():  # a folder may have the name of a built-in study
         return path
     ours = {entry.stem: entry for entry in ready()}
     if study in ours:
@@ -119,7 +119,7 @@ def _find(study: str) -> Path:
 
 
 def _problem(path: Path, detail: ErrorDetails, inside: tuple[int | str, ...] = ()) -> Problem:
-    """inside: the place in a study of what the file holds."""
+    """Convert a validation error. inside: the place in a study that the file's content has."""
     location = detail["loc"]
     where = f"{path}: {dotted(location)}"
     model, description = _described((*inside, *location))

@@ -35,7 +35,8 @@ def solve_of(case: Case) -> Solve | None:
         return Solve(given, "given")
     found = known_solve(case.kernel, case.params)
     most = int(case.params.get("max_iterations") or 0)
-    return None if found and 0 < most < found.iterations else found  # it fails, as the answer says
+    # the solve would fail at `most` iterations
+    return None if found and 0 < most < found.iterations else found
 
 
 def executes(case: Case) -> bool:
@@ -44,7 +45,7 @@ def executes(case: Case) -> bool:
 
 
 _MESSAGES_ALONE = ("ring",)
-"""_MESSAGES_ALONE are kernels whose answer is what their messages hold, without any arithmetic."""
+"""_MESSAGES_ALONE are kernels whose result is the content of their messages, without arithmetic."""
 
 
 def verifies(case: Case) -> bool:

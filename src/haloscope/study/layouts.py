@@ -130,19 +130,19 @@ def _divisors(cores: int) -> str:
 
 
 def thread_binds(axes: LayoutAxes, bind: str, ppn: int, threads: int) -> Sequence[str]:
-    """Return each binding of threads; one where all are the same: threads have nowhere else to go.
+    """Return each binding of threads; only one if all are equivalent.
 
-    That holds for one thread, for unbound processes, and for several close ones of a node.
+    That is so for one thread, for unbound processes, and for several close processes per node.
     """
     fixed = threads == 1 or bind == "none" or (bind == "close" and ppn > 1)
     return (Layout.thread_bind,) if fixed else axes.thread_bind
 
 
 def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
-    """Each mapping with its seed, where it is random; on one node they are all the same.
+    """Yield each mapping with its seed, if random; on one node all are equivalent.
 
-    ValueError for a list that names a second node where there is never one, and for seeds without
-    a random mapping.
+    Raise ValueError for a list with a second node if there is only one, and for seeds without a
+    random mapping.
     """
     problems = [
         f"mapping lists node {most}, but the layout has 1 node; give at least nodes = {most + 1}"
@@ -161,7 +161,7 @@ def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
 
 
 def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
-    """Each allocation with its seed, where it is random; one node is like any other."""
+    """Yield each allocation with its seed, if random; with one node all are equivalent."""
     if "allocation_seed" in axes.model_fields_set and "random" not in axes.allocation:
         raise ValueError(
             'allocation_seed requires allocation = "random"; set it, or remove allocation_seed'
@@ -175,7 +175,7 @@ def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]
 
 
 def _numbers(counts: Iterable[int | str], cores: int) -> list[int]:
-    """Counts with their words resolved, ascending where words were, each once."""
+    """Return counts with their words resolved, ascending if there were words, each once."""
     found: list[int] = []
     for asked in counts:
         if isinstance(asked, int):

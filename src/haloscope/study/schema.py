@@ -29,21 +29,21 @@ from haloscope.study import kinds
 from haloscope.study.case import ALLOCATIONS, LIST, Value, is_list
 
 LAUNCHES_LIMIT = 10_000
-"""Of a case: all are planned before the first begins; medians need some hundred at most."""
+"""Per case: all are planned before the first begins; medians need some hundred at most."""
 ALLOCATIONS_LIMIT = 100
-"""Each is a job of its own, and batch systems limit how many one user may submit."""
+"""Each is a separate job, and batch systems limit the number of jobs per user."""
 TIME_LIMIT_S = 30 * 24 * 3600.0
-"""What still runs after a month was forgotten; clocks of the system overflow at longer limits."""
+"""A job that runs for a month was forgotten; longer limits overflow system clocks."""
 COUNT_LIMIT = 1_000_000
-"""Nodes or processes: these are counted one by one, and the largest machines have fewer nodes."""
+"""Nodes or processes: they are handled one by one, and the largest machines have fewer nodes."""
 NODE_LIMIT = 4096
-"""Processes, threads, or cores of a node: none has as many hardware threads."""
+"""Processes, threads, or cores per node: no node has as many hardware threads."""
 CASES_LIMIT = 100_000
-"""Of a run: each is checked before the first is launched, which takes minutes for so many."""
+"""Per run: each case is checked before the first launch, which takes minutes for so many."""
 PLAN_LIMIT = 1_000_000
-"""Launches of a plan: they are put in order before the first one begins."""
+"""Launches of a plan: they are ordered before the first one begins."""
 SEED_LIMIT = 2**63 - 1
-"""Generators and files take 64 bits with a sign."""
+"""Generators and files use signed 64-bit integers."""
 WORDS = ("cores", "powers", "every", "divisors")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The settings of a case as a flat mapping: which of them vary, and their names as text."""
+"""The settings of a case as a flat mapping: which of them vary, and their display names."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ LAYOUT = (
     *("tasks", "mapping", "mapping_seed", "allocation", "allocation_seed"),
 )
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
-"""What every case has, besides the parameters of its kernel."""
+"""Settings that every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface", "timeline", "parts")
 """Parameters that request more output outside the timed part; they do not distinguish cases."""
 SIZES = "sizes"
 MODE = "mode"
-"""Selects a kernel's operation, on which the meaning of its other parameters depends."""
+"""Selects a kernel's operation, which determines the meaning of its other parameters."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
 OF_A_DEVICE = ("mpi", "sync", "device_lag", "gpus_shared")
-"""OF_A_DEVICE are parameters that mean something only with memory = device, of any kernel."""
+"""OF_A_DEVICE are parameters that have a meaning only with memory = device, in any kernel."""
 _ONLY_WITH = {
     ("jacobi3d", "L"): ("size", "cubes"),
     ("poisson_cg", "s"): ("variant", "sstep"),
     ("poisson_cg", "reorthogonalise"): ("variant", "sstep"),
 }
-"""(kernel, parameter): the parameter and the value with which alone it has a meaning."""
+"""(kernel, parameter): the only parameter and value with which it has a meaning."""
 OF_BYTES = (("launches", "size"),)
-"""OF_BYTES are the whole numbers of bytes among parameters of our own kernels: (kernel,
-parameter)."""
+"""OF_BYTES are the parameters of our kernels that are sizes in bytes: (kernel, parameter)."""
 UNSAID = (
     "thread_bind",
     "placement",
@@ -46,16 +45,16 @@ UNSAID = (
     *(name for _, name in _ONLY_WITH),
     *OF_A_DEVICE,
 )
-"""Settings that only some cases have; the names of others say nothing in their place."""
+"""Settings that only some cases have; the names of others omit them."""
 OF_A_MATRIX = ("bandwidth", "row_length")
-"""Of some generated matrices, whose names tell them apart without these."""
+"""Settings of some generated matrices whose names are unique without these."""
 FOLLOWING = ("s", "reorthogonalise", "chunks", "topology")
-"""They often follow from others; names omit them where nothing is lost by that."""
+"""They often follow from others; names omit them if they remain unique."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "mapping"),
     *("kernel", "toolchain", "transport", "mode", "matrix"),
 )
-"""Settings whose values say what they are."""
+"""Settings whose values need no name."""
 _TITLED = ("matrix", "n", "variant", "nodes", "ppn", "threads")
 _FIRST = (
     *("kernel", "matrix", "n", "variant", "exchange", "decomposition"),
@@ -64,11 +63,11 @@ _FIRST = (
 
 
 class Bytes(int):
-    """Bytes is a whole number of bytes among settings: it equals the number, and is shown so."""
+    """A size in bytes among settings: it equals the number, and is displayed with a unit."""
 
 
 def _in_bytes(name: str, raw: Mapping[str, Any]) -> bool:
-    """Whether a parameter is of bytes: a kernel's own sizes, or as a program's file says."""
+    """Return whether a parameter is a size in bytes, by its kernel or by a program's file."""
     units = (raw.get("program") or {}).get("units") or {}
     return (raw["kernel"], name) in OF_BYTES or units.get(name) == "B"
 
@@ -78,7 +77,7 @@ def _scalar(value: Any) -> Setting:
 
 
 def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
-    """Everything that makes a case what it is, flat: parameters, layout, toolchain, clock."""
+    """Return all settings that identify a case, flat: parameters, layout, toolchain, clock."""
     toolchain = raw.get("toolchain") or {}
     layout = raw.get("layout") or {}
     return {
@@ -100,7 +99,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
 
 
 def ranks_of(settings: Settings) -> int:
-    """MPI processes in all. KeyError where settings do not say where ranks are."""
+    """Return the total number of MPI processes. Raise KeyError if settings have no layout."""
     numbers = settings.get("tasks"), settings["nodes"], settings["ppn"]
     tasks, nodes, ppn = (one if isinstance(one, int) else 0 for one in numbers)
     return tasks or nodes * ppn
@@ -112,7 +111,7 @@ def _shared_out(settings: Settings) -> str:
 
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
-    if name == "gpus_shared" and params[name] == 1:  # each rank has one to itself
+    if name == "gpus_shared" and params[name] == 1:  # each rank has its own GPU
         return True
     return lacking(name, kernel, params) is not None
 
@@ -126,22 +125,22 @@ def lacking(name: str, kernel: str, params: Mapping[str, Any]) -> tuple[str, str
 
 
 def apart(one: Settings, among: Sequence[Settings]) -> list[str]:
-    """What sets one part apart: its mode, and what varies among those of its mode."""
+    """Return the settings that distinguish one part: its mode, and what varies within that mode."""
     mode = one.get(MODE)
     alike = [other for other in among if other.get(MODE) == mode]
     return [MODE] * (len(alike) < len(among)) + varying(alike)
 
 
 def varying(settings: Sequence[Settings]) -> list[str]:
-    """The names of settings that do not have one and the same value everywhere.
+    """Return the names of settings that vary.
 
-    Lists of sizes (every point of a sweep names its size), the numbers of repetitions, what belongs
-    to some matrices alone, and each of FOLLOWING are among them only where nothing else tells
-    settings apart.
+    Lists of sizes (every point of a sweep names its size), numbers of repetitions, settings of some
+    matrices only, and each of FOLLOWING are included only if nothing else distinguishes the
+    settings.
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
-    if len({one.get("thread_bind") for one in settings} - {None}) < 2:  # moot with one thread
+    if len({one.get("thread_bind") for one in settings} - {None}) < 2:  # irrelevant with one thread
         differ -= {"thread_bind"}
     lists = {
         SIZES,
@@ -162,9 +161,10 @@ def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> int:
 
 
 def describe(settings: Settings, names: Sequence[str]) -> str:
-    """Some settings in words: "N = 1024, nonblocking, 2 processes"."""
+    """Describe some settings: "N = 1024, nonblocking, 2 processes"."""
     nodes = settings.get("nodes")
-    if "placement" in names:  # it says where both ranks are; without one, two ranks are meant
+    # it contains the places of both ranks; otherwise two ranks are implied
+    if "placement" in names:
         names = [name for name in names if name not in ("nodes", "ppn", "places")]
     words = []
     for name in names:
@@ -180,7 +180,7 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
 
 
 def titled(settings: Sequence[Settings]) -> list[str]:
-    """The names of settings that are worth a title and that all have in common."""
+    """Return the names of settings that all have in common and that belong into a title."""
     differ = varying(settings)
     names = [name for name in _TITLED if name in settings[0] and name not in differ]
     if "nodes" in differ or "ppn" in differ:
@@ -189,10 +189,10 @@ def titled(settings: Sequence[Settings]) -> list[str]:
 
 
 def common(settings: Sequence[Settings]) -> str:
-    """What some settings have in common of what is worth a title: solver, mesh, processes."""
+    """Describe the common settings that belong into a title: solver, mesh, processes."""
     names = titled(settings)
     if settings[0].get("nodes") == 1:
-        names = [name for name in names if name != "nodes"]  # processes say it all
+        names = [name for name in names if name != "nodes"]  # processes imply it
     return describe(settings[0], names)
 
 
@@ -206,7 +206,7 @@ def _in_words(name: str, value: Setting) -> str:
     if isinstance(value, Bytes):
         return f"{name} = {size(value)}"
     if name == "n" and isinstance(value, int):
-        return f"N = {value}"  # as the papers have it, and all tables
+        return f"N = {value}"  # as in the papers and in all tables
     if name in BY_VALUE:
         return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
@@ -228,7 +228,7 @@ def _rank(name: str) -> tuple[int, str]:
 
 
 def order(settings: Settings) -> list[tuple[str, float, str]]:
-    """A sort key over settings: numbers by value, texts by alphabet."""
+    """Return a sort key for settings: numbers by value, texts alphabetically."""
     key = []
     for name in sorted(settings, key=_rank):
         value = settings[name]

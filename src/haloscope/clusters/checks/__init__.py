@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can't be true in a cluster file, and what is doubtful."""
+"""Checks of cluster files: contradictions and doubtful values."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can't be true in a cluster file though every number has its type and unit."""
+"""Contradictions in a cluster file whose numbers all have a valid type and unit."""
 
 from __future__ import annotations
 
@@ -21,35 +21,37 @@ from haloscope.host.machine import OTHER_SOCKET
 from haloscope.quantities import count, listed, rate, seconds, size
 
 FALL = 0.5
-"""The least that a larger of two measured bandwidths may be of a smaller one, because of noise."""
+"""Minimum ratio of a measured bandwidth with more cores to one with fewer, because of noise."""
 MORE_MEMORY, MORE_CACHE = 1.1, 1.25
-"""What a core gets among many over what it gets among fewer: 1 at most, but both are measured."""
+"""Maximum ratio of a core's bandwidth among many to that among fewer: 1, plus measurement error."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
-"""Of sharpness or knee: 1 to 3 were fitted on published machines, and 2.2 on a shared one."""
+"""Bounds of sharpness and knee: 1 to 3 were fitted to published machines, 2.2 to a shared one."""
 LONGEST_REGION_S = 0.01
-"""Of a parallel region, which takes microseconds: a hundredth of a second is a mistaken unit."""
+"""Longest parallel region in seconds: they take microseconds, so 0.01 s is a wrong unit."""
 MOST_STORING = 4.0
-"""Cost of a stored byte over a loaded one: turning round takes a memory a part of its time."""
+"""Maximum cost of a stored byte relative to a loaded one."""
 LEAST_GAIN = 0.5
-"""By hardware threads: those that are in each other's way lose less than half."""
+"""Minimum gain from hardware threads: threads that disturb each other lose less than half."""
 LEAST_MEMORY = 2**20
-"""Bytes per core of a node: an operating system alone takes more."""
+"""Minimum bytes of memory per core: an operating system alone uses more."""
 FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
-"""Bytes per second, ten times what there is; seconds, in which light goes 30 cm."""
+"""Maximum bytes per second of a link, ten times what exists; minimum latency, the time of light for
+30 cm.
+"""
 LEAST_LEFT = 1e-3
-"""The least share of a link that others leave: with less, simulated messages would not end."""
+"""Minimum share of a link not used by others: with less, simulated messages would not end."""
 MOST_OCCUPIED = 0.99
-"""With a larger occupancy jobs wait for ever."""
+"""With a larger occupancy jobs would wait for ever."""
 MOST_THREADS = 2**16
-"""The most hardware threads of a node that a simulation counts."""
+"""Maximum number of hardware threads of a simulated node."""
 FARTHEST_APART = 0.5
-"""Standard deviation of the times of nodes: nodes that differ by a tenth are repaired."""
+"""Maximum standard deviation of node times: nodes that differ by a tenth are repaired."""
 MOST_CARDS = 16
-"""Links from a node to switches."""
+"""Maximum number of links from a node to switches."""
 
 
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
-    """All of them, each by the key where it stands in the file."""
+    """Yield all contradictions, each with the key in the file."""
     node = cluster.node
     found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node), *_regions(node)]
     found += [*_spread(node), *_unbound(node), *_socket(node), *_socket_link(cluster)]
@@ -71,7 +73,7 @@ def _shares(node: Node) -> Found:
     if node.cores % node.sockets:
         what = f"{node.cores} cores cannot be divided among {node.sockets} sockets"
         yield "node.cores", what, "give the cores of all sockets together"
-        return  # what a socket has is not known
+        return  # the sockets' values are unknown
     for index, cache in enumerate(node.caches):
         if (own := node.cores // node.sockets) % cache.shared_by:
             key = dotted(("node", "caches", index, "shared_by"))
@@ -105,7 +107,7 @@ def _memory(node: Node) -> Found:
 
 
 def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], cores: int) -> Found:
-    """What a memory gives to numbers of cores, of so many that it has.
+    """Check the bandwidth of a memory by number of cores.
 
     place: the keys of its list in the file; the one before the last has these cores.
     """
@@ -148,7 +150,7 @@ def _socket(node: Node) -> Found:
     whole = max(node.memory, key=lambda one: one.cores)
     one = max(node.socket.memory, key=lambda one: one.cores)
     if (whole.cores, one.cores) != (node.cores, own):
-        return  # nothing to be compared
+        return  # nothing to compare
     together = node.sockets * one.bandwidth_bytes_per_s.value
     ratio = together / whole.bandwidth_bytes_per_s.value
     if not FALL <= ratio <= 1 / FALL:
@@ -253,7 +255,7 @@ def _unbound(node: Node) -> Found:
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}
-"""The key that tells the shape of a topology, and what that is called."""
+"""The key that contains the shape of a topology, and its name."""
 
 
 def _network(network: Network, nodes: int) -> Found:

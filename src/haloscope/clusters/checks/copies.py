@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cluster files that are copies of ready ones: other numbers, and the same sources."""
+"""Detect cluster files that are copies of built-in ones: changed numbers with the same sources."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from haloscope.quantities import count, listed
 
 MOST = 0.8
 """MOST is the share of numbers, with their sources, from which a file is a copy: clusters of one
-paper with the same processors share 0.7."""
+paper with the same processors share 0.7.
+"""
 NAMED = 3
 """NAMED is how many numbers of a copy are named."""
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A file that has the sources of a ready one.
+    """A file with the sources of a built-in one.
 
-    changed: the keys of numbers that are others though their sources are the same; () for the same
-    file under another name. own: how many numbers have another source.
+    changed: keys whose numbers changed although their sources are the same; () for the same file
+    under another name. own: number of values with another source.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Copy:
     own: int = 0
 
     def __str__(self) -> str:
-        """What it is, and what to do."""
+        """Return a sentence with the remedy."""
         if not self.changed:
             but = f", but for {count(self.own, 'number')}" if self.own else ""
             return f"a copy of {self.name}{but}: change its numbers, and give a source for each"
@@ -49,7 +50,7 @@ def _ready() -> Mapping[str, Cluster]:
 
 
 def copy_of(cluster: Cluster) -> Copy | None:
-    """The ready file that one is a copy of; None for a ready one, and one with its own sources."""
+    """Return the built-in file that one is a copy of; None for built-in files and own sources."""
     ready = _ready()
     if cluster.name in ready and state(ready[cluster.name]) == state(cluster):
         return None
@@ -62,7 +63,7 @@ def copy_of(cluster: Cluster) -> Copy | None:
         shared = [key for key in own if key in theirs and own[key][1] == theirs[key][1]]
         changed = tuple(key for key in shared if own[key][0] != theirs[key][0])
         alike = len(shared) - len(changed)
-        # with no other number, only texts and settings differ
+        # only texts and settings differ
         if 2 * len(shared) > len(own) and (changed or alike >= MOST * len(own)):
             found.append((len(shared), Copy(name, changed, len(own) - len(shared))))
     return max(found, key=lambda pair: pair[0])[1] if found else None

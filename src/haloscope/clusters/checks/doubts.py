@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is possible in a cluster file but not plausible."""
+"""Values in a cluster file that are possible but implausible."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from haloscope.clusters.schema import Cluster, between_nodes, within_node
 from haloscope.quantities import count, flops, rate, seconds
 
 LOSS = 0.25
-"""Least bandwidth within a node over that between nodes: two copies are a third of a fast link."""
+"""Minimum ratio of bandwidth within a node to that between nodes: two copies are a third of a fast
+link.
+"""
 MORE = 1.01
-"""MORE allows for rounding where two numbers of a file are compared."""
+"""MORE allows for rounding when two numbers of a file are compared."""
 FLOPS_A_CYCLE = 64.0
-"""FLOPS_A_CYCLE is the most that a core does: two units for 8 multiply-adds each, doubled."""
+"""FLOPS_A_CYCLE is the maximum per core: two units for 8 multiply-adds each, doubled."""
 BYTES_A_CORE_S = 200e9
-"""BYTES_A_CORE_S is more than any core gets from memory."""
+"""BYTES_A_CORE_S exceeds the memory bandwidth of any core."""
 LINK_BYTES_S = 100e9
-"""LINK_BYTES_S is the bandwidth of the fastest links that are sold: 800 Gbit/s."""
+"""LINK_BYTES_S is the bandwidth of the fastest links on sale: 800 Gbit/s."""
 LATENCIES_S = 0.3e-6, 100e-6
-"""LATENCIES_S are the least and largest latencies between nodes that were ever published."""
+"""LATENCIES_S are the minimum and maximum published latencies between nodes."""
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """A number of a cluster file that is not plausible: its key, and why."""
+    """An implausible number of a cluster file: its key, and why."""
 
     key: str
     what: str
 
     def __str__(self) -> str:
-        """On one line."""
+        """Format it on one line."""
         return f"{self.key}: {self.what}"
 
 
 def doubts(cluster: Cluster) -> list[Doubt]:
-    """All that is not plausible."""
+    """Return all implausible values."""
     return [*_node(cluster), *_messages(cluster), *_links(cluster)]
 
 
@@ -78,7 +80,9 @@ def _messages(cluster: Cluster) -> Iterator[Doubt]:
 
 
 def _between(cluster: Cluster) -> tuple[float, float] | None:
-    """Latency and bandwidth between nodes: of messages; else of two links. None of one node."""
+    """Return latency and bandwidth between nodes: of messages, or else of two links. None on one
+    node.
+    """
     between, network = between_nodes(cluster), cluster.network
     if between is not None:
         return _latency_s(between), between.bandwidth_bytes_per_s.value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can't be true of the messages in a cluster file, and of the MPI library that sends them."""
+"""Contradictions in the messages of a cluster file, and in its MPI library."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from haloscope.host.machine import PLACEMENTS
 from haloscope.quantities import seconds, size
 
 MORE_LATENCY = 1.01
-"""What both ends of a message take, over all of it: a calibration shares it out, and rounds."""
+"""Maximum ratio of the time at both ends to the whole message: calibrations divide it and round."""
 LEAST_COPIED, MOST_COPIED = 1.0, 100.0
-"""Bytes moved per byte of a message within a node: at least one, and two copies move six."""
+"""Bytes moved per byte of a message within a node: at least one; two copies move six."""
 MOST_LATENCIES = 100.0
-"""Of a message by rendezvous: a request, its answer, and the data are three."""
+"""Maximum number of latencies of a rendezvous: request, answer, and data are three."""
 
 
 Found = Iterator[tuple[str, str, str]]
@@ -27,13 +27,13 @@ Found = Iterator[tuple[str, str, str]]
 
 
 def outside(key: str, one: Quantity | None, least: float, most: float, remedy: str) -> Found:
-    """A number that is given and out of range."""
+    """Yield a problem if a number is given and out of range."""
     if one and not least <= one.value <= most:
         yield key, f"{one.value:g} is out of range", remedy
 
 
 def contradictions(cluster: Cluster) -> Found:
-    """All of them: key, what is wrong, what to do."""
+    """Yield all contradictions: key, what is wrong, what to do."""
     if cluster.mpi:
         yield from _algorithms(cluster.mpi)
         yield from _small_messages(cluster.mpi, cluster.node)
@@ -69,7 +69,7 @@ def _overheads(cluster: Cluster, mpi: Mpi) -> Found:
 
 
 def _placements(messages: Sequence[Messages]) -> Found:
-    """Messages between ranks that are placed as no two can be, or that are there already."""
+    """Yield impossible or repeated placements of messages."""
     known = [SAME_NODE, *PLACEMENTS]
     for index, one in enumerate(messages):
         remedy = f"give the memory traffic per byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
@@ -86,7 +86,7 @@ def _placements(messages: Sequence[Messages]) -> Found:
 
 
 def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> Found:
-    """Pieces that end before they begin, begin before the one ahead of them ends, or take no time.
+    """Yield pieces with invalid ends, overlapping pieces, and pieces without a time.
 
     place: the keys of their list in the file.
     """

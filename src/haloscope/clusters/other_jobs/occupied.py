@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other jobs on a simulated cluster: which nodes they have, and what they leave of its links."""
+"""Other jobs on a simulated cluster: their nodes, and the link bandwidth they leave."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 
 LARGEST = 1 / 4
-"""Of all nodes; sizes are uniform in their logarithm (Lublin and Feitelson, JPDC 63, 2003)."""
+"""Largest share of all nodes; sizes are uniform in their logarithm (Lublin and Feitelson, JPDC 63,
+2003).
+"""
 
 
 @dataclass(frozen=True)
 class OtherJob:
-    """A job of others: its nodes, and what each sends, as a share of the bandwidth of its cards."""
+    """Another job: its nodes, and the traffic of each as a share of its cards' bandwidth."""
 
     nodes: NDArray[np.intp]
     sends: float
@@ -35,7 +37,9 @@ class OtherJob:
 
 @dataclass(frozen=True)
 class Occupied:
-    """The nodes of a simulated job, ascending, and the jobs beside it, `ahead` of them before."""
+    """The nodes of a simulated job, ascending, and the jobs beside it; the first `ahead` started
+    before.
+    """
 
     nodes: Sequence[int]
     others: Sequence[OtherJob] = ()
@@ -45,10 +49,10 @@ class Occupied:
 def left(
     network: Network, nodes: Sequence[int], others: Sequence[OtherJob]
 ) -> Iterator[tuple[int, int, float]]:
-    """What is left of links that a job with these nodes may use: level, part below it, share.
+    """Yield the remaining share of links that a job with these nodes may use: level, part, share.
 
-    A link is shared in proportion to what is sent over it: beside others who send half of what it
-    carries, a job that could fill it gets 1 / 1.5. Nothing is told of a level that is all left.
+    A link is shared in proportion to the demand: beside others that send half of its bandwidth, a
+    job that could use all of it gets 1 / 1.5. Levels without other traffic are omitted.
     """
     if network.topology != "fat_tree" or network.places is None:
         return
@@ -58,7 +62,7 @@ def left(
         if level.left is not None:
             yield from ((number, part, level.left.value) for part in parts)
         elif number and others and len(nodes) > 1:
-            import numpy as np  # only for occupied clusters
+            import numpy as np  # imported only for occupied clusters
 
             sent = np.zeros(network.places // size)
             for job in others:
@@ -70,7 +74,7 @@ def left(
 
 
 def notes(cluster: Cluster) -> tuple[str, ...]:
-    """What is assumed of other jobs, and from where; () for an empty cluster."""
+    """Return the assumptions about other jobs with their sources; () for an empty cluster."""
     if cluster.others is None:
         return ()
     others = cluster.others
@@ -87,12 +91,12 @@ def notes(cluster: Cluster) -> tuple[str, ...]:
 
 
 def _sizes(network: Network) -> Iterator[int]:
-    """How many nodes are below the links of each level of a tree, and in all of it."""
+    """Yield the number of nodes below the links of each level of a tree, and in the whole tree."""
     return accumulate((level.children for level in network.levels), mul, initial=1)
 
 
 def of_parts(network: Network | None) -> tuple[int, ...]:
-    """The nodes below a switch of each level."""
+    """Return the number of nodes below a switch of each level."""
     return tuple(_sizes(network))[1:] if network and network.topology == "fat_tree" else ()
 
 
@@ -100,16 +104,16 @@ BEST_FIT, CONTIGUOUS, BY_SWITCH, BY_POD, RANDOM = ALLOCATIONS
 
 
 def allocations(network: Network | None) -> tuple[str, ...]:
-    """Those that make sense there: a torus has no switches to share nodes out to."""
+    """Return the allocations that the network supports: a torus has no switches."""
     torus = network is not None and network.topology == "torus"
     return (BEST_FIT, CONTIGUOUS, RANDOM) if torus else ALLOCATIONS
 
 
 def allocated(cluster: Cluster, layout: Layout, launch: int = 0) -> Occupied:
-    """The place in the network of each node of a job, ascending: ranks fill them in this order.
+    """Return the place in the network of each node of a job, ascending, as ranks fill them.
 
-    launch: the number of the launch, which decides what an occupied cluster looks like.
-    ValueError where the cluster has fewer nodes, or the network no such groups.
+    launch: number of the launch, which determines the other jobs. Raise ValueError if the cluster
+    has fewer nodes, or the network no such groups.
     """
     asked = layout.nodes
     if asked > cluster.nodes:
@@ -119,7 +123,7 @@ def allocated(cluster: Cluster, layout: Layout, launch: int = 0) -> Occupied:
     if cluster.others is None:
         return Occupied(_chosen(cluster, layout))
     from haloscope.clusters.other_jobs.others import (
-        beside_others,  # and numpy, only for occupied clusters
+        beside_others,  # which imports numpy, only for occupied clusters
     )
 
     fits = layout.allocation == BEST_FIT
@@ -127,7 +131,7 @@ def allocated(cluster: Cluster, layout: Layout, launch: int = 0) -> Occupied:
 
 
 def _chosen(cluster: Cluster, layout: Layout) -> list[int]:
-    """The nodes of an allocation, whoever else is there; the first free ones where nobody is."""
+    """Return the nodes of an allocation regardless of other jobs; the first ones for best_fit."""
     if layout.allocation == RANDOM:
         drawn = random.Random(layout.allocation_seed).sample(range(cluster.nodes), layout.nodes)
         return sorted(drawn)
@@ -137,10 +141,12 @@ def _chosen(cluster: Cluster, layout: Layout) -> list[int]:
 
 
 def _groups(cluster: Cluster, *, pods: bool) -> list[range]:
-    """The nodes below each switch of the first level, or in each part below the topmost one."""
+    """Return the nodes below each switch of the first level, or in each part below the
+    topmost one.
+    """
     levels = cluster.network.levels if cluster.network else ()
     inside = levels[:-1] if pods else levels[:1]
-    if len(levels) < 2:  # one switch for all: they are all in one group
+    if len(levels) < 2:  # a single switch: all nodes are in one group
         return [range(cluster.nodes)]
     of_each = prod(level.children for level in inside)
     starts = range(0, cluster.nodes, of_each)
@@ -148,7 +154,7 @@ def _groups(cluster: Cluster, *, pods: bool) -> list[range]:
 
 
 def _in_turn(groups: Sequence[range], asked: int) -> list[int]:
-    """So many nodes, one of each group in turn, those that are full left out."""
+    """Return `asked` nodes, one from each group in turn, without exhausted groups."""
     most = max(map(len, groups))
     dealt = [group[k] for k in range(most) for group in groups if k < len(group)]
     return sorted(dealt[:asked])

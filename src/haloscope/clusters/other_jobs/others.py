@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other jobs on a simulated cluster: the nodes that they hold, and what they send over its links.
+"""Simulated queue of other jobs: the nodes they use, and their traffic.
 
-A queue of jobs of random sizes is played until it has filled the cluster several times. Each job
-waits until running ones, which end in random order, leave it room within the occupancy. It then
-gets free nodes as by Slurm's topology plugin: below the lowest switch that has enough of them, by
-best fit. Jobs behind the simulated one start where they have room. What other jobs leave of a link
-follows from how many of their nodes are below it, and what each sends to nodes and file servers
+A queue of jobs with random sizes runs until it has filled the cluster several times. Each job waits
+until running ones, which end in random order, leave room within the occupancy. It then gets free
+nodes as from Slurm's topology plugin: below the lowest switch that has enough, by best fit. Jobs
+queued after the simulated one start if they have room. The share of a link left by other jobs
+follows from the number of their nodes below it, and from their traffic to nodes and file servers
 anywhere.
 """
 
@@ -25,15 +25,15 @@ from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid.defaults import TRAFFIC
 
 TURNOVERS = 20
-"""Jobs before the simulated one have been given so many times all nodes."""
+"""Number of times that jobs before the simulated one have used all nodes."""
 BEHIND = 100
-"""BEHIND is how many jobs behind the simulated one are looked through for those that have room."""
+"""BEHIND is the number of jobs after the simulated one that are examined for backfilling."""
 
 _Nodes = NDArray[np.intp]
 
 
 def beside_others(cluster: Cluster, asked: int | Sequence[int], launch: int) -> Occupied:
-    """The state of an occupied cluster at one launch of a job: every job finds the same others."""
+    """Return the state of an occupied cluster at one launch, the same for every job."""
     others = cluster.others
     assert others is not None
     traffic = others.traffic.value if others.traffic else TRAFFIC
@@ -47,9 +47,10 @@ def beside_others(cluster: Cluster, asked: int | Sequence[int], launch: int) -> 
 
 
 class _Queue:
-    """Jobs that wait for nodes, one after the other.
+    """Jobs that wait for nodes, in order.
 
-    of_parts: the nodes below a switch of each level. held: nodes that no job of the queue gets.
+    of_parts: number of nodes below a switch of each level. held: nodes that no job of the queue
+    gets.
     """
 
     def __init__(
@@ -70,14 +71,14 @@ class _Queue:
         self.running: list[OtherJob] = []
 
     def copied(self) -> _Queue:
-        """The same, of which more can be asked."""
+        """Return a copy that can be continued independently."""
         other = copy(self)
         other._draw, other._free = deepcopy(self._draw), self._free.copy()
         other.running = [*self.running]
         return other
 
     def fill(self) -> None:
-        """Run jobs of others, where they have any room."""
+        """Start other jobs as long as there is room."""
         nodes, given = len(self._free), 0
         while self._largest > 0 and given < TURNOVERS * nodes:
             size, sends = self._drawn()
@@ -85,7 +86,7 @@ class _Queue:
             given += size
 
     def backfill(self) -> None:
-        """Run those of the next jobs of others that have room without another's end."""
+        """Start those of the next jobs that fit without waiting for an end."""
         for _ in range(BEHIND if self._largest > 0 else 0):
             size, sends = self._drawn()
             if size <= self._room:
@@ -96,7 +97,7 @@ class _Queue:
         return size, min(1.0, self._draw.expovariate(1 / self._traffic))
 
     def next_job(self, size: int) -> _Nodes:
-        """The nodes of the next job, when enough others have ended."""
+        """Return the nodes of the next job, after enough others have ended."""
         while self.running and size > self._room:
             ended = self.running.pop(self._draw.randrange(len(self.running)))
             self._free[ended.nodes] = True
@@ -108,10 +109,11 @@ class _Queue:
         return nodes
 
     def _best_fit(self, size: int, inside: range, parts: Sequence[int]) -> list[_Nodes]:
-        """Free nodes below the lowest switch that has enough: of several, the one with the fewest.
+        """Return free nodes below the lowest switch that has enough; of several, the one with the
+        fewest.
 
-        Where none has enough, all of the one with the most, and the rest by the same rule. parts:
-        the nodes below a switch of each level, from the top.
+        If none has enough, return all nodes of the one with the most, and the rest by the same
+        rule. parts: number of nodes below a switch of each level, from the top.
         """
         if not parts:
             return [inside.start + np.flatnonzero(self._free[inside.start : inside.stop])[:size]]
@@ -136,7 +138,7 @@ def _filled(
     held: tuple[int, ...],
     seed: int,
 ) -> _Queue:
-    """A queue that has filled the cluster: the same for all jobs at a launch, so played once."""
+    """Return a queue that has filled the cluster; cached, because it is the same for all jobs."""
     queue = _Queue(nodes, occupancy, traffic, of_parts, held, seed)
     queue.fill()
     return queue

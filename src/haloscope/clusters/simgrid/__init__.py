@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cluster file as SimGrid takes it."""
+"""Conversion of cluster files for SimGrid."""

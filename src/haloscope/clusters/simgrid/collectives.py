@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The algorithms of collective operations that SimGrid knows: its manual, "SMPI: simulate MPI".
+"""SimGrid's algorithms of collective operations (manual, "SMPI: simulate MPI").
 
-As SimGrid 3.32 lists them. A newer one has more; one that is asked for by name belongs here first.
+The list is that of SimGrid 3.32. Newer versions have more; add an algorithm here before using it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 SELECTOR = "selector"
-"""In place of an operation: the library whose choice by size and ranks all operations follow."""
+"""Instead of an operation: the library whose choice by size and ranks all operations follow."""
 
 SELECTORS = ("default", "ompi", "mpich", "mvapich2", "impi", "automatic")
 
@@ -44,4 +44,4 @@ ALGORITHMS: Mapping[str, Sequence[str]] = {
     SELECTOR: SELECTORS,
     **{name: (*SELECTORS, *own.split()) for name, own in _BY_OPERATION.items()},
 }
-"""What may be asked of each operation: a library's own choice, or one algorithm."""
+"""Allowed values per operation: a library's own choice, or one algorithm."""

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers that a simulation takes where a cluster file gives none, with where they are from.
-
-Each has a key that a file may give instead.
-"""
+"""Default numbers of simulations for keys that a cluster file omits, with their sources."""
 
 from __future__ import annotations
 
@@ -15,25 +12,24 @@ from haloscope.clusters.quantity import SetBy
 from haloscope.clusters.schema import Cluster, between_nodes, within_node
 
 Keys = tuple[int | str, ...]
-"""The keys that lead to a place in a cluster file; a list's are left out where all its entries are
-meant."""
+"""The keys of a place in a cluster file, without list indices if all entries are meant."""
 
 MEMORY_BYTES_PER_BYTE = 6.0
-"""Bytes that a memory moves for a byte that is sent through a buffer both ranks see."""
+"""Memory traffic per byte that is sent through a buffer shared by both ranks."""
 RENDEZVOUS_LATENCIES = 3.0
 """Latencies of a message whose send waits for its receive."""
 
 
 TRAFFIC = 0.1
-"""What a node of another job sends, on average over jobs, as a share of its cards' bandwidth."""
+"""Average traffic of a node of another job, as a share of its cards' bandwidth."""
 
 
 @dataclass(frozen=True)
 class Default:
-    """A number that a file does not give. scalable: whether another could stand at that one place.
+    """A default. scalable: whether it is a single number that can be varied.
 
-    Not so where it is 0, where a larger one means nothing, and where each entry of a list has it.
-    set_by: the published cells that it was chosen by.
+    It is not if it is 0, if a larger value has no meaning, or if every entry of a list has it.
+    set_by: the published cells that determined it.
     """
 
     place: Keys
@@ -44,12 +40,14 @@ class Default:
 
 
 def usable(cache: Cache) -> float:
-    """Bytes that a sweep finds room for."""
+    """Return the bytes of a cache that a sweep can use."""
     return cache.usable_bytes.value if cache.usable_bytes else cache.size_bytes
 
 
 def cached_bytes(node: Node) -> float:
-    """Of the largest messages that stay in caches: one a core, at both ends, in the last level."""
+    """Return the size of the largest messages in caches: one per core, both ends, in the last
+    level.
+    """
     if not node.caches:
         return 0.0
     last = max(node.caches, key=lambda cache: cache.level)
@@ -57,7 +55,7 @@ def cached_bytes(node: Node) -> float:
 
 
 def defaults(cluster: Cluster) -> Iterator[Default]:
-    """Those that apply to a file, in the order of its tables."""
+    """Yield the defaults that apply to a file, in the order of its tables."""
     yield from _of_node(cluster.node)
     levels = cluster.network.levels if cluster.network else ()
     if cluster.others is None and any(level.left is None for level in levels):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cluster file as SimGrid takes it: platform, host file, node model, options.
+"""SimGrid's input for a cluster file: platform, host file, node model, options.
 
-The platform is built by halobench/platform/, which smpirun loads; it reads what is written here.
-Sources: SimGrid's manual, "Platform reference" and "SMPI: simulate MPI applications".
+The platform is created by halobench/platform/, which smpirun loads and which reads the files
+written here. Sources: SimGrid's manual, "Platform reference" and "SMPI: simulate MPI applications".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from haloscope.clusters.simgrid.slowest import expected_slowest, unbound
 from haloscope.study.case import Case, Layout, node_bind, ranks_sharing_a_gpu
 
 Row = tuple[int, float, float]
-"""For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
+"""For messages above a number of bytes: latency and bandwidth, or factors on those of links."""
 
 _PLATFORM = "HALOBENCH_PLATFORM"
 _MEMORY = (
@@ -37,22 +37,24 @@ _MEMORY = (
     "MALLOC_TOP_PAD_=67108864",
     "MALLOC_MMAP_THRESHOLD_=33554432",
 )
-"""_MEMORY has glibc ask the system for 64 MiB at a time and return none, because SimGrid allocates
-and frees all the time (docs/bench/simulation.md)."""
+"""_MEMORY makes glibc request 64 MiB at a time and return none, because SimGrid allocates and frees
+all the time (docs/bench/simulation.md).
+"""
 
 _UNLIMITED = 1e3
-"""Factor on a bandwidth where messages take the same time whatever their size."""
+"""Bandwidth factor for messages whose time does not depend on their size."""
 _PROMPT = 1e-3
-"""Factor on a latency where a fit found none."""
+"""Latency factor if a fit found none."""
 _ALL_EAGER = 2**31 - 1
-"""Bytes of the smallest message whose send waits for its receive: more than MPI sends."""
+"""Bytes of the smallest message whose send waits for its receive: larger than any MPI message."""
 
 
 def files(cluster: Cluster, case: Case, seed: int | None = None, launch: int = 0) -> dict[str, str]:
-    """By name, what smpirun and halobench read. ValueError where the cluster file can't say it.
+    """Return the files that smpirun and halobench read. Raise ValueError if the cluster lacks
+    values.
 
-    seed: of the nodes of a replicate, which then differ as the file says; None: all are alike.
-    launch: its number, which decides where other jobs are, if the file has any.
+    seed: of a replicate's nodes, which then differ as the file says; None: all are alike. launch:
+    its number, which determines the places of other jobs, if any.
     """
     given = allocated(cluster, case.layout, launch)
     nodes = [given.nodes[node] for node in case.layout.nodes_of_ranks]
@@ -69,10 +71,12 @@ def files(cluster: Cluster, case: Case, seed: int | None = None, launch: int = 0
 def _files_on_gpus(
     cluster: Cluster, case: Case, nodes: Sequence[int], others: Sequence[OtherJob], seed: int | None
 ) -> dict[str, str]:
-    """The same of a case in the memory of GPUs; where MPI is given it, these are the hosts."""
+    """Return the same for a case in GPU memory; if MPI gets device addresses, GPUs are
+    the hosts.
+    """
     gpu, shared = cluster.node.gpu, ranks_sharing_a_gpu(case.params)
     seats = gpus.gpus_of_ranks(cluster.node, nodes, case.layout, shared)
-    assert gpu is not None  # ranks sit there
+    assert gpu is not None  # ranks are on GPUs
     device = gpus.machine_line(gpu, seats, nodes)
     machine = machine_file(cluster, case) + _slowest(cluster.node, case.layout, seed) + device
     if gpus.sends_from_gpus(case.params):
@@ -97,10 +101,10 @@ def command(
     folder: Path,
     trace: Path | None = None,
 ) -> list[str]:
-    """What simulates a case with the files in a folder, up to halobench's parameters.
+    """Return the command that simulates a case with the files in a folder, up to its parameters.
 
-    program: halobench as it was built for SMPI, platform.so beside it. trace: where every message
-    is written, those of collective operations, too.
+    program: halobench built for SMPI, with platform.so beside it. trace: file for every message,
+    including those of collective operations.
     """
     return [
         *("env", *_MEMORY, f"{_PLATFORM}={folder / 'platform'}", str(smpirun)),
@@ -112,13 +116,15 @@ def command(
 
 
 def traced(trace: Path) -> list[str]:
-    """Options with which every message and its bytes are in a file, collective operations' too."""
+    """Return options that write every message to a file, including those of collective
+    operations.
+    """
     sizes = ("--cfg=tracing/smpi/internals:yes", "--cfg=tracing/smpi/display-sizes:yes")
     return ["-trace", "-trace-file", str(trace), *sizes]
 
 
 def hosts(nodes: Sequence[int], sockets: Sequence[int] | None) -> str:
-    """Where smpirun starts each rank: on its node, or on its socket of that."""
+    """Return the host file of smpirun: each rank on its node, or on its socket."""
     if sockets is None:
         return "".join(f"node-{node}\n" for node in nodes)
     seats = zip(nodes, sockets, strict=True)
@@ -131,7 +137,7 @@ def platform(
     sockets: Sequence[int] | None = None,
     others: Sequence[OtherJob] = (),
 ) -> str:
-    """What halobench/platform/description.hpp reads, given the node of each rank."""
+    """Return the input of halobench/platform/description.hpp, given the node of each rank."""
     node, network, places = cluster.node, cluster.network, _places(cluster)
     within = _within(cluster, sockets is not None)
     lines = [
@@ -151,7 +157,7 @@ def platform(
 
 
 def _divided(cluster: Cluster, nodes: Sequence[int], sockets: Sequence[int]) -> Iterator[str]:
-    """Sockets with a memory each, the link between them, and who sits where."""
+    """Yield sockets with their memories, the link between them, and the places of ranks."""
     socket = cluster.node.socket
     if socket is None:
         raise ValueError("a node of one memory")
@@ -191,7 +197,9 @@ def _memory(node: Node) -> list[str]:
 
 
 def machine_file(cluster: Cluster, case: Case) -> str:
-    """The node for a case, as halobench's --machine reads it (halobench/machine/node_model.hpp)."""
+    """Return the node for a case, as read by halobench's --machine
+    (halobench/machine/node_model.hpp).
+    """
     node = cluster.node
     lines = [
         "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case)),
@@ -223,7 +231,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
 
 
 def _slowest(node: Node, layout: Layout, seed: int | None) -> str:
-    """How far the nodes of a replicate lie apart, and what the slowest of a job's nodes takes."""
+    """Return the variability of a replicate's nodes, and the time of the slowest node of a job."""
     lines, slowest = "", 1.0
     if node.spread is not None and seed is not None:
         lines = "spread {!r} {!r} {}\n".format(*node.spread.deviations, seed)
@@ -237,10 +245,10 @@ def _slowest(node: Node, layout: Layout, seed: int | None) -> str:
 
 
 def _core_rates(node: Node, case: Case) -> tuple[float, float]:
-    """Flops a second of a core, alone and on a full socket; the kernel's own where it has some.
+    """Return a core's flop rate alone and on a full socket; the kernel's own rates if it has some.
 
-    ValueError where these are of other variants: a program's rate beside the node model's peak for
-    another variant of it would be no comparison.
+    Raise ValueError if those are for other variants: a program's measured rate cannot be compared
+    with the node model's peak for another variant.
     """
     rates = [one for one in node.kernels if one.kernel == case.kernel]
     variants = (None, case.params.get("variant"))
@@ -256,10 +264,10 @@ def _core_rates(node: Node, case: Case) -> tuple[float, float]:
 
 
 def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
-    """Options of smpirun: nothing is timed on the host, and messages as the file has them.
+    """Return options of smpirun: nothing is timed on the host, and messages are as in the file.
 
-    case: None is one whose messages lie in the host's memory. Of those between GPUs
-    the file says all that they take, handshakes too: to SMPI they are all eager.
+    case: None: messages in host memory. For messages between GPUs the file contains the complete
+    time including handshakes, so SMPI treats them all as eager.
     """
     mpi = cluster.mpi
     if mpi is None:
@@ -268,15 +276,15 @@ def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
     limit = _ALL_EAGER if eager else _switch(cluster)
     found = {
         "smpi/simulate-computation": "no",
-        "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
+        "smpi/privatization": "no",  # halobench has no variables that ranks would share
         "smpi/wtime": "0",
-        "smpi/shared-malloc": "local",  # of memory that is not used: one piece for all ranks
-        "network/crosstraffic": "no",  # no acknowledgements of TCP's in the other direction
-        # Bytes a second: SimGrid's own 1e-5 is what rounding leaves of 2e10, and there it gives up.
+        "smpi/shared-malloc": "local",  # one piece of unused memory for all ranks
+        "network/crosstraffic": "no",  # no TCP acknowledgements in the other direction
+        # SimGrid's default, 1e-5, is the rounding error of 2e10 bytes per second: it would give up.
         "maxmin/precision": "1e-3",
         "smpi/async-small-thresh": str(limit),
         "smpi/send-is-detached-thresh": str(limit),
-        "smpi/barrier": "ompi_bruck",  # SMPI's own lets rank 0 wait for all others at once
+        "smpi/barrier": "ompi_bruck",  # in SMPI's own, rank 0 waits for all others at once
         **{
             ("smpi/coll-selector" if name == SELECTOR else f"smpi/{name}"): one.algorithm
             for name, one in mpi.collectives.items()
@@ -286,12 +294,12 @@ def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
 
 
 def _within(cluster: Cluster, divided: bool) -> list[Row]:
-    """Seconds and bytes per second of messages within a node, without the overheads at both ends.
+    """Return seconds and bytes per second of messages within a node, without overheads at the ends.
 
-    divided: within a socket, which has a memory of its own.
+    divided: within a socket that has its own memory.
     """
     described = within_socket(cluster) if divided else within_node(cluster)
-    if described is None:  # there is one core, and nobody to send to
+    if described is None:  # one core: there are no such messages
         return [(0, 1.0, 1.0)]
     return _pieces(cluster, described)
 
@@ -307,7 +315,7 @@ def _pieces(cluster: Cluster, described: Messages) -> list[Row]:
 
 
 def _across(cluster: Cluster, socket: Socket) -> Iterator[Row]:
-    """The same between sockets: what is said of these, or those within one and the link."""
+    """Yield the same between sockets: as described, or from those within one and the link."""
     own, most = between_sockets(cluster), socket.link.bandwidth_bytes_per_s.value
     rows = _pieces(cluster, own) if own else _within(cluster, divided=True)
     further, switch = 0.0 if own else _link_latency(socket), _above(_switch(cluster))
@@ -321,10 +329,10 @@ def _link_latency(socket: Socket) -> float:
 
 
 def _between(cluster: Cluster) -> list[Row]:
-    """Factors on what the links of the network say: with protocols, of two nodes of a switch.
+    """Return factors on the network's links: with protocols, for two nodes below one switch.
 
-    These are two links apart. Without protocols, latency is that of a handshake where sends wait
-    for receives.
+    These are two links apart. Without protocols, latency is that of a handshake if sends wait for
+    receives.
     """
     network, described = cluster.network, between_nodes(cluster)
     if network is None or described is None or not described.protocols:
@@ -335,17 +343,17 @@ def _between(cluster: Cluster) -> list[Row]:
 
 
 def _switch(cluster: Cluster) -> int:
-    """The size from which on sends wait for receives; to SMPI larger ones than any are alike."""
+    """Return the size from which sends wait for receives, limited to SMPI's largest size."""
     return min(round(cluster.mpi.rendezvous_bytes.value), _ALL_EAGER) if cluster.mpi else 0
 
 
 def _table(cluster: Cluster, described: Messages, latency: float, bandwidth: float) -> list[Row]:
-    """The protocols of messages. latency, bandwidth: what an unlimited one is told relative to."""
+    """Return the protocols of messages. latency, bandwidth: of the underlying route."""
     rows: list[Row] = []
     switch = _switch(cluster)
     for first, piece in _sections(described, switch):
-        smallest = first if rows else 0  # the first is that of all smaller messages, too
-        overheads = 0.0 if first >= switch else sum(_overheads(cluster))  # as SMPI has them
+        smallest = first if rows else 0  # the first protocol also applies to all smaller messages
+        overheads = 0.0 if first >= switch else sum(_overheads(cluster))  # as in SMPI
         fast, slow = piece.bandwidth_bytes_per_s, piece.latency_s
         least = _PROMPT * latency
         seconds = max(least, slow.value - overheads) if slow else least
@@ -364,19 +372,21 @@ def _trips(cluster: Cluster) -> float:
 
 
 def _copied(cluster: Cluster) -> float:
-    """Bytes that the memory moves for each byte of a larger one."""
+    """Return the memory traffic per byte of a larger message."""
     within = within_node(cluster)
     said = within and within.memory_bytes_per_byte
     return said.value if said else defaults.MEMORY_BYTES_PER_BYTE
 
 
 def _above(first: int) -> int:
-    """What SMPI's size is above for messages of so many bytes and more."""
+    """Return SMPI's threshold for messages of at least `first` bytes."""
     return first - 1 + ENVELOPE_BYTES if first > 0 else 0
 
 
 def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol]]:
-    """The protocols by their first size; one that rendezvous begins in is cut there."""
+    """Yield the protocols by their first size; one that contains the rendezvous size is split
+    there.
+    """
     for piece in messages.protocols:
         yield piece.first_bytes, piece
         if piece.first_bytes < switch <= piece.last_bytes:

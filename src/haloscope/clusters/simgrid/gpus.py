@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPUs of a cluster file as simulations take them: where ranks sit, works and messages."""
+"""GPUs of a cluster file in simulations: places of ranks, computation, and messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from haloscope.toolchains.job import Job
 
 
 def sockets_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) -> list[int] | None:
-    """The socket of each rank, given its node; threads, places, and bindings are the layout's.
+    """Return the socket of each rank, given its node, from threads, places, and bindings.
 
-    Ranks sit as real ones bind themselves. None where they all have one memory: where the file
-    tells of no socket's, where no node has several ranks, or where threads of a rank lie on
-    several sockets.
+    Ranks are placed as real ones bind themselves. None if all have one memory: if the file
+    describes no sockets, if no node has several ranks, or if threads of a rank are on several
+    sockets.
     """
     ranks = Counter(nodes_of_ranks)
     if node.socket is None or max(ranks.values()) == 1:
@@ -33,7 +33,7 @@ def sockets_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) 
 
 
 def sockets_of_a_node(node: Node, ranks: int, layout: Layout) -> Iterator[set[int]]:
-    """Those of each of so many ranks on one node, in their order."""
+    """Yield the sockets of each of `ranks` ranks on one node, in order."""
     threads = layout.places == "threads"
     processors = node.cores * (node.threads_per_core if threads else 1)
     job = Job(
@@ -46,9 +46,9 @@ def sockets_of_a_node(node: Node, ranks: int, layout: Layout) -> Iterator[set[in
 
 
 ENVELOPE_BYTES = 16
-"""What SMPI sends with each message, and counts in its size."""
+"""Bytes that SMPI adds to each message and counts in its size."""
 _INSTANT_S, _UNLIMITED = 1e-9, 1e15
-"""Seconds and bytes per second where a file says nothing of them: SimGrid takes no 0."""
+"""Seconds and bytes per second for missing values: SimGrid does not accept 0."""
 _WITHIN_NODE = {
     "same-gpu": "same_gpu",
     "same-socket": "same_socket",
@@ -57,21 +57,21 @@ _WITHIN_NODE = {
 
 
 def on_gpus(params: Mapping[str, Any]) -> bool:
-    """Whether a case with these parameters works in the memory of a device."""
+    """Return whether a case with these parameters uses device memory."""
     return params.get("memory") == "device"
 
 
 def sends_from_gpus(params: Mapping[str, Any]) -> bool:
-    """Whether MPI is given addresses of it."""
+    """Return whether MPI gets device addresses."""
     return on_gpus(params) and params.get("mpi") == "gpu_aware"
 
 
 def gpus_of_ranks(
     node: Node, nodes_of_ranks: Sequence[int], layout: Layout, shared: int = 1
 ) -> list[int]:
-    """The GPU of each rank on its node: the first with room on its socket, or else anywhere.
+    """Return the GPU of each rank on its node: the first free one on its socket, or else anywhere.
 
-    shared: how many ranks may share one. ValueError where there is no room.
+    shared: maximum number of ranks per GPU. Raise ValueError without a free one.
     """
     if node.gpu is None:
         raise ValueError("a node without GPUs")
@@ -96,7 +96,7 @@ def _seats(node: Node, ranks: int, layout: Layout, shared: int) -> Iterator[int]
 
 
 def machine_line(gpu: Gpu, gpus: Sequence[int], nodes: Sequence[int]) -> str:
-    """A rank's device, as halobench/machine/node_model.hpp reads it."""
+    """Return a rank's device, as read by halobench/machine/node_model.hpp."""
     costs = (gpu.launch_s, gpu.launch_latency_s, gpu.stream_sync_s, gpu.device_sync_s)
     numbers = [
         gpu.memory_bandwidth_bytes_per_s.value,
@@ -108,7 +108,7 @@ def machine_line(gpu: Gpu, gpus: Sequence[int], nodes: Sequence[int]) -> str:
 
 
 def hosts(nodes: Sequence[int], gpus: Sequence[int]) -> str:
-    """Where smpirun starts each rank that sends from its GPU: a seat there."""
+    """Return the host file of smpirun for ranks that send from GPUs: each has its own host."""
     taken: Counter[tuple[int, int]] = Counter()
     lines = []
     for place in zip(nodes, gpus, strict=True):
@@ -118,7 +118,7 @@ def hosts(nodes: Sequence[int], gpus: Sequence[int]) -> str:
 
 
 def platform_lines(cluster: Cluster, nodes: Sequence[int], gpus: Sequence[int]) -> Iterator[str]:
-    """GPUs, their messages within a node, and who sits where."""
+    """Yield GPUs, their messages within a node, and the places of ranks."""
     gpu, sockets = cluster.node.gpu, cluster.node.sockets
     if gpu is None:
         raise ValueError("a node without GPUs")
@@ -139,7 +139,7 @@ def platform_lines(cluster: Cluster, nodes: Sequence[int], gpus: Sequence[int]) 
 
 
 def _between(cluster: Cluster) -> list[tuple[int, float, float]]:
-    """Factors on what the network's links say, for GPUs of two nodes that are two links apart."""
+    """Return factors on the network's links for GPUs of two nodes that are two links apart."""
     network, gpu = cluster.network, cluster.node.gpu
     said = (
         next((one for one in gpu.messages if one.placement == "other-node"), None) if gpu else None
@@ -151,8 +151,8 @@ def _between(cluster: Cluster) -> list[tuple[int, float, float]]:
 
 
 def rows(said: GpuMessages | None) -> Iterator[tuple[int, float, float]]:
-    """Of messages above so many bytes: seconds beside what the receive takes, bytes per second."""
-    if said is None:  # nobody is placed like this, or nothing is known of it
+    """Yield thresholds in bytes with seconds, besides the receive's own, and bytes per second."""
+    if said is None:  # no ranks are placed like this, or it is unknown
         yield 0, _INSTANT_S, _UNLIMITED
         return
     for number, piece in enumerate(said.protocols):
@@ -171,7 +171,7 @@ def _seconds(quantity: Quantity | None) -> float:
 
 
 def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
-    """What can't be true of GPUs: key, what is wrong, what to do."""
+    """Yield contradictions of GPUs: key, what is wrong, what to do."""
     gpu, sockets = cluster.node.gpu, cluster.node.sockets
     if gpu is None:
         return

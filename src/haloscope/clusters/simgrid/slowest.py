@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slowest of several nodes, which a program's ranks wait for: by speed, and by binding."""
+"""The slowest of several nodes, for which a program's ranks wait: by speed, and by binding."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from statistics import NormalDist
 from haloscope.clusters.node import Node, Unbound
 
 _PARTS = 1000
-"""_PARTS is into how many equally probable parts the slowest node's time is cut for its mean."""
+"""_PARTS is the number of equally probable parts of the slowest node's time for its mean."""
 
 
 def expected_slowest(deviation: float, nodes: int) -> float:
-    """What the slowest of so many nodes is expected to take, over the one in the middle.
+    """Return the expected time of the slowest of `nodes` nodes, relative to the median node.
 
-    deviation: of the logarithm of their times, which are normal. 1 of one node.
+    deviation: standard deviation of the logarithm of their normally distributed times. 1 for one
+    node.
     """
     if nodes == 1:
         return 1.0
@@ -26,11 +27,11 @@ def expected_slowest(deviation: float, nodes: int) -> float:
 
 
 def unbound(node: Node, processes: int, nodes: int) -> tuple[float, float]:
-    """Cost of not binding so many processes of each of so many nodes.
+    """Return the cost of unbound processes on several nodes.
 
-    The ratio of computation times to those of bound processes, and seconds after each
-    communication: means over time, in which all wait while any node is badly placed. On the line
-    between two entries of the file, or the nearest one's.
+    It consists of the ratio of computation times to those of bound processes, and of seconds after
+    each communication. Both are means over time, in which all wait while any node is badly placed;
+    interpolated between entries of the file, or the nearest one's.
     """
     if not node.unbound:
         return 1.0, 0.0

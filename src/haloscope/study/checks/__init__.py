@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the cases of a study can run in a place, and tell something."""
+"""Checks whether the cases of a study can run in a place, and whether its tables can
+have content.
+"""

@@ -42,7 +42,9 @@ MANY_SENDS = 1000
 
 
 def sends_in_a_row(case: Case) -> int:
-    """How many messages a rank sends before it waits: in a window, a burst, or to all others."""
+    """Return how many messages a rank sends before it waits: in a window, a burst, or to all
+    others.
+    """
     if case.kernel == "pingpong" and "stream" in str(case.params.get("mode")):
         return int(case.params["window"])
     if case.kernel == "collectives" and case.params.get("operation") in ("all", "alltoall"):
@@ -105,7 +107,7 @@ class Site:
     sends_are_free: bool = False
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
-        """Yield what is wrong with a number of replicates of each case; None asks for none."""
+        """Yield the problems of a number of replicates per case; None: none requested."""
         if asked is None:
             return
         if not 2 <= asked <= LAUNCHES_LIMIT:
@@ -118,7 +120,9 @@ class Site:
             yield Problem(f"--replicates {asked}", what, remedy)
 
     def doubts_of(self, cases: Sequence[Case]) -> list[str]:
-        """What is not plausible, and for these cases sends that cost nothing."""
+        """Return what is implausible about the place, including sends without cost for
+        these cases.
+        """
         most = max((sends_in_a_row(case) for case in cases), default=0)
         if not self.sends_are_free or most < MANY_SENDS:
             return [*self.doubts]

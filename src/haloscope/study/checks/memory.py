@@ -16,7 +16,7 @@ FEW = 64
 
 
 class _Arrays(Protocol):
-    """How much memory a case takes, summed over ranks, and what of it is in that of GPUs."""
+    """The memory of a case, summed over ranks, and the part of it on GPUs."""
 
     @property
     def memory_bytes(self) -> int: ...
@@ -25,7 +25,7 @@ class _Arrays(Protocol):
 
 
 class _Forecast(_Arrays, Protocol):
-    """And what its kernel refuses."""
+    """The memory of a case, and the problems that its kernel reports."""
 
     @property
     def problems(self) -> Sequence[object]: ...

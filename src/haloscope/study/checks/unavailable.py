@@ -14,7 +14,7 @@ from haloscope.toolchains.library import parted
 
 
 def message_layer(site: Site, layout: Layout, toolchain: str, transport: str | None) -> str | None:
-    """Why the layout, the MPI library, or the transport is not available."""
+    """Return why the layout, the MPI library, or the transport is not available, or None."""
     if site.facts.simulated:
         return _not_simulated(site, layout, toolchain, transport)
     if layout.allocation not in site.allocations:
@@ -60,7 +60,7 @@ def _not_simulated(site: Site, layout: Layout, toolchain: str, transport: str | 
 
 
 def _partly_packed(site: Site, layout: Layout) -> bool:
-    """Whether spread ranks have close threads that share more than an even share would."""
+    """Return whether spread ranks have close threads that share more than an even share would."""
     if layout.bind != "spread" or layout.ppn == 1 or thread_bind_of(vars(layout)) != "close":
         return False
     several = layout.places == "threads" and site.hardware_threads > site.cores
@@ -68,7 +68,7 @@ def _partly_packed(site: Site, layout: Layout) -> bool:
 
 
 def rate(site: Site, kernel: str, params: Mapping[str, Any]) -> str | None:
-    """Why the place has no rate for a kernel with these parameters."""
+    """Return why the place has no rate for a kernel with these parameters, or None."""
     if site.facts.simulated and params.get("cache") == "off":
         return "simulated messages do not depend on caches: cache=off equals cache=warm"
     known, variant = site.variants.get(kernel), params.get("variant")
@@ -79,7 +79,7 @@ def rate(site: Site, kernel: str, params: Mapping[str, Any]) -> str | None:
 
 
 def gpus(site: Site, layout: Layout, params: Mapping[str, Any]) -> str | None:
-    """Why a simulated node's GPUs are too few for these ranks."""
+    """Return why a simulated node's GPUs are too few for these ranks, or None."""
     if not site.facts.simulated or params.get("memory") != "device":
         return None
     return gpus_lacking(site.gpus, layout, ranks_sharing_a_gpu(params), site.name)
