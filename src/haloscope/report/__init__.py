@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports: findings, tables and figures as data, and what draws them."""
+"""Reports: findings, tables, and figures as data, and their rendering."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two result folders compared: a table a kernel, and what the network can't touch."""
+"""Comparison of two result folders: one table per kernel, and cases independent of the network."""
 
 from __future__ import annotations
 
@@ -35,22 +35,19 @@ from haloscope.topics.programs import UNPAIRED, ResultContrast, results_compared
 
 _EVERY = "comparisons"
 _ELSEWHERE = ("runner",)
-"""Settings that say where a case was run rather than what it is."""
+"""Settings that describe where a case was run."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of it.
+    """Result of the comparison.
 
-    tables:    sweeps, a row each, and cases that are one time; none where no case is in both.
-    details:   every comparison in a row of its own; None likewise.
-    contrasts: all comparisons, corrected together.
-    results:   what external programs print besides times.
-    refused:   why cases of the same settings are not set against each other; "" where all are.
-    names:     of the two folders, as columns carry them.
-    untouched: cases that a change of the network can't touch, each with the reason; nothing where
-               no case is on several nodes.
-    alone:     names of cases that were measured in one folder only, and of that folder.
+    tables: sweeps, one row each, and cases with a single time; empty if no case is in both.
+    details: every comparison in a separate row, or empty. contrasts: all comparisons, corrected
+    together. results: results of external programs besides times. refused: why cases with equal
+    settings are not compared, or "". names: column names of the two folders. untouched: cases that
+    a change of the network cannot affect, each with the reason; empty if no case is on several
+    nodes. alone: names of cases measured in one folder only, and of that folder.
     """
 
     tables: tuple[Table, ...]
@@ -65,7 +62,9 @@ class Compared:
 
     @property
     def every(self) -> Table | None:
-        """All comparisons of times and of results in one table, for CSV files; None for none."""
+        """Return all comparisons of times and of results in one table, for CSV files; None without
+        any.
+        """
         shown = [table for table in (self.details, *self.tables) if table and _is_whole(table)]
         return joined(shown) if shown else None
 
@@ -76,12 +75,11 @@ def compare_cases(
     seed: int = 0,
     names: tuple[str, str] = NAMES,
 ) -> Compared:
-    """Compare every case of the first set with the one of the same settings in the second.
+    """Compare every case of the first set with the one that has equal settings in the second.
 
-    names: of the two sets, as their columns carry them.
-    Where the two sets were each measured with one toolchain, and not with the same one, toolchains
-    are what is compared: they need not be the same. Cases, points of sweeps, and results without a
-    counterpart are named. An emulated device's times are not set against those of a real one.
+    names: of the two sets, used in columns. If each set was measured with one toolchain and these
+    differ, the toolchains are compared. Cases, points of sweeps, and results without a counterpart
+    are listed. Times of an emulated device are not compared with those of a real one.
     """
     ignored = _ELSEWHERE + (("toolchain",) if _toolchain_differs(first, second) else ())
     sides = _by_settings(first, ignored), _by_settings(second, ignored)
@@ -132,7 +130,7 @@ def _unpaired(
     second: Sequence[MeasuredCase],
     names: tuple[str, str],
 ) -> list[tuple[str, str, bool]]:
-    """Of cases without a counterpart: name, folder, and whether it was measured."""
+    """Return name, folder, and whether it was measured, for cases without a counterpart."""
     paired = {id(case) for pair in alike for case in pair}
     return [
         (name_of(case, [*first, *second]), which, bool(case.launches))
@@ -164,7 +162,7 @@ def _tables(
     among: Sequence[MeasuredCase],
     names: tuple[str, str],
 ) -> Iterator[Table]:
-    """Sweeps, cases that are one time, and results, as far as there are any."""
+    """Yield tables of sweeps, cases with a single time, and results, if there are any."""
     sweeps, alone = _groups(found)
     if sweeps:
         yield sweeps_table(sweeps, among, names)
@@ -192,7 +190,7 @@ def _what_cannot_change(apart: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _undecided(found: Sequence[Contrast], printed: Sequence[ResultContrast]) -> Iterator[str]:
-    """How many allocations would decide what too few leave open."""
+    """Yield how many allocations would decide undecided comparisons."""
     verdicts = {*(one.verdict for one in found), *(one.verdict for one in printed)}
     if {UNDECIDED, FEW_ALLOCATIONS} & verdicts:
         yield _more_allocations(max(len(found), len(printed)))
@@ -213,7 +211,7 @@ def _compared(names: tuple[str, str]) -> str:
 
 
 def _untouched(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> tuple[tuple[str, str], ...]:
-    """Cases that the network between nodes can't touch, where others are on several nodes."""
+    """Return the cases that the network cannot affect, if others run on several nodes."""
     among = [case for pair in pairs for case in pair]
     if not any(map(between_nodes, among)):
         return ()
@@ -234,7 +232,7 @@ def _toolchain_differs(first: Sequence[MeasuredCase], second: Sequence[MeasuredC
 def _by_settings(
     cases: Sequence[MeasuredCase], ignored: Sequence[str]
 ) -> Mapping[frozenset[tuple[str, Setting]], Sequence[MeasuredCase]]:
-    """Cases by their settings: imported ones may have the same, with other operations."""
+    """Group cases by settings: imported ones with different operations may have equal settings."""
     found: dict[frozenset[tuple[str, Setting]], list[MeasuredCase]] = {}
     for case in cases:
         key = frozenset((name, v) for name, v in case.settings.items() if name not in ignored)
@@ -245,7 +243,7 @@ def _by_settings(
 def _measures(
     first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]
 ) -> list[tuple[Measure, Measure]]:
-    """Their steps, or every point of their sweeps; without a good launch on one side, the step."""
+    """Return the pairs of steps or of points; the steps if one side has no good launch."""
     mine, theirs = ([one for case in side for one in measures(case)] for side in (first, second))
     if not all(any(one.sample for one in side) for side in (mine, theirs)):
         return [(step(first[0]), step(second[0]))]
@@ -259,7 +257,7 @@ def _measures(
 def _at(
     what: str, own: Sequence[Measure], others: Sequence[Measure], case: MeasuredCase
 ) -> list[Measure]:
-    """What one side measured at a point; without a time where it lacks it."""
+    """Return what one side measured at a point; without a time if it lacks the point."""
     found = [one for one in own if one.what == what]
     return (
         found

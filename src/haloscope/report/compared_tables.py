@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of a comparison: sweeps, a row each, and comparisons one by one."""
+"""Tables of a comparison: sweeps, one row each, and single comparisons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = (Column("case", "case", align="left"), Column("point", "point", align
 
 
 def is_lacking(one: Contrast) -> bool:
-    """Whether both sides measured the case, and one of them not this point of it."""
+    """Return whether both sides measured the case, but one lacks this point."""
     both = all(side.case.launches for side in (one.first, one.second))
     return both and bool(one.first.sample) != bool(one.second.sample)
 
@@ -29,7 +29,7 @@ def is_lacking(one: Contrast) -> bool:
 def sweeps_table(
     sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase], names: tuple[str, str]
 ) -> Table:
-    """Sweeps, a row each: faster and slower points, and the most extreme ratios."""
+    """Return a table of sweeps, one row each: faster and slower points, and the extreme ratios."""
     every = [one for own in sweeps for one in own]
     notebook = _notebook(every)
     rows = tuple(_sweep(own, among, notebook) for own in sweeps)
@@ -101,7 +101,7 @@ def details_table(
     among: Sequence[MeasuredCase],
     names: tuple[str, str],
 ) -> Table:
-    """Comparisons, a row each. name: the id of the table."""
+    """Return a table of comparisons, one row each. name: id of the table."""
     notebook = _notebook(found)
     rows = tuple(_row(one, among, notebook) for one in found)
     explain(found, notebook)
@@ -135,7 +135,7 @@ RESULTS = "results"
 def results_tables(
     found: Sequence[ResultContrast], among: Sequence[MeasuredCase], names: tuple[str, str]
 ) -> Table:
-    """What external programs print besides times: which is better, haloscope can't know."""
+    """Return a table of external programs' results; haloscope does not know which is better."""
     notebook = Notebook([], [case for one in found for case in (one.first, one.second)])
     rows = tuple(
         (
@@ -169,7 +169,7 @@ def results_tables(
 
 
 def _values(one: ResultContrast, notebook: Notebook) -> Iterator[Cell]:
-    """A result on both sides: medians of numbers, else what was printed, short for people."""
+    """Yield a result on both sides: medians of numbers, otherwise the printed text, shortened."""
     sides = one.first, one.second
     for case in sides:
         if sample := number_of(case, one.name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of a comparison of two result folders: what is faster or slower, and what differs."""
+"""The report of a comparison of two result folders: speedups and differences."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
 
 _STYLES = {"faster": 2, "slower": 1, "equal": 4, **dict.fromkeys(OPEN, 3)}
-"""The colours of a page's good and bad, and of two more; where no difference is shown the first."""
+"""Colours for faster, slower, and equal; the first colour if no difference is shown."""
 
 
 def document(
     first: Dossier, second: Dossier, compared: Compared, found: Sequence[Finding]
 ) -> Document:
-    """Its figure and tables, and what it rests on. found: see `findings`."""
+    """Return the report with its figure and tables. found: see `findings`."""
     details = [replace(compared.details, folded=True)] if compared.details else []
     tables = [*compared.tables, *details]
     figures = [one for one in [_figure(compared.contrasts, compared.names)] if one.shows_enough]
@@ -80,7 +80,7 @@ def document(
 
 
 def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Finding]:
-    """In how many comparisons the second is faster or slower, and where most."""
+    """Return how many comparisons are faster or slower, and the largest differences."""
     among = [one.first.case for one in compared.contrasts]
     by_verdict: dict[str, list[Contrast]] = {}
     for one in compared.contrasts:
@@ -123,22 +123,22 @@ def findings(compared: Compared, warnings: Sequence[Finding] = ()) -> list[Findi
 
 
 def different(what: str) -> Finding:
-    """A warning of a difference between the two folders besides their times."""
+    """Return a warning about a difference between the two folders besides their times."""
     return warning(Caveat.DIFFERENT_CONDITIONS, (), [Claim({"name": what})])
 
 
 def drift() -> Finding:
-    """A warning of folders that were measured one after the other."""
+    """Return a warning about folders that were measured one after the other."""
     return warning(Caveat.DRIFT)
 
 
 def imported(name: str, tools: Sequence[str]) -> Finding:
-    """A warning of a folder whose records other benchmarks printed."""
+    """Return a warning about a folder with imported records."""
     return warning(Caveat.IMPORTED, (), [Claim({"name": listed([*tools])})], question=name)
 
 
 def _figure(contrasts: Sequence[Contrast], names: tuple[str, str]) -> Figure:
-    """Times as fast over the first time, each verdict in its colour."""
+    """Return a figure of speedup by time of the first folder, with one colour per verdict."""
     comparable = [
         one for one in contrasts if one.ratio and one.first.time and one.first.time.value > 0
     ]
@@ -188,7 +188,7 @@ def _mark(one: Contrast) -> Mark:
 
 
 def _error(one: Mark) -> tuple[float, ...]:
-    """The ends of the error of a simulated ratio."""
+    """Return the ends of the error of a simulated ratio."""
     return (one.y / one.band, one.y * one.band) if one.band else ()
 
 
@@ -198,12 +198,12 @@ def _in_words(curve: Curve) -> str:
 
 
 def larger(one: Contrast, share: float) -> bool:
-    """Whether a slower second takes longer by more than a share; True where no ratio can be."""
+    """Return whether a slower second takes longer by more than a share; True without a ratio."""
     return one.ratio is None or 1 / one.ratio.value - 1 > share
 
 
 def describe(one: Contrast, second: str) -> str:
-    """A comparison in a line: verdict, ratio, and how much longer the second takes."""
+    """Describe a comparison in a line: verdict, ratio, and the relative difference of times."""
     verdict = f"{second} is {one.verdict}" if one.verdict in _SIGNS else one.verdict
     if one.ratio is None:
         return verdict

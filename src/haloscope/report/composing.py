@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the report of a result folder: the tables and figures that were asked for, by topic."""
+"""Compose the report of a result folder: the requested tables and figures, by topic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Item = TypeVar("_Item", Table, Figure)
 
 
 def compose(dossier: Dossier) -> Document:
-    """The report of a result folder."""
+    """Return the report of a result folder."""
     context = Context(
         paper=dossier.paper,
         shelf=dossier.shelf,
@@ -92,14 +92,14 @@ def compose(dossier: Dossier) -> Document:
 
 
 class SimulatedTimes(TypedDict):
-    """What a report says of its simulated cases."""
+    """The facts about simulated cases in a report."""
 
     trust: Trust | None
     unvalidated: frozenset[str]
 
 
 def trusted(cases: Sequence[MeasuredCase]) -> SimulatedTimes:
-    """How far the simulated ones can be trusted, and which are not validated beside others."""
+    """Return the trust in the simulated cases, and which are not validated if others are."""
     found = trust(cases)
     without = [case.id for case in cases if case.band and not case.band.own]
     partly = found is not None and found.validated == "partly"
@@ -107,7 +107,7 @@ def trusted(cases: Sequence[MeasuredCase]) -> SimulatedTimes:
 
 
 def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
-    """A line for all figures that lack as many points."""
+    """Yield a line for all figures with too few points."""
     lacking = [one for one in every if not one.shows_enough]
     for fewest in sorted({one.fewest for one in lacking}):
         titles = list(dict.fromkeys(one.title for one in lacking if one.fewest == fewest))
@@ -118,7 +118,7 @@ def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
 
 
 def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Context) -> str:
-    """What cases lack of a kind of table or figure."""
+    """Return what the cases lack for a kind of table or figure."""
     asked = replace(context, options=wish.options)
     if what == "table":
         return tables.why_none(wish.kind, cases, asked)
@@ -126,17 +126,17 @@ def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Con
 
 
 def _is_noted(what: str, wish: Wish, notes: Sequence[str]) -> bool:
-    """Whether the plan said already why there is no such table or figure."""
+    """Return whether the plan already contains the reason for a missing table or figure."""
     return any(note.startswith(f"no {what} '{wish.kind}':") for note in notes)
 
 
 _EVERYTHING = Wish("summary")
 LONG = 120
-"""LONG is the largest number of rows of a table that is read: a longer one is for looking up."""
+"""LONG is the number of rows above which a table is folded."""
 
 
 def _tables(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Tables of a kind, long ones folded."""
+    """Return the tables of a kind; long ones are folded."""
     made = tables.build(kind, cases, context)
     return [replace(table, folded=table.folded or len(table.rows) > LONG) for table in made]
 
@@ -148,7 +148,7 @@ def _made(
     cases: Sequence[MeasuredCase],
     context: Context,
 ) -> list[tuple[Wish, list[_Item]]]:
-    """What each wish gives; without any word of the study, every kind there is."""
+    """Return what each request gives; without requests, every kind that has content."""
     asked = [Wish(kind) for kind in every] if wishes is None else wishes
     return [
         (wish, build(wish.kind, cases, replace(context, options=wish.options))) for wish in asked
@@ -158,7 +158,7 @@ def _made(
 def _unknown(
     asked: Sequence[tuple[str, Wish, bool]], cases: Sequence[MeasuredCase]
 ) -> Iterator[Finding]:
-    """A warning for every setting that the study's tables and figures name and no case has."""
+    """Yield a warning for every setting in the study's requests that no case has."""
     known = sorted({name for case in cases for name in case.settings})
     for what, wish, _ in asked:
         for name in wish.options.where:
@@ -168,21 +168,21 @@ def _unknown(
 
 
 def _no_records(lines: Sequence[str]) -> Iterator[Finding]:
-    """A warning of what is in records.jsonl and can't be read as a record."""
+    """Yield a warning about lines of records.jsonl that are not records."""
     if lines:
         asked = count(len(lines), "line")
         yield warning(Caveat.UNREADABLE, (), [Claim({"name": lines[0]})], question=asked)
 
 
 def _where(cases: Sequence[MeasuredCase]) -> str:
-    """The machine that all good launches were simulated on; "" where some were measured."""
+    """Return the machine on which all good launches were simulated; "" if some were measured."""
     good = [case for case in cases if case.launches]
     clusters = listed(sorted({case.cluster for case in good if case.cluster}))
     return f"simulated on {clusters}" if clusters and all(c.simulated for c in good) else ""
 
 
 def _titled(title: str, where: str) -> str:
-    """A title with where its times are from, which begins a sentence behind a question."""
+    """Append the machine to a title, which becomes a sentence after a question."""
     if not where:
         return title
     question = title.endswith("?")
@@ -202,7 +202,7 @@ def _summary(cases: Sequence[MeasuredCase]) -> str:
 def _sections(
     made: Sequence[tuple[Wish, list[Table]]], drawn: Sequence[tuple[Wish, list[Figure]]]
 ) -> tuple[Section, ...]:
-    """By topic, in the order in which they are first asked for; the summary of all cases last."""
+    """Return sections by topic, in the order of requests; the summary of all cases comes last."""
     all_tables = _numbered([table for _, several in made for table in several])
     all_figures = _numbered([figure for _, several in drawn for figure in several])
     asked = [wish.kind for wish, _ in made] + [wish.kind for wish, _ in drawn]
@@ -220,17 +220,17 @@ def _sections(
 
 
 def _first(asked: Sequence[str], shown: Sequence[str]) -> int:
-    """Where a topic's kinds are first asked for; the summary of all cases comes last."""
+    """Return where a topic's kinds are first requested; the summary of all cases comes last."""
     if _EVERYTHING.kind in shown:
         return len(asked) + 1
     return min((asked.index(kind) for kind in shown if kind in asked), default=len(asked))
 
 
 def _numbered(items: list[_Item]) -> list[_Item]:
-    """Ids that are unique: several of one name are numbered from 1.
+    """Make ids unique: several with the same name are numbered from 1.
 
-    Files are called by them, and some hold words of records: nothing is left of these but letters,
-    digits, and . - _.
+    They are file names, and some contain words from records, of which only letters, digits, and . -
+    _ are kept.
     """
     total = Counter(item.id for item in items)
     seen: Counter[str] = Counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A whole report as data: what was found, tables and figures by topic, how it was measured."""
+"""A report as data: findings, tables and figures by topic, and the method."""
 
 from __future__ import annotations
 
@@ -21,25 +21,22 @@ from haloscope.topics.common.notebook import explains_marks
 from haloscope.topics.common.table import Table
 
 NOTES = 3
-"""NOTES is the largest number of notes below a table or figure; Method has the others."""
+"""NOTES is the maximum number of notes below a table or figure; Method has the others."""
 
 
 _BY_BADGE = (Caveat.SIMULATED, Caveat.NOT_VALIDATED)
-"""_BY_BADGE are the caveats that a report's badge says."""
+"""_BY_BADGE are the caveats in a report's badge."""
 
 
 @dataclass(frozen=True)
 class Document:
     """A report.
 
-    title: names the machine of simulated times.
-    question: the kind of table that the study asks for first; "" where it asks for none.
-    trust: how far simulated times can be trusted; None where all were measured.
-    unvalidated: ids of the cases that no published time validates, where there are others too.
-    left_out: a line for every case that lacks launches, over all cases there are.
-    not_drawn: a line for the figures that have too few points to show anything.
-    settings: those of every case, by its id.
-    imported: whether all records are of other programs.
+    title: contains the machine of simulated times. question: the kind of table that the study
+    requests first, or "". trust: in simulated times; None if all were measured. unvalidated: ids of
+    the cases that no published time validates, if others are validated. left_out: a line for every
+    case that lacks launches. not_drawn: a line for the figures with too few points. settings: of
+    every case, by its id. imported: whether all records are from other programs.
     """
 
     title: str
@@ -60,25 +57,25 @@ class Document:
 
     @property
     def badge(self) -> str:
-        """That its times were simulated, and how far they can be trusted; "" of measured ones."""
+        """That times were simulated, with their validation and error; "" for measured times."""
         shaded = " Shaded in tables: not validated." if self.unvalidated else ""
         return f"{badge(self.trust)}{shaded}" if self.trust else ""
 
     def said(self, finding: Finding) -> str:
-        """A finding as a sentence, without the marks that all of this report would have."""
+        """Return a finding as a sentence, without marks that apply to the whole report."""
         return sentence(finding, self._legend)
 
     @property
     def answer(self) -> Finding | None:
-        """The finding that answers the study's question; None where nothing can."""
+        """The finding that answers the study's question, or None."""
         return next((one for one in self.findings if one.severity is Prominence.ANSWER), None)
 
     @property
     def first_caveats(self) -> list[str]:
-        """What answer and key figures have to be read with, and what their marks mean.
+        """Return the caveats of answer and key figures, with their marks.
 
-        What badge or warnings say of all cases is not said again. They say which cases are near a
-        cache size: whether the answer is, stands beside it.
+        Caveats in the badge or in warnings about all cases are not repeated. Warnings list the
+        cases near a cache size; whether the answer is one of them is stated beside it.
         """
         shown = {*_BY_BADGE, *(caveat for one in self.warnings for caveat in one.caveats)}
         shown -= {Caveat.NEAR_CACHE_SIZE, *self._legend.marks}
@@ -90,7 +87,7 @@ class Document:
 
     @property
     def trust_class(self) -> str:
-        """Whether the badge is good news: not if the answer is near a cache size."""
+        """Style class of the badge: positive unless the answer is near a cache size."""
         near = self.answer and Caveat.NEAR_CACHE_SIZE in self.answer.caveats
         return "partly" if near else self.trust.validated if self.trust else ""
 
@@ -103,13 +100,13 @@ class Document:
 
     @property
     def warnings(self) -> list[Finding]:
-        """What changes the answer, or what it is worth."""
+        """Findings that change the answer or its reliability."""
         return [one for one in self.findings if one.severity is Prominence.WARNING]
 
     def details(self, topic: str | None = None) -> list[Finding]:
-        """Findings of a section's topic; None: of those that have no section here.
+        """Return the findings of a section's topic; None: those of topics without a section.
 
-        The answer is among them: a section holds all that is known of its topic.
+        The answer is included, so that a section is complete.
         """
         there = {section.id for section in self.sections}
         return [
@@ -121,12 +118,12 @@ class Document:
 
     @property
     def others(self) -> list[str]:
-        """Findings of topics that have no section here, as sentences."""
+        """Findings of topics without a section, as sentences."""
         return [self.said(one) for one in self.details()]
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """What the marks of sentences mean, and what holds for all of them; each once."""
+        """The explanations of marks, and what applies to all sentences, each once."""
         return self._legend.lines
 
     @cached_property
@@ -134,14 +131,14 @@ class Document:
         return legend(self.findings, imported=self.imported)
 
     def notes_of(self, item: Table | Figure) -> list[str]:
-        """The notes that stand below a table or figure: at most three, which no other has."""
+        """Return the notes below a table or figure: at most three, which no other one has."""
         return self._own_notes[item.id, type(item)]
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """All other notes, each once, with the numbers of what has them: "... (Tables 1 to 3)".
+        """All other notes, each once, with the numbers of their tables: "... (Tables 1 to 3)".
 
-        What was left out has a section of its own.
+        Excluded cases have their own section.
         """
         having: dict[str, list[str]] = {}
         for section in self.sections:
@@ -154,7 +151,7 @@ class Document:
 
     @cached_property
     def _own_notes(self) -> dict[tuple[str, type], list[str]]:
-        """Of each table and figure."""
+        """Notes of each table and figure."""
         items = [item for section in self.sections for item in section.items]
         number_of = Counter(note for item in items for note in dict.fromkeys(item.notes))
         return {
@@ -167,19 +164,19 @@ class Document:
         }
 
     def section_of(self, figure: Figure) -> Section:
-        """The section that a figure belongs to."""
+        """Return the section of a figure."""
         return next(one for one in self.sections if figure in one.figures)
 
     @property
     def first_figure(self) -> Figure | None:
-        """The figure of the answer's topic; else the first."""
+        """The figure of the answer's topic, or else the first one."""
         topic = self.answer.topic if self.answer else ""
         own = [one for section in self.sections if section.id == topic for one in section.figures]
         return next(iter((*own, *self.figures)), None)
 
     @property
     def nothing_left_out(self) -> str:
-        """What to say where nothing was; of predictions there are no launches."""
+        """The text for an empty list of excluded cases; predictions have no launches."""
         return "None: every launch succeeded." if self.toolchains else "Nothing."
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How it was measured, on what, and where it comes from: facts read off the records, in words."""
+"""The method of a report: measurement, machine, and provenance, from records, in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Facts = tuple[tuple[str, str], ...]
 
 
 def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
-    """The machine, as far as it is known."""
+    """Return the known facts about the machine."""
     if not machine:
         return ()
     caches = [
@@ -35,7 +35,7 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
     cores = machine.get("cores")
     threads = machine.get("threads_per_core")
     busy = machine.get("busy_processors")
-    simulated = "source" in machine  # a cluster file's
+    simulated = "source" in machine  # of a cluster file
     found = (
         ("simulated cluster" if simulated else "host", machine.get("host")),
         ("source of the description", machine.get("source")),
@@ -52,9 +52,9 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
 
 
 def toolchain_facts(records: Iterable[Record]) -> Facts:
-    """Every toolchain the records name, once, and the transports that it was asked for."""
+    """Return every toolchain of the records, once, with the requested transports."""
     known: dict[tuple[str, str], dict[str, None]] = {}
-    # of records that share these objects one is enough
+    # one of the records that share these objects is enough
     objects = {(id(one.toolchain), id(one.tuning), one.transport): one for one in records}
     for record in objects.values():
         own = record.toolchain
@@ -78,7 +78,7 @@ def toolchain_facts(records: Iterable[Record]) -> Facts:
 def method(
     records: Sequence[Record], cases: Sequence[MeasuredCase], plan: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """How times were taken, or simulated, and what was made of them."""
+    """Return how times were measured or simulated, and how they were analysed."""
     good = [record for record in records if record.outcome == "ok"]
     if good and all(_simulation(record) for record in good):
         return tuple(line for line in simulated(good, cases) if line)
@@ -115,7 +115,7 @@ def _simulation(record: Record) -> Mapping[str, Any]:
 
 
 def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Iterator[str]:
-    """How simulated times came about."""
+    """Yield how simulated times were computed."""
     clusters = listed(sorted({str(_simulation(record)["cluster"]) for record in records}))
     yield (
         f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, on the machine "
@@ -180,7 +180,7 @@ def _cut_short(records: Sequence[Record]) -> str:
 
 
 def _messages(records: Sequence[Record]) -> str:
-    """How fast it was simulated: messages that kernels count, without those inside collectives."""
+    """Return the simulation rate: messages counted by kernels, without those inside collectives."""
     sent = wall_s = 0.0
     for record in records:
         messages, one = (record.work or {}).get("messages"), _simulation(record)
@@ -220,7 +220,7 @@ def _stopped(plan: Mapping[str, Any]) -> str:
 
 
 def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
-    """The warm-up that the repetitions show; "" where there are too few to tell."""
+    """Return the detected warm-up; "" with too few repetitions."""
     found = [one for case in cases if not case.simulated for one in _warmups(case)]
     if not found:
         return ""
@@ -282,7 +282,7 @@ def _layout(records: Sequence[Record]) -> str:
 
 
 def _bindings(records: Sequence[Record]) -> list[str]:
-    """Each binding that was requested: "places=cores bind=spread thread_bind=close"."""
+    """Return each requested binding: "places=cores bind=spread thread_bind=close"."""
     found = set()
     for layout in (record.layout for record in records):
         threads = thread_bind_of(layout)
@@ -320,7 +320,7 @@ def _span(numbers: Sequence[int]) -> str:
 
 
 def provenance(dossier: Dossier) -> Facts:
-    """What it takes to make this report again."""
+    """Return what is needed to reproduce this report."""
     records = dossier.records
     last = records[-1]
     git = last.git or {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predictions beside what was published or measured, and their errors."""
+"""Predictions with published or measured values and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from haloscope.topics.common.table import Cell, CellValue, Column, Table, label,
 
 
 def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) -> list[Table]:
-    """Cells of one published table in its own form, and their errors, with what is said of it."""
+    """Return the cells of one published table in its own form with their errors, and notes."""
     match cells[0].kind:
         case kind if kind == JACOBI:
             tables = [_rates(cells)]
@@ -68,7 +68,7 @@ _DOWN = ("n", "size_bytes")
 
 
 def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
-    """For each placement, latencies by size, or by n, down, and by all other settings across."""
+    """Yield latencies per placement, by size or n (rows) and all other settings (columns)."""
     down = [*(key for key in _DOWN if key in cells[0].keys), *cells[0].keys][:1]
     what = "latency" if down[0] in _DOWN else "time"
     parts = dict.fromkeys(cell.keys.get("placement") for cell in cells)
@@ -100,7 +100,7 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
 
 
 def _ratios(cells: Sequence[PredictedCell]) -> Iterator[Table]:
-    """For each number of tasks, what a job takes by nodes, over what it takes where it is least."""
+    """Yield times by number of nodes for each number of tasks, relative to the shortest."""
     for reading in dict.fromkeys(cell.reading for cell in cells):
         own = [cell for cell in cells if cell.reading == reading]
         keys = own[0].keys
@@ -123,7 +123,7 @@ def _ratios(cells: Sequence[PredictedCell]) -> Iterator[Table]:
 
 
 def _across(what: str, keys: Sequence[str], values: Sequence[object]) -> Column:
-    """A column of latencies or times: named by what tells it from others, if anything does."""
+    """Return a column of latencies or times, named by what distinguishes it from others."""
     words = [
         count(int(str(value)), "node") if key == "nodes" else str(value)
         for key, value in zip(keys, values, strict=True)
@@ -146,7 +146,7 @@ def _time(cell: PredictedCell | None) -> Cell:
 
 
 def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) -> Cell:
-    """A predicted figure, below it the published one and, where it tells, their ratio."""
+    """Return a predicted value, with the published one below and, if meaningful, their ratio."""
     if cell.predicted is None:
         return missing(NOT_SIMULATED, warn=True)
     ratio = "" if cell.error is None else f"{cell.predicted / cell.published:{digits}}"
@@ -171,7 +171,7 @@ def _failures(cells: Sequence[PredictedCell]) -> tuple[str, ...]:
 
 
 def _rates(cells: Sequence[PredictedCell]) -> Table:
-    """A row for each grid of ranks: published MLUP/s, and predicted ones in each reading."""
+    """Return a row for each grid of ranks: published MLUP/s, and predicted ones in each reading."""
     readings = dict.fromkeys(cell.reading for cell in cells)
     rows: dict[tuple[object, ...], dict[str, PredictedCell]] = {}
     for cell in cells:
@@ -201,7 +201,7 @@ def _rate(cell: PredictedCell | None) -> Cell:
 
 
 def every_cell(cells: Sequence[PredictedCell]) -> Table:
-    """A row for each cell; what tells cells of one table apart is empty for those of others."""
+    """Return a row for each cell; settings that a table does not use are empty."""
     keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
     ends = ("low", "high") if any(cell.drawn for cell in cells) else ()  # of replicates
     names = ("table", *keys, "reading", "unit", "published", "predicted")
@@ -231,5 +231,5 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
 
 
 def exact(value: CellValue, why: str | None = None) -> Cell:
-    """A value with all its digits; where there is none, why."""
+    """Return a value with all its digits, or the reason for its absence."""
     return missing(why or MISSING) if value is None else plain(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of predicted times beside times measured here."""
+"""Tables of predicted times and times measured on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from haloscope.topics.common.table import Cell, Column, Table, label, plain
 
 
 def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
-    """A table for each kernel, a row for each time measured here, and the errors of all."""
+    """Return a table for each kernel, with one row per measured time, and the errors of all."""
     kernels = {
         kernel: [each for each in predictions if each.kernel == kernel]
         for kernel in dict.fromkeys(each.kernel for each in predictions)
@@ -75,7 +75,7 @@ def _errors_by_kernel(kernels: Mapping[str, Sequence[PredictedTime]]) -> Table:
 
 
 def every_time(predictions: Sequence[PredictedTime]) -> Table:
-    """A row for each time measured here, with its spread and what was predicted."""
+    """Return a row for each measured time, with its spread and the prediction."""
     names = ("kernel", "what", "unit", "measured", "low", "high", "predicted", "error")
     return Table(
         id="times",

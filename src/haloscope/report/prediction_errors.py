@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the errors of predictions: by group, beside guesses, and without a model."""
+"""Tables of prediction errors: by group, relative to guesses, and without a model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TENTH = "90th percentile: a tenth of the cells have a larger error."
 
 
 def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) -> list[Table]:
-    """Median and worst error by reading and kind of cell; [] where there is nothing to say."""
+    """Return median and worst error by reading and kind of cell; [] without errors."""
     readings = dict.fromkeys(cell.reading for cell in cells)
     rows = [
         (label(reading), label(name), *error_cells(found))
@@ -53,7 +53,7 @@ def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) ->
     if not rows and not notes:
         return []
     columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
-    named = any(readings)  # one way of reading has no name, and needs no column
+    named = any(readings)  # a single reading has no name and needs no column
     return [
         Table(
             id=f"errors-{of}",
@@ -68,7 +68,7 @@ def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) ->
 
 
 def beside_guesses(cells: Sequence[PredictedCell], of: str) -> list[Table]:
-    """Errors of naive guesses, and the skill over them, as `errors`; [] where there are none."""
+    """Return errors of naive guesses and the skill relative to them; [] without any."""
     readings = dict.fromkeys(cell.reading for cell in cells)
     rows = [
         (label(reading), label(name), *_skill(own))
@@ -92,7 +92,7 @@ def beside_guesses(cells: Sequence[PredictedCell], of: str) -> list[Table]:
 
 
 def structure(cells: Sequence[PredictedCell], of: str) -> list[Table]:
-    """Errors of cells that set no number, by where they are: distance, size of time, placement."""
+    """Return errors of cells that set no number, by distance, length of the time, and placement."""
     own = [cell for cell in cells if not cell.fitted and cell.error is not None]
     rows = [
         (label(group), label(name), *error_cells(Errors.of(some)), *_skill(some)[1::2])
@@ -117,7 +117,7 @@ def structure(cells: Sequence[PredictedCell], of: str) -> list[Table]:
 
 
 def null_model(cells: Sequence[PredictedCell], of: str) -> list[Table]:
-    """Predictions beside a better guess than the naive one, by placement; [] without any."""
+    """Return predictions and a better guess than the naive one, by placement; [] without any."""
     own = [one for one in cells if one.error is not None and one.null is not None]
     if not own:
         return []
@@ -154,7 +154,7 @@ _LONGEST = "100 s or more"
 
 
 def groups(cells: Sequence[PredictedCell]) -> dict[str, dict[str, list[PredictedCell]]]:
-    """Cells by each thing that errors may depend on, in its order; things that all share left out.
+    """Group cells by settings that errors may depend on, without settings that all share.
 
     Nodes; the published time of a solve; the placement and the size of a message.
     """
@@ -182,7 +182,7 @@ def groups(cells: Sequence[PredictedCell]) -> dict[str, dict[str, list[Predicted
 
 
 def _skill(cells: Sequence[PredictedCell]) -> tuple[Cell, ...]:
-    """The naive guess beside cells: how many have one, its errors, and the skill over it."""
+    """Return the naive guess of cells: how many have one, its errors, and the skill."""
     found = Skill.of(cells, "naive")
     if not found.guess.number:
         return tuple(missing() for _ in _SKILL)
@@ -195,7 +195,7 @@ def _skill(cells: Sequence[PredictedCell]) -> tuple[Cell, ...]:
 
 
 def _kinds(cells: Sequence[PredictedCell]) -> Iterator[tuple[str, list[PredictedCell]]]:
-    """What cells are called together: predicted ones apart where some keep whole nodes busy."""
+    """Yield groups of cells with their names; predicted ones separately by use of whole nodes."""
     yield FITTED, [cell for cell in cells if cell.fitted]
     others = [cell for cell in cells if not cell.fitted]
     yield ONLY_PREDICTED, others
@@ -206,18 +206,18 @@ def _kinds(cells: Sequence[PredictedCell]) -> Iterator[tuple[str, list[Predicted
 
 
 def error_cells(found: Errors) -> tuple[Cell, ...]:
-    """How many cells there are, and the ends of their errors."""
+    """Return the number of cells, and their median and largest errors."""
     shares = (found.median, found.tenth, found.worst)
     return (plain(found.number), *(share_cell(value) for value in shares))
 
 
 def share_cell(value: float | None, sign: str = "") -> Cell:
-    """A share in per cent."""
+    """Return a share in per cent."""
     return missing() if value is None else plain(value, error(value, sign))
 
 
 def _of_short(cells: Sequence[PredictedCell], reading: str) -> Iterator[str]:
-    """What is said of cells too short for an error: how many are as they were printed."""
+    """Yield notes on cells too short for an error: how many agree with the printed value."""
     known = [cell for cell in cells if not cell.telling and cell.as_printed is not None]
     short = [cell for cell in known if cell.reading == reading]
     if short:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One record for people in a terminal: result, time, where it goes; on demand all the rest."""
+"""A record for people in a terminal: result, time, phases; optionally everything else."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _UNITS: Mapping[str, Callable[[float], str]] = {
 
 
 def record_view(record: Record, given: Collection[str] = (), *, whole: bool = False) -> Group:
-    """A record, most important first: result, time, phases, sizes."""
+    """Return a record, most important first: result, time, phases, sizes."""
     several = len(record.points) > 1
     step = "one step of every size" if several else "one step"
     unit = size_unit(record.program)
@@ -112,7 +112,7 @@ def _headline(record: Record, given: Collection[str]) -> Text:
 def _badge(record: Record) -> Text | None:
     if not record.simulation or record.outcome != "ok":
         return None
-    from haloscope.analysis.grouping import group  # only simulations wait for what these load
+    from haloscope.analysis.grouping import group  # imported here because only simulations need it
     from haloscope.analysis.validation.trust import trust
     from haloscope.findings.badge import badge
 
@@ -124,9 +124,9 @@ _SIMGRID_SETTINGS = re.compile(r"^\[[^\]]*\] \[\w+/(INFO|VERBOSE|DEBUG)\] ")
 
 
 def _output(record: Record, *, whole: bool) -> Text | None:
-    """What the launch printed as errors.
+    """Return the errors that the launch printed.
 
-    A wrong answer has its reason in the record; what launchers print of it adds nothing.
+    A wrong answer has its reason in the record; the launcher's messages about it add nothing.
     """
     lines = record.stderr.strip().splitlines() if record.stderr else []
     wrong = record.outcome == "wrong" and record.program is None
@@ -173,7 +173,7 @@ def _work(work: Mapping[str, float]) -> list[tuple[str, str]]:
 def _section(title: str, rows: Iterable[tuple[str, str]]) -> RenderableType | None:
     table = Table.grid(padding=(0, 2))
     for row in rows:
-        table.add_row(*(Text(word, overflow="fold") for word in row))  # paths stay whole
+        table.add_row(*(Text(word, overflow="fold") for word in row))  # keep paths whole
     return Group(Text(title, style="bold"), Padding(table, (0, 2))) if table.rows else None
 
 
@@ -184,7 +184,7 @@ def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _results(record: Record) -> list[tuple[str, str]]:
-    """Results with their units: an external program's are declared, others' are in their names."""
+    """Return results with units: declared by external programs, otherwise in the names."""
     if record.program is None:
         found = {key: value for key, value in record.result.items() if value is not None}
         without = [_title(key) for key in record.result if key not in found]
@@ -199,7 +199,7 @@ def _results(record: Record) -> list[tuple[str, str]]:
 
 
 def _in_unit(value: Any, unit: str) -> str:
-    """A value in its declared unit; each of several; a missing one and a text without."""
+    """Format a value, or several, in its declared unit; a missing value and a text have none."""
     if isinstance(value, list):
         more = [f"... ({len(value)} values)"] * (len(value) > _VALUES)
         return ", ".join([*(_in_unit(one, unit) for one in value[:_VALUES]), *more])
@@ -232,7 +232,7 @@ def _times(times_s: Sequence[float]) -> list[tuple[str, str]]:
 
 
 def _meant(times_s: Sequence[float], several: bool) -> str:
-    """What means of phases are of: all timed steps, which a few slow ones may carry."""
+    """Return what means of phases refer to: all timed steps, which a few slow ones may dominate."""
     whole = f", which take {seconds(fmean(times_s))}" if len(times_s) > 1 else ""
     if several:
         return f"mean over the steps of all sizes{whole}"
@@ -240,7 +240,7 @@ def _meant(times_s: Sequence[float], several: bool) -> str:
 
 
 def _phases(record: Record, several: bool) -> RenderableType | None:
-    """By rank the least, the mean and the most: medians over repetitions, then the mean's mean."""
+    """Return phases with minimum, mean, and maximum over ranks, as medians over repetitions."""
     phases, times_s = record.phases, record.times_s
     if not phases:
         return None
@@ -290,7 +290,7 @@ def _parts(record: Record, *, whole: bool) -> RenderableType | None:
     names = list(dict.fromkeys(name for name, _ in timed))
     waits = "; moves include a wait" if "wait" in names else ""
     title = Text(f"parts of a step, each measured separately{waits}", style="bold")
-    if whole:  # a row each, as sizes are many
+    if whole:  # one row each, because there are many sizes
         table = Table("size", "part", box=None)
         table.add_column("time", justify="right")
         for at in shown:
@@ -323,7 +323,7 @@ def _placement(seen: Sequence[Mapping[str, Any]]) -> RenderableType | None:
     for rank in seen:
         threads = "; ".join(",".join(map(str, cpus)) for cpus in rank.get("thread_cpus", []))
         processors = f"processors of its threads: {threads}"
-        if not threads:  # a program that is not ours does not say where they are
+        if not threads:  # external programs do not report their threads
             processors = f"processors that it may use: {cpu_list(rank['cpus'])}"
         rows.append((f"rank {rank['rank']}", f"{rank['host']}, {processors}"))
     return _section("placement", rows)
@@ -355,7 +355,7 @@ def _program(program: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def named(key: str, value: float | str | None) -> tuple[str, str]:
-    """A result's name without its unit, and its value with it: ("latency", "440 ns")."""
+    """Return a result's name without its unit, and its value with it: ("latency", "440 ns")."""
     if not isinstance(value, int | float):
         return _title(key), MISSING if value is None else str(value)
     for ending, show in _UNITS.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors of predictions by what they depend on, and what stands out of them."""
+"""Prediction errors by settings, and notable groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ MEANING = (
 
 
 def residual_tables(residuals: Sequence[Residual], of: str) -> list[Table]:
-    """What stands out, then all residuals by each setting that they differ in, then by two."""
+    """Return notable groups, then all residuals by each setting in which they differ,
+    then by two.
+    """
     tables = [_outstanding(residuals, of)] if residuals else []
     for group in varied(residuals):
         parts = grouped(residuals, group)
@@ -49,7 +51,7 @@ _COLUMNS = (
 
 
 def _lost(one: Group) -> str:
-    """The missing time with its sign; "" where there is none."""
+    """Return the missing time with its sign; "" without one."""
     if one.missing_s is None:
         return ""
     return signed(f"{'-' if one.missing_s < 0 else '+'}{seconds(abs(one.missing_s))}")
@@ -81,7 +83,7 @@ def _outstanding(residuals: Sequence[Residual], of: str) -> Table:
 
 
 def _grid(residuals: Sequence[Residual], of: str) -> Table:
-    """Median error and missing time by processes per node down and nodes across."""
+    """Return median error and missing time by processes per node (rows) and nodes (columns)."""
     across = [one.names[0][1] for one in grouped(residuals, NODES)]
     down = [one.names[0][1] for one in grouped(residuals, PROCESSES)]
     found = {

@@ -14,9 +14,9 @@ from haloscope.topics.common.table import Table
 
 @dataclass(frozen=True)
 class Section:
-    """One topic: its figures and its tables, numbered from first_figure and first_table on.
+    """One topic: its figures and tables, numbered from first_figure and first_table.
 
-    unfolded: the page shows it without a click.
+    unfolded: whether the page shows it without a click.
     """
 
     id: str
@@ -33,18 +33,18 @@ class Section:
         return (*self.figures, *self.tables)
 
     def number(self, item: Table | Figure) -> int:
-        """The number of one of its tables or figures in the whole report."""
+        """Return the number of one of its tables or figures in the whole report."""
         if isinstance(item, Table):
             return self.first_table + self.tables.index(item)
         return self.first_figure + self.figures.index(item)
 
     def called(self, item: Table | Figure) -> str:
-        """ "Table 3" or "Figure 1"."""
+        """Return "Table 3" or "Figure 1"."""
         return f"{'Table' if isinstance(item, Table) else 'Figure'} {self.number(item)}"
 
 
 def numbers(names: Sequence[str]) -> str:
-    """ "Tables 1, 2 and 4", "Figures 1 and 2, Tables 3 to 7"."""
+    """Return "Tables 1, 2 and 4", "Figures 1 and 2, Tables 3 to 7"."""
     kinds: dict[str, list[int]] = {}
     for name in names:
         kind, number = name.split()
@@ -56,7 +56,7 @@ def numbers(names: Sequence[str]) -> str:
 
 
 def _runs(numbers: Sequence[int]) -> list[str]:
-    """Ascending numbers, three neighbours or more as their ends: ["1", "3 to 7"]."""
+    """Abbreviate ascending numbers: at least three consecutive ones as a range: ["1", "3 to 7"]."""
     runs = [[n for _, n in own] for _, own in groupby(enumerate(numbers), lambda p: p[1] - p[0])]
     return [
         text

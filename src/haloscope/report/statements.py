@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What papers say of their figures, beside their own cells and beside simulated ones."""
+"""Statements of papers with their evaluation on published and on simulated cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERDICTS = (
 
 
 def own_cells(checked: Sequence[tuple[Statement, Assessment]], paper: str) -> list[Table]:
-    """A paper's statements against its own tables, and how many of each verdict there are."""
+    """Return a paper's statements with their verdicts on its own tables, and counts of verdicts."""
     columns = (
         *(Column("statement", "statement", align="left"), Column("place", "place", align="left")),
         *(Column("cells", "own cells", align="left"), Column("holds", "hold")),
@@ -47,7 +47,7 @@ def own_cells(checked: Sequence[tuple[Statement, Assessment]], paper: str) -> li
 
 
 def simulated(scored: Sequence[Scored]) -> list[Table]:
-    """Statements that the simulation has wrong, or whose table differs, and the score of all."""
+    """Return statements that the simulation contradicts, or whose table differs, and the score."""
     shown = [one for one in scored if one.by_sentence == WRONG or one.by_table is not None]
     columns = (
         *(Column("statement", "statement", align="left"), Column("place", "place", align="left")),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs that a change of the MPI library cannot touch."""
+"""Pairs of cases that a change of the MPI library cannot affect."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from haloscope.quantities import percent
 from haloscope.topics.phases.analysis import REST, shares
 
 LEAST = 0.02
-"""Messages that become twice as slow then add more than launches usually scatter."""
+"""Messages that become twice as slow then add more than the usual scatter of launches."""
 
 
 def between_nodes(case: MeasuredCase) -> bool:
-    """Whether a case was measured on several nodes."""
+    """Return whether a case was measured on several nodes."""
     return not case.simulated and case.number("nodes") > 1
 
 
 def untouched(first: MeasuredCase, second: MeasuredCase) -> str:
-    """Why a change of the network can't make two measurements of a case differ; "" where it can."""
+    """Return why a change of the network cannot affect two measurements of a case, or ""."""
     if first.simulated or second.simulated or not (first.launches and second.launches):
         return ""
     if not between_nodes(first) and not between_nodes(second):
@@ -30,13 +30,13 @@ def untouched(first: MeasuredCase, second: MeasuredCase) -> str:
 
 
 def _in_messages(case: MeasuredCase) -> float | None:
-    """The share of a step in phases that compute nothing; None where no phase was recorded.
+    """Return the share of a step in phases without computation; None without phases.
 
     A phase that computes declares its bytes or its operations. External programs declare none, so
-    that all of their phases are taken for messages.
+    all of their phases count as messages.
     """
     found = shares(case)
-    if not found or case.settings.get("memory") == "device":  # whose waits lie in any phase
+    if not found or case.settings.get("memory") == "device":  # waits may be in any phase
         return None
     computing = {
         phase["name"]

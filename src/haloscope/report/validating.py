@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of a validation: what was predicted over what is known, and how far it is off."""
+"""The report of a validation: predicted over known values, and their errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def of_paper(
     clusters: Mapping[str, Sequence[str]],
     left_out: Sequence[str] = (),
 ) -> Document:
-    """Predictions of published cells: a figure for each unit and reading of the paper."""
+    """Return the report on predictions of published cells: a figure per unit and reading."""
     pairs: dict[str, dict[str, list[PredictedCell]]] = {}
     for one in cells:
         name = FITTED if one.fitted else ONLY_PREDICTED
@@ -64,7 +64,7 @@ def of_machine(
     failures: Sequence[str],
     provenance: Sequence[tuple[str, str]],
 ) -> Document:
-    """Predictions of times that were measured here: a figure of all."""
+    """Return the report on predictions of times measured on this machine: one figure."""
     kernels = dict.fromkeys(one.kernel for one in times)
     pairs = {name: [one for one in times if one.kernel == name] for name in kernels}
     method = (
@@ -112,7 +112,7 @@ def _document(
 
 
 def marked(made: Document, disturbed: Sequence[str]) -> Document:
-    """A report with what says that the calibration was disturbed that its predictions are from."""
+    """Add a warning that the calibration behind the predictions was disturbed."""
     found = [
         warning(Caveat.DISTURBED_CALIBRATION, (), [Claim({"name": why.rstrip(".")})])
         for why in disturbed
@@ -166,7 +166,7 @@ def _off(question: str, own: Sequence[PredictedCell | PredictedTime]) -> Finding
 
 _ERROR = Metric("relative error", "")
 _MOST, _MANY = 0.75, 8
-"""Errors mostly of one sign, of _MANY or more, are systematic."""
+"""At least _MANY errors with this share of one sign are systematic."""
 
 
 def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> list[Claim]:
@@ -189,7 +189,7 @@ def _not_simulated(cells: Sequence[PredictedCell]) -> Iterator[str]:
 
 
 def _short(cells: Sequence[PredictedCell]) -> Iterator[str]:
-    """Cells that were printed with too few digits for an error: in no headline and no figure."""
+    """Yield notes on cells printed with too few digits for an error, which are in no figure."""
     short = [cell for cell in cells if not cell.telling and cell.predicted is not None]
     if short:
         alike = sum(bool(cell.as_printed) for cell in short)
@@ -213,7 +213,7 @@ def _figures(
 
 
 def _mark(one: PredictedCell | PredictedTime) -> tuple[str, Mark | None]:
-    """The unit; predicted over known where there are two that a logarithmic axis can show."""
+    """Return the unit, and predicted over known if a logarithmic axis can show both."""
     drawn = None
     if isinstance(one, PredictedTime):
         known, predicted, unit = one.measured.value, one.predicted_s, "s"
@@ -227,18 +227,20 @@ def _mark(one: PredictedCell | PredictedTime) -> tuple[str, Mark | None]:
 
 
 def _axis(what: str, unit: str, every: Sequence[float]) -> Axis:
-    """A logarithmic axis; of seconds with a unit at each tick, as they may be of any size."""
+    """Return a logarithmic axis; for seconds each tick has a unit, because their range is large."""
     if unit != "s":
         return Axis(what if unit == "times" else f"{what} ({unit})", "log")
     return Axis(what, "log", second_ticks(every))
 
 
 _UNITS = {"s": "", "times": ""}
-"""What a title says of a unit where its ticks have one, or its reading says what it is."""
+"""Units in titles; empty if the ticks have them or the reading names them."""
 
 
 def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, reading: str) -> Figure:
-    """Predicted over known, and their ratio, in which errors of some percent are seen."""
+    """Return a figure of predicted over known, and of their ratio, which shows errors of some per
+    cent.
+    """
     every = [mark for own in by_name.values() for mark in own]
     values = [value for mark in every for value in (mark.x, mark.y)]
     x = _axis(known, unit, values)
@@ -292,7 +294,7 @@ def _bands(low: float, high: float, equal: Callable[[float], float]) -> Iterator
 
 
 def _scattered(by_name: Mapping[str, Sequence[Mark]]) -> Iterator[Curve]:
-    """Each kind of prediction in a colour of its own, and those of cells in one on every page."""
+    """Yield each kind of prediction with its own colour; cells of all pages have the same."""
     for style, (name, own) in enumerate(by_name.items()):
         yield Curve(name, tuple(own), joined=False, style=_STYLES.get(name, style))
 

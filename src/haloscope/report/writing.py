@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A result folder's report in every format there is: draws what `document` put together.
+"""Write the report of a result folder in every format: draws what `document` contains.
 
-composed(directory)          a result folder's report as data
-write(document, directory)   every format there is; the path of report.html
-summary(document)            what was found, for rich to print
+composed(directory) returns the report as data. write(document, directory) writes every format and
+returns the path of report.html. summary(document) returns the summary for rich to print.
 """
 
 from __future__ import annotations
@@ -34,14 +33,16 @@ FORMATS: Mapping[str, Writer] = {
 
 
 def composed(directory: Path) -> Document:
-    """The report of a result folder as data. UserError if it is none, or holds no record."""
+    """Return the report of a result folder as data. Raise UserError for other folders and without
+    records.
+    """
     return compose(open_folder(directory))
 
 
 def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
-    """Write a report into the result folder it is of; the path of the first format's file.
+    """Write a report into its result folder; return the path of the first format's file.
 
-    Figures are written to figures/ as SVG and PDF whatever the formats.
+    Figures are written to figures/ as SVG and PDF for every format.
     """
     require_enclosed(directory)
     drawings = draw_all(document.figures)
@@ -51,9 +52,10 @@ def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FO
 
 
 def write_apart(document: Document, directory: Path) -> Path:
-    """Write a report that belongs to no result folder into one of its own; report.html's path.
+    """Write a report that belongs to no result folder; return the path of report.html.
 
-    UserError where the folder holds something else: older figures and tables there are removed.
+    Raise UserError if the folder contains other files, because older figures and tables there are
+    removed.
     """
     if directory.exists() and not (directory / "report.html").exists() and any(directory.iterdir()):
         what, remedy = "contains files that are not a report", "name a new folder, or an empty one"
@@ -67,12 +69,12 @@ def write_apart(document: Document, directory: Path) -> Path:
 
 
 def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
-    """Compose the report of a result folder and write it there; the first format's path."""
+    """Compose the report of a result folder and write it there; return the first format's path."""
     return write(composed(directory), directory, formats)
 
 
 def summary(document: Document) -> RenderableType:
-    """What was found, and what was left out of it, for rich to print."""
+    """Return findings and excluded cases for rich to print."""
     return terminal.summary(document)
 
 

@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Options:
-    """What a study's [[tables]] or [[figures]] table asks for besides the kind.
+    """What a study's [[tables]] or [[figures]] table requests besides the kind.
 
-    where:     settings to keep, each a value or a list of values: { n = [1024] }.
-    title:     in place of the title that the kind gives.
-    published: the id of the published table to set beside ours, where several would do.
+    where: settings to keep, each a value or a list of values: { n = [1024] }. title: replaces the
+    kind's title. published: id of the published table to compare with, if there are several.
     """
 
     where: Mapping[str, object] = field(default_factory=dict)
@@ -171,25 +170,25 @@ _TIMED = ("empty", "parallel_region")
 
 
 def without_kind(kernel: str) -> bool:
-    """Whether no kind of table names a kernel: `results` then has what it declares."""
+    """Return whether no kind of table names a kernel, so that `results` shows what it declares."""
     return kernel not in _TIMED and not any(kernel in kind.kernels for kind in KINDS)
 
 
 def named(name: str) -> Kind:
-    """The kind of a name. KeyError where there is none."""
+    """Return the kind with a name. Raise KeyError without one."""
     return {kind.name: kind for kind in KINDS}[name]
 
 
 def tables() -> tuple[str, ...]:
-    """The names of all kinds of tables, in order."""
+    """Return the names of all kinds of tables, in order."""
     return tuple(kind.name for kind in KINDS if kind.table)
 
 
 def figures() -> tuple[str, ...]:
-    """The names of all kinds of figures, in order."""
+    """Return the names of all kinds of figures, in order."""
     return tuple(kind.name for kind in KINDS if kind.figure)
 
 
 def of_topic(topic: str) -> tuple[str, ...]:
-    """The names of the kinds that stand in a section."""
+    """Return the names of the kinds in a section."""
     return tuple(kind.name for kind in KINDS if kind.topic == topic)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How reports look: draws what `document` put together, and computes nothing itself."""
+"""Rendering of reports: draws what `document` contains, without computing anything."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published values of a table in rows or columns of their own, for people to read.
+"""Published values of a table in separate rows or columns, for people.
 
-As data they belong to the cell that they stand beside, as in CSV files. For people a cell holds one
-value and one spread.
+In the data they belong to the cell that they are compared with, as in CSV files. For people a cell
+has one value and one spread.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from math import inf
 from haloscope.topics.common.table import Cell, Column, Table, label
 
 PRINTED = 128
-"""Characters of a printed page's small type side by side, as tables of known width fill it."""
+"""Characters per line of a printed page's small type, as measured with tables of known width."""
 NAME = 36
 
 
 def width(table: Table, index: int, most: float = inf) -> float:
-    """About how many characters a column takes, with the space beside it."""
+    """Return the approximate width of a column in characters, including the gap."""
     column = table.columns[index]
     cells = [row[index] for row in table.rows]
     text = max((len(cell.text) + len(cell.marks) / 2 for cell in cells), default=0)
@@ -30,7 +30,7 @@ def width(table: Table, index: int, most: float = inf) -> float:
 
 
 def print_zoom(table: Table) -> float:
-    """By how much a printed page makes a table smaller, so that it is not cut off at its right."""
+    """Return the factor by which a table must shrink to fit a printed page."""
     whole = sum(width(table, index, most=NAME) for index in range(len(table.columns)))
     return min(1.0, PRINTED / whole)
 
@@ -39,7 +39,7 @@ PUBLISHED, OVER = "published", "ratio"
 
 
 def apart(table: Table) -> Table:
-    """A table whose cells have a value and a spread alone, without columns for CSV files."""
+    """Return a table whose cells have only a value and a spread, without columns for CSV files."""
     table = _for_people(table)
     columns = [
         index
@@ -80,7 +80,7 @@ def _beside(table: Table, at: int) -> Table:
 
 
 def _below(table: Table) -> Table:
-    """Further rows below each that has published values."""
+    """Add a row below each row with published values."""
     stub = table.stub
     brief = any(not cell.text for row in table.rows for cell in row[: stub - 1])
     return replace(table, rows=tuple(one for row in table.rows for one in _rows(row, stub, brief)))

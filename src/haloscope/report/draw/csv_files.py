@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every table as a CSV file: exact values, the ends of their spread, published values, settings.
 
-Behind its columns a row has the id of its case and that case's settings, so that each can be told
-by itself; a row of several cases has their ids, and the settings that they share.
+After its columns a row has the id of its case and that case's settings, so that it can be used
+independently. A row of several cases has their ids and their common settings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from haloscope.topics.common.table import Cell, Table
 
 
 def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
-    """Write tables/ID.csv for every table, ID.jsonl for those with points; the path of tables/."""
+    """Write tables/ID.csv for every table, ID.jsonl for those with points; return the path of
+    tables/.
+    """
     folder = directory / "tables"
     folder.mkdir(exist_ok=True)
     for old in (*folder.glob("*.csv"), *folder.glob("*.jsonl")):
@@ -39,13 +41,13 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
 
 
 def print_rows(rows: Iterable[Sequence[Setting]], out: TextIO) -> None:
-    """Write rows one by one, as they come."""
+    """Write rows one by one, as they arrive."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([_text(value) for value in row] for row in rows)
 
 
 def write_table(table: Table, path: Path, settings: Mapping[str, Settings] | None = None) -> None:
-    """Write one table, to what a user names. UserError where the file can't be written."""
+    """Write one table to a user's file. Raise UserError if it is not writable."""
     try:
         path.write_text(_written(table, settings), encoding="utf-8", newline="")
     except OSError as error:
@@ -62,7 +64,9 @@ def _written(table: Table, settings: Mapping[str, Settings] | None = None) -> st
 def lines(
     table: Table, settings: Mapping[str, Settings] = MappingProxyType({})
 ) -> Iterator[list[str]]:
-    """A header, then a line a row. Missing values are empty, with a word in the column _note."""
+    """Yield a header and one line per row. Missing values are empty, with a word in the column
+    _note.
+    """
     rows = table.every or table.rows
     cases = [
         list(dict.fromkeys(case for cell in row for case in cell.case.split())) for row in rows
@@ -96,13 +100,13 @@ def lines(
 
 
 def _shared(cases: Sequence[str], name: str, settings: Mapping[str, Settings]) -> Setting:
-    """A setting that all of some cases have alike; None where they differ, or there is none."""
+    """Return a setting that all of some cases share; None if they differ or lack it."""
     values = [settings[case].get(name) for case in cases if case in settings]
     return values[0] if values and all(value == values[0] for value in values) else None
 
 
 def _extras(cells: Sequence[Cell], several: bool) -> list[str]:
-    """Which further columns a column needs. several: whether some row is of several cases."""
+    """Return the additional columns of a column. several: whether some row has several cases."""
     candidates = ("low", "high", "published", "note", *(("case_id",) if several else ()))
     return [
         part for part in candidates if any(_part(cell, part) not in (None, "") for cell in cells)
@@ -121,12 +125,12 @@ def _part(cell: Cell, part: str) -> str | float | None:
 
 
 def _text(value: Setting) -> str:
-    """Numbers with all their digits."""
+    """Format numbers with all their digits."""
     if isinstance(value, str):
         return _inert(value)
     return "" if value is None else repr(value)
 
 
 def _inert(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, and no terminal obeys: it may be anyone's."""
+    """Return text that no spreadsheet takes for a formula, and without control characters."""
     return printable(f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text)

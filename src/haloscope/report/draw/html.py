@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report as one HTML file that asks for nothing else: phone, print, light and dark."""
+"""The report as one self-contained HTML file: phone, print, light, and dark."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from haloscope.topics.common.table import Column, Table
 
 @dataclass(frozen=True)
 class Heading:
-    """One cell of a table's head."""
+    """A cell of a table's head."""
 
     text: str
     columns: int
@@ -40,7 +40,7 @@ class Heading:
 
 
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
-    """Write report.html; its path."""
+    """Write report.html; return its path."""
     environment = Environment(
         loader=PackageLoader("haloscope.report.draw", "."),
         undefined=StrictUndefined,
@@ -83,12 +83,12 @@ _MEASURE = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?!\w)
 
 
 def together(text: str) -> str:
-    """A sentence whose numbers stay in one line with their units."""
+    """Return a sentence with non-breaking spaces between numbers and units."""
     return _MEASURE.sub("\xa0", text)
 
 
 def head(table: Table) -> list[list[Heading]]:
-    """The rows of a table's head: two where some columns share a title above theirs."""
+    """Return the rows of a table's head: two if some columns share a title above theirs."""
     columns = table.columns
     if not any(column.group for column in columns):
         return [[Heading(column.title, 1, 1, column.align) for column in columns]]

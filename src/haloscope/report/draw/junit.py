@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verdicts as JUnit XML, which every continuous integration service reads."""
+"""Verdicts as JUnit XML, for continuous integration services."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Outcome = Literal["passed", "failure", "error", "skipped"]
 
 @dataclass(frozen=True)
 class TestedCase:
-    """One thing that was asked, of a group of such things, and what came of it.
+    """One tested comparison of a group, with its result.
 
-    message: what is said of it, whatever came of it.
+    message: its description, for every result.
     """
 
     group: str
@@ -28,7 +28,7 @@ class TestedCase:
 
 
 def write(suite: str, verdicts: Sequence[TestedCase], path: Path) -> None:
-    """Write one suite of them. UserError where the file can't be written."""
+    """Write one suite. Raise UserError if the file is not writable."""
     outcomes = {
         name: sum(one.outcome == outcome for one in verdicts)
         for name, outcome in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))

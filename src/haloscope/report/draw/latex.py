@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report as LaTeX, for pdflatex with nothing but its base packages."""
+"""The report as LaTeX, for pdflatex with only its base packages."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ from haloscope.report.section import Section
 from haloscope.topics.common.table import Cell, Column, Table
 
 LINES_A_PAGE = 46
-"""Room below a heading and a caption; longer tables are cut, or LaTeX would part them."""
+"""Lines below a heading and a caption; longer tables are split, because LaTeX would not
+fit them.
+"""
 _NOTE_A_LINE, _OF_A_LINE = 140, 0.7
-"""Characters of a note that stand in one line, and how high that is, in lines of a table."""
+"""Characters of a note per line, and the height of such a line in lines of a table."""
 
 WIDEST = 125
-"""What a page must make smaller than three quarters is hard to read."""
+"""A page that must be reduced below three quarters is hard to read."""
 FITTING = 95
-"""FITTING is the number of characters side by side that a page has room for as they are."""
+"""FITTING is the number of characters that fit a line without reduction."""
 _WRAPPED = 36
-"""A longer name goes on in the next line of a table that would not fit otherwise."""
+"""Longer names are wrapped in tables that would not fit otherwise."""
 _NAME_CM = 6.0
 
 _LONG = 30
@@ -79,9 +81,9 @@ _SPECIAL = {
 
 
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
-    """Write report.tex, which includes figures/*.pdf, and latex/*.tex; the path of the former.
+    """Write report.tex, which includes figures/*.pdf, and latex/*.tex; return the former's path.
 
-    latex/ has a file for each table and each figure, to be \\input into a document of one's own.
+    latex/ has a file for each table and figure, to \\input into other documents.
     """
     environment = _environment()
     template = environment.get_template("template.tex")
@@ -138,11 +140,10 @@ _PREAMBLE = r"""% Before \begin{document}: \input this file, then \graphicspath{
 
 
 def escape(text: Any) -> str:
-    """Text as LaTeX prints it; a character that the base fonts lack becomes a question mark.
+    """Escape text for LaTeX; characters missing in the base fonts become question marks.
 
-    Hyphens that follow each other stay what they are, and do not become a dash; long words, as
-    paths are, may go on in the next line. Text stays in its paragraph, and its first character is
-    no option of the command before it.
+    Consecutive hyphens do not become dashes; long words, such as paths, may be broken. Text stays
+    in its paragraph, and its first character is not taken for an option of the preceding command.
     """
     text = " ".join(str(text).split("\n"))
     guard = "{}" if text.lstrip().startswith(("[", "*")) else ""
@@ -164,11 +165,11 @@ def _is_latin(sign: str) -> bool:
 
 
 HIGHEST = 2.3
-"""HIGHEST is how often as high as it is wide a figure may be with two panels side by side."""
+"""HIGHEST is the maximum ratio of height to width of a figure with two panels per row."""
 
 
 def pages(drawings: Sequence[Drawing]) -> list[list[Drawing]]:
-    """The panels of a figure, two beside each other, in as many figures as pages have room for."""
+    """Divide the panels of a figure, two per row, into figures that fit a page."""
     rows = [drawings[k : k + 2] for k in range(0, len(drawings), 2)]
     parts: list[list[Drawing]] = [[]]
     height = 0.0
@@ -186,7 +187,7 @@ LINES_A_LIST = 20
 
 
 def lists(section: Section) -> list[list[str]]:
-    """What stands after a section's tables: where its folded tables are."""
+    """Return where a section's folded tables are, to follow its tables."""
     lines = [
         f"{section.called(table)}: {table.title}, see tables/{table.id}.csv."
         for table in section.tables
@@ -196,7 +197,7 @@ def lists(section: Section) -> list[list[str]]:
 
 
 def tabulars(table: Table, notes: Sequence[str] = ()) -> list[str]:
-    """A table as one tabular, or as several where it is too long or too wide for a page."""
+    """Return a table as one tabular, or as several if it is too long or too wide for a page."""
     table = apart(table)
     wraps = sum(width(table, index) for index in range(len(table.columns))) > FITTING
     below = _OF_A_LINE * sum(-(-len(note) // _NOTE_A_LINE) for note in notes)
@@ -209,7 +210,7 @@ def tabulars(table: Table, notes: Sequence[str] = ()) -> list[str]:
 
 
 def _lines_of(row: Sequence[Cell], table: Table, *, wraps: bool) -> int:
-    """How many lines the highest cell of a row has: a value and its spread, a name that goes on."""
+    """Return the lines of a row's highest cell: value and spread, or a wrapped name."""
     lines = [1 + bool(cell.spread) for cell in row]
     if wraps:
         named = zip(row, table.columns, strict=True)
@@ -218,7 +219,7 @@ def _lines_of(row: Sequence[Cell], table: Table, *, wraps: bool) -> int:
 
 
 def _pages(heights: Sequence[int], below: float) -> Iterator[range]:
-    """Rows in parts that fit a page, about equally high; below the last stands something else."""
+    """Divide rows into parts that fit a page, about equally high; `below` follows the last part."""
     total = sum(heights) + below
     number = max(1, ceil(total / LINES_A_PAGE))
     begin, reached = 0, 0
@@ -251,7 +252,7 @@ def _side_by_side(table: Table) -> Iterator[Table]:
 
 
 def _cut(indices: Sequence[int], number: int) -> list[Sequence[int]]:
-    """Columns or rows in so many parts, of which none has more than one more than another."""
+    """Divide columns or rows into `number` parts whose sizes differ by at most one."""
     ends = [len(indices) * part // number for part in range(number + 1)]
     return [indices[begin:end] for begin, end in pairwise(ends)]
 

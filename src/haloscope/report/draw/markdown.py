@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report as Markdown: tables as pipes, figures as links to the SVG files beside it."""
+"""The report as Markdown: pipe tables, and links to the SVG files of figures."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from haloscope.topics.common.table import Cell, Table
 
 
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
-    """Write report.md; its path."""
+    """Write report.md; return its path."""
     path = directory / "report.md"
     write_whole(path, "\n".join(_lines(document, drawings)) + "\n")
     return path
 
 
 def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], path: Path) -> None:
-    """Write lines and tables to what a user names. UserError where it can't be written."""
+    """Write lines and tables to a user's file. Raise UserError if it is not writable."""
     parts = [f"## {_inert(title)}", "", *(f"- {_plain(line)}" for line in lines)]
     for table in tables:
         parts += ["", f"### {_inert(table.title)}", "", *pipes(table), ""]
@@ -86,7 +86,7 @@ def _section(
 
 
 def pipes(table: Table) -> Iterator[str]:
-    """A table between pipes, groups of columns in front of their titles."""
+    """Yield a table with pipes, with groups of columns in front of their titles."""
     table = apart(table)
     titles = [
         f"{column.group}: {column.title}" if column.group else column.title
@@ -114,7 +114,7 @@ def _plain(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """Text with no HTML, link or picture in it, and on one line: it may be anyone's."""
+    """Return text on one line without HTML, links, or pictures: it may be from anybody."""
     text = " ".join(printable(text).split("\n"))
     for sign in "\\<[]":
         text = text.replace(sign, f"\\{sign}")

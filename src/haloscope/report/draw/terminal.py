@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Findings and tables for a terminal, drawn by rich. Wide tables are cut into blocks of columns."""
+"""Findings and tables for a terminal, with rich. Wide tables are split into blocks of columns."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
 _WIDEST_NAME = 30
 _WIDEST_TITLE = 20
 _WIDEST_GROUP = 13
-"""Longer titles, such as the names of folders, are wrapped."""
+"""Longer titles, such as names of folders, are wrapped."""
 
 
 LINES, COLUMNS = 12, 80
-"""The size of a summary: what a terminal shows without scrolling."""
+"""The size of a summary, which a terminal shows without scrolling."""
 
 
 def summary(document: Document) -> RenderableType:
-    """The answer, key figures and warnings in at most 12 lines of 80 columns; `show` has all.
+    """Return answer, key figures, and warnings in at most 12 lines of 80 columns.
 
-    Key figures give way to the explanations of marks.
+    Explanations of marks take precedence over key figures.
     """
     answer, room = document.answer, LINES - 1
     text = document.said(answer) if answer else "No finding: see the tables."
@@ -65,7 +65,9 @@ def summary(document: Document) -> RenderableType:
 
 
 def _explained(document: Document, answer: str, room: int) -> tuple[list[_Part], list[_Part]]:
-    """As many key figures as have room with what their marks and those of the answer mean."""
+    """Return the key figures that fit together with the explanations of their and the answer's
+    marks.
+    """
     figures, explained = [], []
     for figure in document.key_figures:
         spread = f" ({figure.spread})" if figure.spread else ""
@@ -85,7 +87,7 @@ def _marks(*texts: str) -> set[str]:
 
 @dataclass
 class _Part:
-    """A text of a summary: at least so many lines of it, where it has them."""
+    """A text of a summary. least: the minimum number of lines shown, if it has them."""
 
     text: str
     style: str = ""
@@ -94,16 +96,16 @@ class _Part:
 
     @property
     def lines(self) -> list[str]:
-        """All of it."""
+        """Return all its lines."""
         return wrap(self.text, COLUMNS, subsequent_indent=self.indent) or [""]
 
     @property
     def taken(self) -> int:
-        """How many lines it takes."""
+        """Number of lines it takes."""
         return min(self.least, len(self.lines))
 
     def shown(self) -> list[Text]:
-        """These lines; where more follow, the last one ends after a whole word."""
+        """Return the shown lines; if more follow, the last one ends after a whole word."""
         lines = self.lines[: self.taken]
         if len(lines) < len(self.lines):
             kept = wrap(lines[-1].strip(), COLUMNS - 2 - len(self.indent))[0]
@@ -112,7 +114,7 @@ class _Part:
 
 
 def found(document: Document) -> RenderableType:
-    """Every finding, the answer first, and the meaning of marks."""
+    """Return every finding, the answer first, and the meaning of marks."""
     ordered = [
         *([document.answer] if document.answer else []),
         *document.warnings,
@@ -130,7 +132,7 @@ _FIRST = (Prominence.ANSWER, Prominence.WARNING)
 
 
 def everything(document: Document) -> RenderableType:
-    """Title, every finding, the meaning of marks, and what was left out."""
+    """Return the title, every finding, the meaning of marks, and excluded cases."""
     return Group(
         Text(document.title, style="bold"),
         Text(document.summary),
@@ -142,15 +144,15 @@ def everything(document: Document) -> RenderableType:
 
 
 def tables(chosen: Sequence[Table]) -> RenderableType:
-    """Tables, one below the other, each with its notes."""
+    """Return tables, one below the other, each with its notes."""
     return Group(*(part for table in chosen for part in _table(table)))
 
 
 @dataclass(frozen=True)
 class _Item:
-    """One of a list: its lines below each other, and no spaces at their ends.
+    """A list item: its lines one below the other, without trailing spaces.
 
-    What is marked is so without colours, too: in a file, in a log, under NO_COLOR.
+    Marks do not depend on colours: in a file, in a log, under NO_COLOR.
     """
 
     text: str
@@ -158,7 +160,7 @@ class _Item:
     mark: str = "-"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Line by line."""
+        """Render it line by line."""
         lines = Text(self.text, style=self.style).wrap(console, options.max_width - 2)
         for index, line in enumerate(lines):
             line.rstrip()
@@ -174,16 +176,16 @@ def _table(table: Table) -> Iterator[RenderableType]:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """A table in as many blocks as the terminal is too narrow for, each with the rows' names.
+    """A table in as many blocks as the width requires, each with the rows' names.
 
-    Names and titles are wrapped, and never cut.
+    Names and titles are wrapped, and never truncated.
     """
 
     table: Table
     widest_name: int = _WIDEST_NAME
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Block by block."""
+        """Render it block by block."""
         names = max(1, options.max_width // 2 // max(1, self.table.stub))
         shown = replace(self, widest_name=min(_WIDEST_NAME, names))
         for columns in shown._fitting(options.max_width):
@@ -191,7 +193,8 @@ class _Blocks:
 
     def _fitting(self, width: int) -> Iterator[list[int]]:
         stub = list(range(self.table.stub))
-        room = width + 1 - sum(self._width(index) for index in stub)  # no space after the last
+        # no space after the last column
+        room = width + 1 - sum(self._width(index) for index in stub)
         block: list[int] = []
         for index in range(self.table.stub, len(self.table.columns)):
             if block and sum(map(self._width, [*block, index])) > room:
@@ -207,13 +210,13 @@ class _Blocks:
         return 3 + (min(widest, self.widest_name) if index < self.table.stub else widest)
 
     def _title(self, index: int) -> list[str]:
-        """A column's title in lines; words that are too long are split."""
+        """Return a column's title in lines; words that are too long are split."""
         names_rows = index < self.table.stub
         width = min(self.widest_name, _WIDEST_TITLE) if names_rows else _WIDEST_TITLE
         return wrap(self.table.columns[index].title, width)
 
     def _group(self, index: int) -> list[str]:
-        """The title above several columns in lines; it stands above the first of them."""
+        """Return the title above several columns in lines; it is above the first of them."""
         return wrap(self.table.columns[index].group, _WIDEST_GROUP)
 
     def _grid(self, columns: Sequence[int]) -> Grid:

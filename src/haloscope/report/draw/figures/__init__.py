@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws figures."""
+"""Drawing of figures."""

@@ -17,7 +17,9 @@ from haloscope.topics.common.figure import Bars, Surface
 
 
 def draw_surface(canvas: Canvas, panel: Surface) -> None:
-    """The surface on its own axes. The mesh is a picture inside the SVG: thousands of faces."""
+    """Draw the surface on its own axes. The mesh is a raster image in the SVG:
+    thousands of faces.
+    """
     axes: Any = canvas.add_axes((-0.02, -0.02, 0.98, 1.08), projection="3d")
     x, y = np.meshgrid(panel.points, panel.points)
     heights = np.array(panel.heights)
@@ -37,11 +39,11 @@ def draw_surface(canvas: Canvas, panel: Surface) -> None:
 
 
 WIDTH_IN = 4.6
-"""Narrow, so that ten-point text stays readable on a phone."""
+"""Narrow, so that ten-point text is readable on a phone."""
 _FITTING, _SMALL = 66, 8.0
-"""Characters of small text that fit its width, and how large these are, in points."""
+"""Characters of small text that fit its width, and the size of that text in points."""
 _PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
-"""From one bar to the next where names have one line; a bar's height; a further line of a name."""
+"""Distance between bars with one-line names, height of a bar, and height of a further line."""
 _COLUMNS = 3
 
 
@@ -49,11 +51,11 @@ _NO_BREAK = "\xa0"
 
 
 def bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
-    """Stacked bars, each under its own name, which is often too long to stand beside it."""
+    """Draw stacked bars, each below its name, which is often too long to be beside it."""
     words = zip(panel.bars, panel.totals, strict=True)
     names = [_wrapped(name, total) for name, total in words]
     pitch = _PITCH_IN + _LINE_IN * (max(map(len, names)) - 1)
-    below = 0.2 * max(0, -(-len(panel.parts) // _COLUMNS) - 2)  # more lines of a legend than two
+    below = 0.2 * max(0, -(-len(panel.parts) // _COLUMNS) - 2)  # more than two lines of a legend
     height = 1.0 + pitch * len(panel.bars) + below
     canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
     axes = canvas.add_subplot()
@@ -82,7 +84,7 @@ def _wrapped(name: str, total: str) -> list[str]:
 def _stack(
     axes: Axes, panel: Bars, places: Sequence[float], thick: float, colours: Mapping[str, str]
 ) -> None:
-    """The parts of all bars, the first at the left; large ones with their share."""
+    """Draw the parts of all bars, the first at the left; large ones with their share."""
     lower = [0.0] * len(panel.bars)
     hatches = hatches_of([name for name, _ in panel.parts], colours)
     for name, values in panel.parts:
@@ -108,7 +110,7 @@ def _stack(
 
 
 def surface(panel: Surface) -> Canvas:
-    """Values over a plane, as a surface."""
+    """Draw values over a plane, as a surface."""
     canvas = Canvas(figsize=(WIDTH_IN, 3.6))
     draw_surface(canvas, panel)
     return canvas

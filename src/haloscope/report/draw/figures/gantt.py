@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws timelines: a row a rank, a bar a phase."""
+"""Draw timelines: one row per rank, one bar per phase."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from haloscope.topics.common.figure import Gantt
 ROW_IN = 0.36
 MOST_COLUMNS = 3
 SHORT = 0.003
-"""SHORT is the part of a panel below which a bar can't be seen, and is a line."""
+"""SHORT is the share of a panel below which a bar is invisible and drawn as a line."""
 THINNEST_PT = 0.8
 BEHIND = 0.9
-"""BEHIND is where these lines lie, which bars hide: these are at 1, the grid is at 0.5."""
+"""BEHIND is the z-order of these lines: below bars (1) and above the grid (0.5)."""
 CUT = "\N{HORIZONTAL ELLIPSIS}"
-"""CUT stands behind a row of which no more is known."""
+"""CUT marks a row whose rest is unknown."""
 
 
 def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Canvas:
-    """The panel, as wide as said; the first row on top. colours: of each phase, by its name."""
+    """Draw the panel with a given width, the first row on top. colours: of each phase, by name."""
     names = list(dict.fromkeys(bar.name for bar in panel.bars))
     hatches = hatches_of(names, colours)
     canvas = Canvas(figsize=(width_in, 1.0), layout="constrained")
@@ -74,7 +74,7 @@ def _patch(name: str, colour: str, hatch: str) -> Patch:
 
 
 def _legend(canvas: Canvas, handles: Sequence[Patch]) -> int:
-    """Below all, in as many columns as the canvas has room for, three at most: its lines."""
+    """Draw the legend below all, in at most three columns; return its number of lines."""
     for columns in range(MOST_COLUMNS, 0, -1):
         legend = canvas.legend(handles=handles, loc="outside lower left", ncols=columns)
         if columns == 1 or legend.get_window_extent().width <= canvas.bbox.width:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a matrix of ranks: what each sends to each."""
+"""Draw a matrix of ranks: traffic from each to each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from haloscope.quantities import size
 
 
 def write(cells: Mapping[tuple[int, int], float], ranks: int, path: Path) -> Path:
-    """A picture of bytes from sender (rows) to receiver (columns), dark where they are many."""
+    """Write a picture of bytes from sender (rows) to receiver (columns); dark means many."""
     values = np.zeros((ranks, ranks))
     for (sender, receiver), value in cells.items():
         if receiver >= 0:

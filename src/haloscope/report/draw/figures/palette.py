@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colours: told apart by colour-blind readers, with enough contrast on white and on near-black.
+"""Colours that colour-blind readers can distinguish, with contrast on white and near-black.
 
-Figures are drawn in the light colours. A viewer in dark mode sees them exchanged by the style sheet
-in every SVG, so that one file serves both.
+Figures are drawn in the light colours. In dark mode the style sheet in every SVG replaces them, so
+that one file serves both.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from haloscope.topics.common.figure import Curve, Figure, Lines
 
 INK, GRID, MUTED, ON_COLOUR = "#1f2328", "#d5dbe1", "#59636e", "#ffffff"
 SERIES = ("#0072b2", "#c84f00", "#00815e", "#7d1f6b", "#452c14", "#4f46d8", "#db0052", "#394c00")
-"""All differ for colour-blind readers, too; curves beyond eight by their signs and dashes."""
+"""All differ for colour-blind readers, too; curves beyond eight differ in markers and dashes."""
 BLUES = (0, 5)
-"""BLUES are those of SERIES of which one is enough in a panel that has other colours left."""
+"""BLUES are the two blues of SERIES; one is enough in a panel that has other colours left."""
 
 _DARK = {
     INK: "#e6edf3",
@@ -35,7 +35,9 @@ _DARK = {
 
 
 def dark_style() -> str:
-    """CSS that exchanges every light colour for its dark counterpart, in dark mode on a screen."""
+    """Return CSS that replaces every light colour by its dark counterpart, in dark mode on a
+    screen.
+    """
     rules = [
         f'[style*="{use}: {light}"] {{ {use}: {dark} !important; }}'
         for light, dark in _DARK.items()
@@ -45,11 +47,11 @@ def dark_style() -> str:
 
 
 def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
-    """The number of each name's style, of curves that have none of their own.
+    """Return the style number of each name, for curves without their own style.
 
-    Those of one panel differ, if there are enough, and so do others as long as there are; a second
-    blue is for panels that have no other colour left. A second round has the same colours with
-    other signs: for panels with more curves than colours.
+    Names of one panel differ if there are enough styles, and others as long as possible. The second
+    blue is used only in panels without another free colour. A second round has the same colours
+    with other markers, for panels with more curves than colours.
     """
     panels = [panel for figure in figures for panel in figure.panels if isinstance(panel, Lines)]
     given = [_given(panel) for panel in panels]
@@ -75,7 +77,7 @@ def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
 
 
 def name_of(curve: Curve) -> str:
-    """What a curve has its colour for."""
+    """Return the name that determines a curve's colour."""
     return curve.like or curve.label
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws figures with matplotlib: each panel as SVG (for light and dark) and as PDF."""
+"""Draw figures with matplotlib: each panel as SVG (light and dark) and as PDF."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from haloscope.topics.common.figure import Axis, Bars, Curve, Figure, Gantt, Lin
 _MARKERS = "osD^vPX*"
 _SIZES = (6.5, 5.0, 4.0, 3.0)
 _PUBLISHED, _LARGE = "d", 8.5
-"""Of published points: hollow diamonds, larger than all others, so that these are seen in them."""
+"""Published points are hollow diamonds, larger than others, so that both are visible."""
 _DASHES = ("-", "--", "-.", ":")
 _OF_BOUNDS = ("--", ":", "-.")
 _STYLE: Any = {
@@ -55,13 +55,13 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 11,
-    "font.sans-serif": ["DejaVu Sans", "Arial"],  # each text of an SVG repeats this list
+    "font.sans-serif": ["DejaVu Sans", "Arial"],  # every text of an SVG repeats this list
     "font.size": 10,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.labelcolor": INK,
-    "pdf.fonttype": 42,  # whole letters (TrueType): publishers refuse Type 3
+    "pdf.fonttype": 42,  # TrueType; publishers reject Type 3
     "savefig.transparent": True,
     "svg.fonttype": "none",
     "svg.hashsalt": "haloscope",
@@ -77,7 +77,7 @@ LegendOf = Literal["panel", "figure"]
 
 @dataclass(frozen=True)
 class Drawing:
-    """One drawn panel. name: of its files, without an ending; svg: a whole document."""
+    """One drawn panel. name: of its files, without extension. svg: a complete document."""
 
     name: str
     svg: str
@@ -85,12 +85,14 @@ class Drawing:
 
     @property
     def height_over_width(self) -> float:
-        """Of the panel as it is drawn."""
+        """Height of the drawn panel over its width."""
         _, _, width, height = re.findall(r'viewBox="([^"]*)"', self.svg)[0].split()
         return float(height) / float(width)
 
     def inline(self, alt: str) -> str:
-        """The SVG as an element of an HTML page: described, sized by the page, its ids its own."""
+        """Return the SVG as an HTML element: with a description, sized by the page, with unique
+        ids.
+        """
         body = self.svg[self.svg.index("<svg") :]
         body = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", body, flags=re.S)
         body = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", body, count=1)
@@ -102,7 +104,7 @@ class Drawing:
 
 
 def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
-    """All panels of all figures of a report, by figure."""
+    """Draw all panels of all figures of a report, by figure."""
     styles = series_styles(figures)
     curves = {name: SERIES[style % len(SERIES)] for name, style in styles.items()}
     colours = phase_colours(figures, curves)
@@ -112,7 +114,9 @@ def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
 def _panels(
     figure: Figure, colours: Mapping[str, str], styles: Mapping[str, int]
 ) -> Iterator[Drawing]:
-    """The panels of a figure; the last one has the legend of all if they have the same curves."""
+    """Yield the panels of a figure; the last one has a common legend if their curves
+    are the same.
+    """
     shared = _share_a_legend(figure.panels)
     for panel in figure.panels:
         name = re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}")
@@ -131,7 +135,7 @@ def _drawing(name: str, canvas: Canvas, panel: Panel) -> Drawing:
     with matplotlib.rc_context(_STYLE):
         svg, pdf = StringIO(), BytesIO()
         canvas.savefig(svg, format="svg", dpi=200, metadata={"Date": None})
-        canvas.set_layout_engine("none")  # laid out once is enough
+        canvas.set_layout_engine("none")  # one layout pass is enough
         canvas.savefig(pdf, format="pdf", dpi=200, metadata={"CreationDate": None})
     styled = svg.getvalue().replace("<defs>", f"<style>{dark_style()}</style>\n <defs>", 1)
     if isinstance(panel, Lines):
@@ -145,10 +149,10 @@ def canvas_of(
     styles: Mapping[str, int],
     legend: LegendOf | None = "panel",
 ) -> Canvas:
-    """A panel as matplotlib draws it.
+    """Draw a panel with matplotlib.
 
-    colours, styles: of each phase, and of each curve that has none of its own, by their names.
-    legend: of the panel's curves, or of those of all panels of a figure; None without one.
+    colours, styles: of each phase, and of each curve without its own style, by name. legend: of the
+    panel's curves, or of all panels of a figure; None: without one.
     """
     with matplotlib.rc_context(_STYLE):
         if isinstance(panel, Lines):
@@ -163,11 +167,11 @@ def canvas_of(
 _AT_THE_END = 0.85
 """Beyond this part of an axis a guide's label is on its left, where there is room."""
 _NEAR = 4.0
-"""Labels of guides that are closer than this factor are on different lines."""
+"""Labels of guides closer than this factor are on different lines."""
 
 
 def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
-    """Lines at some sizes with their words; where two are near, the second's is a line lower."""
+    """Draw vertical lines with labels; the label of a line close to another is one line lower."""
     before, lower = 0.0, 0
     for x, word in sorted(guides):
         lower = lower + 1 if before and x < _NEAR * before else 0
@@ -234,7 +238,7 @@ def _lines(panel: Lines, styles: Mapping[str, int], legend: LegendOf | None) -> 
 
 
 def _name(axes: Axes, before: Set[Artist], name: str, number: Iterator[int]) -> None:
-    """Name what was drawn since then, for the page's script: placed-x has its own y, and so on."""
+    """Name the elements drawn since then for the page's script."""
     for artist in (one for one in axes.get_children() if one not in before):
         artist.set_gid(f"{name}-{next(number)}")
 
@@ -245,7 +249,7 @@ def _has_band(panel: Lines) -> bool:
 
 
 def _bounds(axes: Axes, curves: Sequence[Curve]) -> None:
-    """Lines without points: names of one colour differ in their dashes."""
+    """Draw lines without points; names with the same colour differ in their dashes."""
     looks: dict[str, list[str]] = {}
     for curve in curves:
         colour = MUTED if curve.style is None else SERIES[curve.style % len(SERIES)]
@@ -264,7 +268,7 @@ def _bounds(axes: Axes, curves: Sequence[Curve]) -> None:
 
 
 def _to_ticks(axes: Axes, axis: Axis) -> None:
-    """From one of the ticks that are given to another, so that both ends of the scale are named."""
+    """Extend an axis to given ticks, so that both ends of the scale are labelled."""
     if axis.scale != "log2" or not axis.ticks:
         return
     low, high = axes.dataLim.ymin, axes.dataLim.ymax
@@ -303,7 +307,7 @@ def _model(axes: Axes, curve: Curve, style: int) -> None:
 
 
 def _sign(style: int) -> int:
-    """The number of its sign: another one of each colour in the second round."""
+    """Return the number of a style's marker: a different one per colour in the second round."""
     return style + style // len(SERIES)
 
 
@@ -313,7 +317,7 @@ _WIDE = 7.0
 
 
 _SHADED = 1.5
-"""_SHADED is how much higher than for its values an axis becomes for their shade; it ends there."""
+"""_SHADED is the largest factor by which a shaded error extends an axis."""
 
 
 def _band(axes: Axes, curve: Curve, colour: str) -> None:
@@ -328,7 +332,7 @@ def _band(axes: Axes, curve: Curve, colour: str) -> None:
 
 
 def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
-    """Points with the ends of their intervals, where their values are."""
+    """Draw points with the ends of their intervals, if there are any."""
     ends = [
         (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
         for m in curve.marks
@@ -360,14 +364,14 @@ def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
 
 
 class _PlainMinor(LogFormatterMathtext):
-    """Names ticks between the decades where an axis is shorter than one, in plain numbers."""
+    """Label minor ticks with plain numbers if an axis is shorter than a decade."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         return plain(x, pos) if super().__call__(x, pos) else ""
 
 
 def plain(value: float, _: int | None = None) -> str:
-    """A number at a tick, without an exponent unless it is far from one."""
+    """Format a tick without an exponent unless it is very large or small."""
     if value and not 1e-7 < abs(value) < 1e9:
         return signed(f"{value:g}")
     return signed(f"{float(f'{value:.6g}'):.12f}".rstrip("0").rstrip("."))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The colour of every phase: one name, one colour, in all figures of a report."""
+"""Colours of phases: the same for a name in all figures of a report."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from haloscope.topics.common.figure import Bars, Figure, Gantt
 
 
 def phase_colours(figures: Sequence[Figure], curves: Mapping[str, str]) -> dict[str, str]:
-    """By name. Phases that others lie within are grey, and so is what is left over beside all.
+    """Return a colour by name. Phases that contain others, and remainders, are grey.
 
-    curves: the colours of curves by their names; a phase of the same name has the same.
-    Where names are more than colours, those of one panel still differ, if there are enough.
+    curves: colours of curves by name; a phase with the same name has the same colour. With more
+    names than colours, those of one panel still differ, if possible.
     """
     panels = [panel for figure in figures for panel in figure.panels]
     together = [names for panel in panels if (names := _names(panel))]
@@ -33,7 +33,9 @@ def phase_colours(figures: Sequence[Figure], curves: Mapping[str, str]) -> dict[
 
 
 def hatches_of(names: Sequence[str], colours: Mapping[str, str]) -> dict[str, str]:
-    """A hatch for each name whose colour one before it has: "" for the first of a colour."""
+    """Return a hatch for each name whose colour an earlier one has; "" for the first of
+    a colour.
+    """
     seen: Counter[str] = Counter()
     found = {}
     for name in names:
@@ -46,7 +48,7 @@ _HATCHES = ("", "///", "...", "xxx")
 
 
 def _free(colours: Mapping[str, str], beside: set[str]) -> str:
-    """The colour that the fewest names beside have, and of these the one that the fewest have."""
+    """Return the colour used least beside this one, and of these the one used least overall."""
     near = Counter(colours[name] for name in beside if name in colours)
     anywhere = Counter(colours.values())
     return min(SERIES, key=lambda colour: (near[colour], anywhere[colour]))

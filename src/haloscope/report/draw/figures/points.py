@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a page's script is told of a drawn panel: the values of its points, and its axes."""
+"""Data of a drawn panel for the page's script: the values of its points, and its axes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from haloscope.quantities import signed, size
 from haloscope.topics.common.figure import Axis, Curve, Lines, Mark
 
 RADIUS = 7
-"""RADIUS is how far from a point its value is shown, in points of the SVG."""
+"""RADIUS is the distance from a point at which its value is shown, in points of the SVG."""
 _POINTS_PER_INCH = 72
 _UNIT = re.compile(r" \(([^()]+)\)$")
 
 
 def with_values(svg: str, canvas: Canvas, panel: Lines) -> str:
-    """Add to the SVG of a panel, which has been laid out, a target with the value of each point."""
+    """Add a target with the value of each point to the SVG of a panel whose layout is complete."""
     targets = "\n".join(_targets(canvas, panel))
     (axes,) = canvas.axes
     own = {which: _axis(canvas, axes, panel, which) for which in ("x", "y")}
@@ -32,7 +32,9 @@ def with_values(svg: str, canvas: Canvas, panel: Lines) -> str:
 
 
 def _axis(canvas: Canvas, axes: Axes, panel: Lines, which: str) -> dict[str, Any]:
-    """An axis: its ends as values and in points of the SVG, its ticks, and the values drawn."""
+    """Return an axis: its ends as values and in points of the SVG, its ticks, and the
+    drawn values.
+    """
     axis, side = (panel.x, 0) if which == "x" else (panel.y, 1)
     ends = axes.get_xlim() if which == "x" else axes.get_ylim()
     across = canvas.get_size_inches()[side] * _POINTS_PER_INCH
@@ -63,12 +65,12 @@ def _targets(canvas: Canvas, panel: Lines) -> Iterator[str]:
 
 
 def series_id(panel: Lines, curve: Curve) -> str:
-    """What all parts of curves of one name have in common in the SVG."""
+    """Return the common id of all parts of curves with the same name in the SVG."""
     return f"series-{panel.names.index(curve.label)}"
 
 
 def words_of(panel: Lines, curve: Curve, mark: Mark) -> str:
-    """The value of a point with its interval or range, and where it is."""
+    """Describe the value of a point with its interval or range, and its place."""
     value = f"{_named(panel.y)} {_value(panel.y, mark.y)}"
     if mark.low is not None and mark.high is not None:
         low, high = (_value(panel.y, end, unit=False) for end in (mark.low, mark.high))
@@ -81,7 +83,9 @@ def _named(axis: Axis) -> str:
 
 
 def _value(axis: Axis, value: float, *, unit: bool = True) -> str:
-    """A value in the words of an axis: its tick's, a size where its ticks are, a number else."""
+    """Format a value like the axis: as a tick, as a size if ticks are sizes, otherwise
+    as a number.
+    """
     words = {word for _, word in axis.ticks if word}
     if found := next((word for at, word in axis.ticks if word and at == value), ""):
         return found
