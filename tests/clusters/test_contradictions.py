@@ -111,7 +111,7 @@ from haloscope.errors import UserError
             "cores = 1\n",
             "cores = 1\nstore_cost = { value = 0.5, source = 'x' }\n",
             "node.memory",
-            "store_cost is given for only some numbers of cores",
+            "'store_cost' is given for only some numbers of cores",
         ),
         (
             "[node.spread]\nslowest = true\nnodes",

@@ -200,7 +200,7 @@ def test_the_cap_on_time_ends_a_case_that_another_launch_would_take_over_it() ->
 @pytest.mark.parametrize(
     ("keys", "says"),
     [
-        ("most_launches = 20", "most_launches requires precision"),
+        ("most_launches = 20", "most_launches requires 'precision'"),
         ("most_launches = 9\nmost_time_s = 5.0", "most_launches and most_time_s"),
         ("precision = 0.1\nmost_launches = 6", "most_launches: must"),
         ("precision = 0.1\nmost_time_s = 0", "most_time_s: must"),

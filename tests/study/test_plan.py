@@ -860,7 +860,7 @@ def test_a_parameter_without_effect_is_refused(
 ) -> None:
     (problem,) = with_devices(kernel, params, **left_out).problems
     assert problem.where == f"runs#1.params.{idle}"
-    assert problem.what == f"{kernel} uses {idle} only with {needed}"
+    assert problem.what == f"{kernel} uses '{idle}' only with {needed}"
 
 
 def test_a_remedy_is_written_as_it_is_typed() -> None:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traffic between ranks as counted, its load on the network under a mapping, and optimised
-mappings.
-"""
+"""Counted traffic between ranks, the network load of a mapping, and optimised mappings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The number of launches that suffices for an interval, and for a case with a required
-precision.
-"""
+"""The number of launches needed for an interval, or for a required precision of a case."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report as JSON for programs: findings, tables, figures' titles, cases. See docs/findings.md.
+"""The report as JSON for programs: findings, tables, titles of figures, cases. See
+docs/findings.md.
 
-The models below are the format: `haloscope schema report` prints their JSON Schema.
-`text` is for people and may change; every other field is stable within one number of SCHEMA.
+The models below are the format: `haloscope schema report` prints their JSON Schema. `text` is for
+people and may change; every other field is stable within one number of SCHEMA.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class EstimateJson(_Model):
 
 
 class RatioJson(_Model):
-    """Subject over reference: above 1 where the subject is better, whatever the metric."""
+    """Subject over reference: above 1 if the subject is better, whatever the metric."""
 
     estimate: EstimateJson
     least: float
@@ -55,7 +56,7 @@ class RatioJson(_Model):
 
 
 class PublishedJson(_Model):
-    """A published value, as printed, and where."""
+    """A published value, as printed, and its source."""
 
     value: float
     text: str
@@ -66,7 +67,7 @@ class PublishedJson(_Model):
 
 
 class PartJson(_Model):
-    """One part of a finding: what holds of a subject, at which points of the finding's axis."""
+    """One part of a finding: a statement about a subject, at points of the finding's axis."""
 
     subject: dict[str, JsonScalar]
     reference: dict[str, JsonScalar]
@@ -110,7 +111,7 @@ class FindingJson(_Model):
 
 
 class ColumnJson(_Model):
-    """A column of a table: key with its unit, title, and the title above several."""
+    """A column of a table: key with its unit, title, and the common title of several columns."""
 
     key: str
     title: str
@@ -118,7 +119,7 @@ class ColumnJson(_Model):
 
 
 class CellJson(_Model):
-    """A cell: the exact value, the ends of its spread, the published one, and what people read."""
+    """A cell: exact value, ends of its spread, published value, and the displayed text."""
 
     value: str | int | float | None
     text: str
@@ -151,7 +152,7 @@ class FigureJson(_Model):
 
 
 class BandJson(_Model):
-    """The error of simulated times, as a factor up and down, and what it is from."""
+    """The error of simulated times, as a factor up and down, and its origin."""
 
     factor: float
     cells: int = Field(
@@ -178,7 +179,7 @@ class GradeJson(_Model):
 
 
 class TrustJson(_Model):
-    """How far the simulated times of the report can be trusted."""
+    """Trust in the simulated times of the report."""
 
     validated: Literal["yes", "partly", "no"]
     grades: list[GradeJson]
@@ -188,7 +189,7 @@ class TrustJson(_Model):
 
 
 class CaveatJson(_Model):
-    """What a caveat means, and what to do about it."""
+    """The meaning of a caveat, and its remedy."""
 
     text: str
     remedy: str
@@ -218,12 +219,12 @@ _OF_TRUST = ("validated", "grades", "copied", "verified")
 
 
 def text(document: Document) -> str:
-    """A report as JSON, on lines of its own."""
+    """Return a report as JSON with line breaks."""
     return model(document).model_dump_json(by_alias=True, indent=1)
 
 
 def model(document: Document) -> ReportJson:
-    """A report as the model of the format."""
+    """Return a report in the model of the format."""
     used = [one for one in Caveat if any(one in each.caveats for each in document.findings)]
     return ReportJson.model_validate(
         {

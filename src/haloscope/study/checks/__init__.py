@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks whether the cases of a study can run in a place, and whether its tables can
-have content.
-"""
+"""Checks whether a study's cases can run in a place, and whether its tables will be empty."""
