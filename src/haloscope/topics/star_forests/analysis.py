@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Star forests by message size, and what the report on Summit printed of them."""
+"""Star forests by message size, with the values of the report on Summit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 
 PETSC_DEFAULT = "B"
-"""The synchronisation that PETSc takes by itself, of those in Table 2."""
+"""PETSc's default synchronisation, as named in Table 2."""
 
 OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
 
@@ -28,7 +28,7 @@ _OF_THE_SAME = "Published times are for the simulated cluster, with messages fro
 
 
 def about_published(cases: Sequence[MeasuredCase]) -> str:
-    """What is said wherever published times stand beside ours."""
+    """Return the note that accompanies published times."""
     if all(case.on_gpus for case in cases):
         return _OF_THE_SAME
     return _OF_OTHER_GPUS if all(case.on_real_gpus for case in cases) else _OF_GPUS
@@ -43,12 +43,12 @@ PRINTED = {
 
 
 def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
-    """The points of a case by size: the time of each is that of a step, there and back."""
+    """Return the points of a case by size, with the time of a step, which is a round trip."""
     return {point.size_bytes: point for point in sweep(case)}
 
 
 def by_n(case: MeasuredCase) -> dict[int, Swept]:
-    """The points of sf_grid by n, the points of a rank along each axis."""
+    """Return the points of sf_grid by n, the points per rank along each axis."""
     elements = {point["size_bytes"]: point["n"] for point in case.launches[0].points}
     return {elements[at]: point for at, point in there_and_back(case).items()}
 
@@ -62,7 +62,7 @@ APART = {
 
 
 def memory_of(case: MeasuredCase) -> tuple[object, ...]:
-    """The memory that a case works in: the host's, or a device's with what MPI is given of it."""
+    """Return the memory of a case: host, or device with what MPI gets of it."""
     if case.settings.get("memory", "host") == "host":
         return ("host",)
     return tuple(case.settings.get(name) for name in ("memory", "mpi", "device_lag"))
@@ -75,7 +75,7 @@ _ALIKE = ("nodes", "ppn", "placement", "bind", "toolchain", "transport", "clock"
 def beside_messages(
     cases: Sequence[MeasuredCase], seed: int = 0
 ) -> list[tuple[MeasuredCase, dict[int, Contrast]]]:
-    """Every sf_pingpong of the host's memory with its contrasts by size: plain messages first."""
+    """Compare every sf_pingpong in host memory with plain messages, by size."""
     plain = {
         tuple(case.settings.get(name) for name in _ALIKE): there_and_back(case)
         for case in cases
@@ -98,10 +98,10 @@ def beside_messages(
 
 @dataclass(frozen=True)
 class DeviceWay:
-    """One way to send from a device's memory against the reference, all else being the same.
+    """One way to send from device memory compared with the reference, all else equal.
 
-    setting, way: what differs, and its value. of: what sets both apart from others, in words.
-    by_size: one way, the reference's first.
+    setting, way: what differs, and its value. of: what distinguishes both from others, in words.
+    by_size: one-way times, the reference's first.
     """
 
     setting: str
@@ -112,7 +112,7 @@ class DeviceWay:
 
 
 def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]:
-    """Every way to send from a device's memory against PETSc's, by sf_pingpong and by sf_grid."""
+    """Return every way to send from device memory against PETSc's, in sf_pingpong and sf_grid."""
     forests = [
         [case for case in cases if case.kernel == kernel and case.launches]
         for kernel in ("sf_pingpong", "sf_grid")
@@ -135,16 +135,17 @@ def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]
 
 
 BEYOND = {"sf_unpack": "sf_newpingpong", "sf_scatter": "sf_unpack"}
-"""Kernels that do one thing more than another one: add where values arrive, in place of writing
-over what is there; serve leaves on rank 0 itself, too. The paper's section 5.2 compares them."""
+"""Kernels that do one thing more than another: add to values instead of overwriting them; also
+serve leaves on rank 0. Section 5.2 of the paper compares them.
+"""
 
 
 @dataclass(frozen=True)
 class More:
-    """What the one thing more of a kernel takes, in one place of two ranks.
+    """The cost of a kernel's additional work, for one placement of two ranks.
 
-    kernel: that does it. of: what sets the place apart from others, in words. by_size: one way,
-    without it first.
+    kernel: the one with additional work. of: what distinguishes the placement, in words. by_size:
+    one-way times, without the work first.
     """
 
     kernel: str
@@ -154,7 +155,7 @@ class More:
 
 
 def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
-    """Each kernel of BEYOND against the one that does less, all settings being the same."""
+    """Compare each kernel of BEYOND with the one that does less, all settings equal."""
     kernels = {*BEYOND, *BEYOND.values()}
     own = [case for case in cases if case.kernel in kernels and case.launches]
     parts = [(part, {one.kernel: one for one in part.cases}) for part in facets(own, ("kernel",))]
@@ -175,7 +176,7 @@ def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
 def _by_size(
     pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int
 ) -> list[dict[int, Contrast]]:
-    """Of each pair, first one first, the tests at sizes that both have: all of them one family."""
+    """Return the tests of each pair at common sizes, all as one family."""
     shared = [_shared(first, case) for first, case in pairs]
     tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
     return [{at: next(tests) for at in by_size} for by_size in shared]
