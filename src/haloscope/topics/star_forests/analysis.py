@@ -188,11 +188,12 @@ def _apart(case: MeasuredCase, label: str) -> str:
 
 @dataclass(frozen=True)
 class Start:
-    """Where a message from a device's memory takes mostly what the smallest takes, its start.
+    """Sizes of messages from device memory that are dominated by the start-up time.
 
-    way: how it is sent, in words. of: what sets it apart from others, in words. least: one way,
-    of the smallest. starting, moving, undecided: sizes at which in every launch the start is at
-    least half of it, at which in every launch it is less, and at which launches differ in that.
+    way: how it is sent, in words. of: what distinguishes it from others, in words. least: one-way
+    time of the smallest size, which is the start-up time. starting, moving, undecided: sizes at
+    which the start-up time is at least half in every launch, at which it is less in every launch,
+    and at which launches differ.
     """
 
     case: MeasuredCase
@@ -205,12 +206,14 @@ class Start:
 
     @property
     def sizes(self) -> list[int]:
-        """All of them, the smallest first."""
+        """Return all sizes, ascending."""
         return sorted((*self.starting, *self.moving, *self.undecided))
 
 
 def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
-    """Of every sf_pingpong from a device's memory as PETSc sends it; none of one size alone."""
+    """Return the start of every sf_pingpong from device memory with PETSc's settings and several
+    sizes.
+    """
     own = [
         case
         for case in cases
@@ -242,12 +245,12 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
 
 @dataclass(frozen=True)
 class BetweenGpus:
-    """Plain messages from a device's memory between two ranks, and what a star forest adds to them.
+    """Plain messages from device memory between two ranks, and the overhead of a star forest.
 
-    of: what sets the place apart from others, in words. smallest: seconds one way, of the least
-    size. bandwidth: bytes per second by two points, the least size and the largest (section 3 of
-    the report), with the error of a simulated time. added_s: by size, one way; empty
-    without a star forest that sends as PETSc does.
+    of: what distinguishes the placement, in words. smallest: one-way seconds of the smallest size.
+    bandwidth: bytes per second from two points, the smallest and the largest size (section 3 of the
+    report), with the error of a simulated time. added_s: one-way overhead by size; empty without a
+    star forest with PETSc's settings.
     """
 
     case: MeasuredCase
@@ -262,7 +265,9 @@ _PLACE = (*_ALIKE, "gpus_shared", "memory", "mpi")
 
 
 def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
-    """Of each ping-pong in a device's memory with two sizes or more; of no emulated device."""
+    """Return each ping-pong in device memory with at least two sizes, except on
+    emulated devices.
+    """
     forests = {
         tuple(case.settings.get(name) for name in _PLACE): case
         for case in cases
@@ -303,7 +308,7 @@ def _one_way(case: MeasuredCase, point: Swept) -> Measure:
 
 
 def placement_of(case: MeasuredCase) -> str | None:
-    """How two ranks lie to each other, as the paper calls it."""
+    """Return the relative position of two ranks, as named in the paper."""
     asked, nodes = case.settings.get("placement"), case.settings.get("nodes")
     if asked:
         return PRINTED.get(str(asked))
@@ -313,13 +318,15 @@ def placement_of(case: MeasuredCase) -> str | None:
         return "intra_socket"
     if found := _of_real_gpus(case):
         return found
-    if case.on_gpus and case.settings.get("bind") == "spread":  # real ones are taken by number
+    if case.on_gpus and case.settings.get("bind") == "spread":  # real GPUs are assigned by number
         return "inter_socket"
     return "intra_gpu" if case.settings.get("gpus_shared") else "intra_socket"
 
 
 def _of_real_gpus(case: MeasuredCase) -> str | None:
-    """Of two ranks of a node, by the GPUs that they had; None where records do not say."""
+    """Return the position of two ranks of a node by their GPUs; None if records do not contain
+    them.
+    """
     said: list[Sequence[Mapping[str, Any] | None] | None] = [one.gpus for one in case.launches]
     first, second = (said[0] or [None, None])[:2] if said and case.ranks == 2 else (None, None)
     if first is None or second is None:
@@ -332,11 +339,11 @@ def _of_real_gpus(case: MeasuredCase) -> str | None:
 
 
 def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:
-    """What the paper printed for a size, or for n; GPU memory, so not to be raced against.
+    """Return the published latency for a size or for n, for comparison but not for a race.
 
-    None beside an emulated device's time, which would look as if it were one of a GPU, or that of
-    a simulated GPU of another cluster, of GPUs that have several ranks each, or of messages that
-    MPI did not take from a GPU's memory.
+    None beside an emulated device's time, which would look like that of a GPU; for a simulated GPU
+    of another cluster; for GPUs with several ranks each; and for messages that MPI did not take
+    from GPU memory.
     """
     others = case.settings.get("mpi") in ("staged", "nccl")
     others |= bool(case.settings.get("gpus_shared")) and placement_of(case) != "intra_gpu"
