@@ -72,8 +72,8 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
     lines = [
         f"## {paper}: statements",
         "",
-        f"{taken()} The paper makes {len(last.found)} statements. Its own cells give these "
-        "verdicts: "
+        f"{taken()} The paper makes {len(last.found)} statements. Checked against its own "
+        "tables, they are: "
         f"{own}.",
         "",
         "| scored | launches | right | wrong | not decided | circular |",
@@ -100,7 +100,12 @@ def statements(paper: str, folders: Sequence[Path], several: int) -> list[str]:
         reasons = [
             f"- {reason}: {', '.join(f'`{one}`' for one in ids)}" for reason, ids in why.items()
         ]
-        lines += ["These statements are not decided, for these reasons:", "", *reasons, ""]
+        lines += [
+            "The following statements are not decided, for the reasons given:",
+            "",
+            *reasons,
+            "",
+        ]
     return lines
 
 

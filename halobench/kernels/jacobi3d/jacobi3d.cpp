@@ -451,7 +451,7 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
       {"grid", extents, "ranks along each axis"},
       {"depth", integer, "number of ghost layers and of sweeps per exchange"},
       {"k", integer, "messages that an inner rank sends per exchange"},
-      {"c_bytes", integer, "total size of these k messages", "B"},
+      {"c_bytes", integer, "total size of the k messages", "B"},
       {"error_max", real, "largest difference from the exact values", "", executed},
       {"error_max_bound", real, "largest accepted value", "", executed},
       {"residual_max", real, "largest change in one additional sweep", "", executed},

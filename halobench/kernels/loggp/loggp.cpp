@@ -53,7 +53,7 @@ constexpr std::array<Measured, 7> measured{{
     {"round_trip_s", &Sample::round_trip_s, "time of a message and its reply"},
     {"burst_s", &Sample::burst_s, "time of a burst and its reply"},
     {"delayed_s", &Sample::delayed_s,
-     "time of a burst with a pause before each message except the first, and its reply"},
+     "time of a burst and its reply, with a pause before every message but the first"},
     {"delay_s", &Sample::delay_s, "mean pause in delayed_s"},
     {"receive_s", &Sample::receive_s, "time to receive a message that has arrived"},
     {"send_s", &Sample::send_s,

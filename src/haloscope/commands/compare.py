@@ -44,8 +44,9 @@ needs 4 allocations on each side. run --allocations N measures in N jobs, and
 run --resume DIR --allocations N submits the missing ones. If some cases run on several nodes, the
 output names the cases that a change of the network cannot affect.
 
-The machine may drift between two folders. To exclude that, alternate the launches of both: run
---resume DIR --launches N. docs/bench/aa_real.md has the rate of false differences.
+The speed of the machine may drift between the two campaigns. To rule this out, alternate launches
+between both folders: run --resume DIR --launches N on each in turn. For the rate of false
+differences, see docs/bench/aa_real.md.
 """
 _EPILOG = """\
 examples:

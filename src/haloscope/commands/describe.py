@@ -19,10 +19,10 @@ from haloscope.run import halobench, kernels
 from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
 
 _DESCRIPTION = """\
-Describe a kernel: its parameters with default, allowed values, unit, and meaning, and the results
-it reports besides times, per launch and per size. Set parameters in a study with params = { key =
-value }, or on the command line after haloscope once KERNEL. The last parameters control the
-measurement; all kernels have them.
+Describe a kernel: its parameters, with their defaults, allowed values, units, and meanings, and the
+results it reports besides times, per launch and per size. Set parameters in a study with params =
+{ key = value }, or on the command line after haloscope once KERNEL. The parameters listed last
+control the measurement and are common to all kernels.
 """
 
 

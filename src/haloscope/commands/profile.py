@@ -57,7 +57,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="DIR", type=Path, help="output folder (default: profile-DATE-TIME)"
     )
-    parser.add_argument("--toolchain", metavar="NAME", help="MPI library of the program")
+    parser.add_argument("--toolchain", metavar="NAME", help="MPI library that the program uses")
     sites_help = "record the source line of each MPI call (needs addr2line; compile with -g)"
     parser.add_argument("--sites", action="store_true", help=sites_help)
     whole = "the complete command; -- before it is optional"

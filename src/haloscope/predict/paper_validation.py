@@ -78,7 +78,9 @@ class Replicates:
             node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
         elif node.spread is None and there.cluster.others is None:
             what = f"all nodes of {there.name} are identical, and it has no other jobs"
-            remedy = "remove it, or assume a node variability: --spread 0.02"
+            remedy = (
+                "remove it, or assume some variability between nodes, for example --spread 0.02"
+            )
             raise UserError(Problem(f"--replicates {self.number}", what, remedy))
         return replace(there, cluster=there.cluster.model_copy(update={"node": node}))
 

@@ -127,7 +127,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
-    rest = "All other cases simulate time only."
+    rest = f"{'The other' if checked else 'All'} cases simulate time only."
     yield (
         f"Results computed and verified: {checked} of {len(records)}. "
         f"{rest if checked < len(records) else ''}"

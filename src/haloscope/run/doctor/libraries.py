@@ -81,7 +81,7 @@ def check_mpi(patient: Patient) -> CheckResult:
     if wrapped not in (None, toolchain.family):
         what = f"mpicxx in PATH belongs to {wrapped}, but mpirun to {toolchain.version}"
         remedy = (
-            "put the folder of one library first in PATH (Debian: update-alternatives --config "
+            "put the bin folder of one library first in PATH (Debian: update-alternatives --config "
             "mpirun)"
         )
         return CheckResult("MPI", "fail", what, remedy)
@@ -92,7 +92,9 @@ def check_mpi(patient: Patient) -> CheckResult:
     what = f"{toolchain.version} ({toolchain.mpirun})"
     pair = in_path.found() if toolchain.name == "system" else None
     if pair is not None and (others := in_path.passed_over(pair)):
-        remedy = "put the folder of one library first in PATH, or repair or remove what is broken"
+        remedy = (
+            "put the bin folder of one library first in PATH, or repair or remove the broken one"
+        )
         return CheckResult("MPI", "warn", f"{what}. Not used: {'; '.join(others)}", remedy)
     return CheckResult("MPI", "ok", what)
 
@@ -107,7 +109,7 @@ def check_srun(patient: Patient) -> CheckResult:
         kinds = srun_kinds.asked(Slurm({"SLURM_CONF": conf} if conf else {}))
     except (NoAnswerError, RefusedError, UserError) as error:
         # only a client, as on a laptop; the site file may also be elsewhere
-        what = f"Slurm does not answer: {error}"[:300]
+        what = f"Slurm is not responding: {error}"[:300]
         return CheckResult("srun", "note" if Path(conf or _SLURM_CONF).exists() else "ok", what)
     usable = f"srun starts MPI ranks with {', '.join(kinds.usable)}"
     if not kinds.usable:
@@ -202,7 +204,9 @@ def check_tuning(patient: Patient) -> CheckResult:
     found = tuning.given(os.environ, patient.toolchain)
     if not found:
         return CheckResult("MPI variables", "ok", "none set")
-    remedy = "unset them unless intended: they affect every run, and are kept in its records"
+    remedy = (
+        "unset them unless they are intentional: they affect every run and are recorded with it"
+    )
     return CheckResult("MPI variables", "note", tuning.in_words({"given": found}), remedy)
 
 

@@ -34,7 +34,9 @@ def check_scratch(patient: Patient) -> CheckResult:
         if may_execute(own.folder):
             return CheckResult("TMPDIR", "ok", str(own.folder.parent))
         what = f"{own.folder.parent} is mounted noexec: programs compiled there cannot run"
-    return CheckResult("TMPDIR", "warn", what, "set TMPDIR to a folder that is not noexec")
+    return CheckResult(
+        "TMPDIR", "warn", what, "set TMPDIR to a folder on a file system without noexec"
+    )
 
 
 def check_python(patient: Patient) -> CheckResult:
