@@ -11,7 +11,8 @@ namespace halobench {
 namespace {
 
 /// a b + c, always rounded alike on one machine: advance() and foresee() must agree to the last
-/// bit, which a compiler free to contract one of them and not the other would spoil.
+/// bit, which a compiler free to contract one of them and not the other would spoil. For the same
+/// reason both add up the neighbours above and below first: whichever of them comes first in a sweep.
 inline double multiply_add(double a, double b, double c) {
 #ifdef __FP_FAST_FMA
   return std::fma(a, b, c);
@@ -43,7 +44,7 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
     if constexpr (solution) {
       x[j] = multiply_add(alpha, below, multiply_add(previous_alpha, old, x[j]));
     }
-    const double product = 4.0 * p[j] - p_above[j] - below - p[j - 1] - p[j + 1];
+    const double product = 4.0 * p[j] - (p_above[j] + below) - (p[j - 1] + p[j + 1]);
     const double next = multiply_add(-alpha, product, r[j]);
     r[j] = next;
     const double down = next - r_above[j];
@@ -119,6 +120,14 @@ RenewSums renew(const Strip& strip, std::int64_t row, double alpha, double beta)
   return {residual, coupling};
 }
 
+Strip upside_down(const Strip& strip) {
+  Strip turned = strip;
+  for (Field* field : {&turned.x, &turned.r, &turned.p}) {
+    *field = {field->row(strip.rows() - 1), -field->stride};
+  }
+  return turned;
+}
+
 void advance_direction(const Strip& strip, std::int64_t i, const Step& step) {
   double* x = strip.x.row(i);
   double* p = strip.p.row(i);
@@ -157,8 +166,8 @@ void foresee(const Strip& strip, std::int64_t row, std::int64_t col, bool downwa
   const auto turned = [&](std::int64_t k) { return multiply_add(step.beta, p[k], r[k]); };
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t at = k * along;
-    const double product =
-        4.0 * turned(at) - turned(at - down) - turned(at + down) - turned(at - 1) - turned(at + 1);
+    const double product = 4.0 * turned(at) - (turned(at - down) + turned(at + down)) -
+                           (turned(at - 1) + turned(at + 1));
     out[k] = multiply_add(-step.alpha, product, r[at]);
   }
 }
