@@ -71,8 +71,8 @@ struct RowSums {
   double residual = 0;  ///< to (r, r)
   double coupling = 0;  ///< to (r, A p)
   /// To (r, A r), which is the sum of (r_a - r_b)^2 over all edges a-b of the grid, the boundary's
-  /// included: no cancellation. For row i of a sweep that goes down: the edges between it and the row above, and those to the
-  /// right of the points of the row above.
+  /// included: no cancellation. For row i of a sweep that goes down: the edges between it and the
+  /// row above, and those to the right of the points of the row above.
   double edges = 0;
 };
 
