@@ -68,23 +68,6 @@ void add_point(const Corners& corners, const Vector& point, ElementMatrix& matri
   }
 }
 
-/// body(i) for all i of a range, eight side by side; where the range is no multiple of eight, some
-/// twice, so that none is left over to be done one by one.
-template <class Body>
-void in_eights(std::int64_t begin, std::int64_t end, const Body& body) {
-  constexpr std::int64_t eight = 8;
-  const auto these = [&](std::int64_t first) {
-#pragma omp simd
-    for (std::int64_t lane = 0; lane < eight; ++lane) body(first + lane);
-  };
-  if (end - begin < eight) {
-    for (auto i = begin; i < end; ++i) body(i);
-    return;
-  }
-  for (auto i = begin; i + eight < end; i += eight) these(i);
-  these(end - eight);
-}
-
 }  // namespace
 
 ElementMatrix conduction_matrix(const Corners& corners) {
@@ -138,16 +121,21 @@ void NodeRowProduct::multiply(const double* p, std::int64_t row, std::int64_t pl
   const auto [a, a_beside, a_above, a_diagonal] = centre_;
   const auto [b, b_beside, b_above, b_diagonal] = neighbour_;
   double* given = scratch + 1;
-  double* own = scratch + count + 3;
-  in_eights(-1, count + 1, [&](std::int64_t i) {
+  const auto weigh = [&](std::int64_t i, double& own) {
     const double beside = p[i - row] + p[i + row];
     const double above = p[i - plane] + p[i + plane];
     const double diagonal =
         (p[i - plane - row] + p[i - plane + row]) + (p[i + plane - row] + p[i + plane + row]);
-    own[i] = (a * p[i] + a_beside * beside) + (a_above * above + a_diagonal * diagonal);
+    own = (a * p[i] + a_beside * beside) + (a_above * above + a_diagonal * diagonal);
     given[i] = (b * p[i] + b_beside * beside) + (b_above * above + b_diagonal * diagonal);
-  });
-  in_eights(0, count, [&](std::int64_t i) { result[i] = own[i] + (given[i - 1] + given[i + 1]); });
+  };
+  double unused = 0;
+  weigh(-1, unused);
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) weigh(i, result[i]);
+  weigh(count, unused);
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) result[i] += given[i - 1] + given[i + 1];
 }
 
 }  // namespace halobench

@@ -46,8 +46,7 @@ class NodeRowProduct {
   static constexpr double flops = 21;
 
   /// result[i] = row of node i times p, i below `count`. p[i] is node i; its neighbours lie 1,
-  /// `row` and `plane` values away. `scratch` takes 2 (count + 2)
-  /// values.
+  /// `row` and `plane` values away. `scratch` takes count + 2 values.
   void multiply(const double* p, std::int64_t row, std::int64_t plane, std::int64_t count,
                 double* result, double* scratch) const;
 

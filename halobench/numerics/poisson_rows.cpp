@@ -22,7 +22,7 @@ inline double multiply_add(double a, double b, double c) {
 #endif
 }
 
-constexpr std::int64_t together = 8;  ///< columns
+constexpr std::int64_t together = 8;  ///< columns that are advanced side by side
 
 /// Columns ahead for which r, p and x are asked for: what hardware foresees by itself keeps too few
 /// lines on their way from memory.

@@ -109,7 +109,7 @@ void rows_are_applied_from_weights() {
   const double* first = p.data() + 2 * plane + 2 * stride + 1;
   for (std::int64_t count = 1; count < 38; ++count) {
     std::vector<double> result(as_size(count));
-    std::vector<double> scratch(as_size(2 * (count + 2)));
+    std::vector<double> scratch(as_size(count + 2));
     product.multiply(first, stride, plane, count, result.data(), scratch.data());
     for (std::int64_t i = 0; i < count; ++i) {
       double wanted = 0;

@@ -18,7 +18,7 @@ class MatrixFree : public Operator {
   explicit MatrixFree(const Part& part)
       : part_(part),
         line_((part.size(0) + 2 + page_values - 1) / page_values * page_values),
-        scratch_(as_size(3 * line_ * omp_get_max_threads())) {}
+        scratch_(as_size(2 * line_ * omp_get_max_threads())) {}
 
   void forget() override { product_ = NodeRowProduct({}); }
   void assemble(const NodeRow& row) override { product_ = NodeRowProduct(row); }
@@ -31,7 +31,7 @@ class MatrixFree : public Operator {
   }
 
   const double* product(const Line& line, const double* p) override {
-    double* result = scratch_.data() + 3 * line_ * omp_get_thread_num();
+    double* result = scratch_.data() + 2 * line_ * omp_get_thread_num();
     product_.multiply(p + part_.places().of(line.begin, line.y, line.z), part_.places().row(),
                       part_.places().plane(), line.size(), result, result + line_);
     return result;
