@@ -105,6 +105,7 @@ class Fused : public Rescue {
   }
 
   void advance_all(const Step& step) {
+    row_sums_.front() = row_sums_.back() = {};  // one of them has edges of the last sweep
     domain_.each_strip([&](const Strip& placed) {
       const auto strip = in_order(placed);
       advance_direction(strip, -1, step);
