@@ -20,7 +20,7 @@ from pathlib import Path
 
 from turns import HEADER, ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
 
-ITERATIONS = {1024: 400, 4096: 40, 8192: 6}
+ITERATIONS = {1024: 400, 4096: 40}
 
 
 def build_petsc(folder: Path) -> Path | None:
