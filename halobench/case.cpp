@@ -113,7 +113,7 @@ Json point_records(const Kernel& kernel, Instance& instance, const Communicator&
                    const Measurement& measured) {
   std::vector<double> bytes;
   for (const auto& work : measured.work) bytes.push_back(work.bytes);
-  comm.sum(bytes);
+  comm.sum_untimed(bytes);
   Json out = Json::array();
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
     auto point = instance.point(i, measured.points[i]);
@@ -144,7 +144,7 @@ Json work_record(const Communicator& comm, const std::vector<Work>& points) {
     total[1] += work.flops;
     total[2] += work.messages;
   }
-  comm.sum(total);
+  comm.sum_untimed(total);
   return Json::object().set("bytes", total[0]).set("flops", total[1]).set("messages", total[2]);
 }
 
@@ -154,7 +154,7 @@ Json memory_record(const Communicator& comm, const Memory& memory, double predic
   std::array sums{unknown ? 1.0 : 0.0, static_cast<double>(resident.now_bytes),
                   static_cast<double>(resident.peak_bytes),
                   static_cast<double>(memory.allocated_bytes())};
-  comm.sum(sums);
+  comm.sum_untimed(sums);
   const auto whole = [&sums](std::size_t i) { return static_cast<std::int64_t>(sums[i]); };
   const bool known = sums[0] == 0;
   return Json::object()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 #include "mpi/shared_clock.hpp"
 
@@ -13,7 +14,7 @@ namespace halobench {
 namespace {
 
 constexpr double shortest_repetition_s = 1e-3;
-constexpr double announced_s = 0.01;  ///< before simulated ranks start: a broadcast takes less
+constexpr double settling_s = 0.01;  ///< before simulated ranks start: a message takes less
 constexpr double shortest_lead_s = 1e-5;
 constexpr double longest_lead_s = 1e-3;
 constexpr double timely_s = 1e-7;  ///< a start no later than this was on time
@@ -38,13 +39,12 @@ auto steps_of(Instance& instance) {
 }
 
 /// Ranks leave a barrier one after the other, which counts little where steps are many. Simulated
-/// ones, of which one step is enough and whose waiting takes no time, start at the same moment.
+/// ones, of which one step is enough and whose waiting takes no time, start at the same moment,
+/// when no earlier message is under way.
 void start_together(const Communicator& comm) {
-  comm.barrier();
-  if (!simulated()) return;
-  double start_s = MPI_Wtime() + announced_s;
-  check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm.handle()), "MPI_Bcast");
-  SharedClock(comm).wait_until(start_s);
+  if (!simulated()) return comm.barrier();
+  wait_for_all_ranks(comm.size());
+  pass_time(settling_s);
 }
 
 template <class Body>
@@ -52,8 +52,9 @@ double run_after_barrier(const Communicator& comm, Meter& meter, std::int64_t st
   start_together(comm);
   const double start_s = MPI_Wtime();
   run(meter, steps, body);
-  const double seconds = MPI_Wtime() - start_s;
-  return comm.max(seconds);
+  double seconds = MPI_Wtime() - start_s;
+  comm.max_untimed(std::span(&seconds, 1));
+  return seconds;
 }
 
 /// Doubles until a repetition is long against the clock; all ranks agree on the slowest one's view,

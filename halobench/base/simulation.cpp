@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #ifdef HALOBENCH_SMPI
@@ -138,6 +139,63 @@ namespace {
 
 using Values = std::vector<double>;
 
+/// Where ranks leave what is not sent.
+struct Meeting {
+  simgrid::s4u::BarrierPtr barrier;
+  int arrived = 0;
+  Values values;
+  std::vector<std::string> texts;
+};
+
+Meeting& meeting(int ranks) {
+  constexpr const char* name = "meeting";
+  if (const void* known = kept_for_all_ranks(name)) {
+    return *static_cast<Meeting*>(const_cast<void*>(known));  // of this file, and not const
+  }
+  auto* made = new Meeting{simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks)), 0, {}, {}};
+  keep_for_all_ranks(name, made);  // until the simulation ends
+  return *made;
+}
+
+template <class Combine>
+void reduce_without_messages(int ranks, std::span<double> values, Combine&& combine) {
+  auto& shared = meeting(ranks);
+  if (shared.arrived++ == 0) {
+    shared.values.assign(values.begin(), values.end());
+  } else {
+    std::ranges::transform(shared.values, values, shared.values.begin(), combine);
+  }
+  shared.barrier->wait();
+  std::ranges::copy(shared.values, values.begin());
+  shared.arrived = 0;
+  shared.barrier->wait();  // no rank leaves other values before all have read these
+}
+
+}  // namespace
+
+void wait_for_all_ranks(int ranks) { meeting(ranks).barrier->wait(); }
+
+void sum_without_messages(int ranks, std::span<double> values) {
+  reduce_without_messages(ranks, values, [](double a, double b) { return a + b; });
+}
+
+void max_without_messages(int ranks, std::span<double> values) {
+  reduce_without_messages(ranks, values, [](double a, double b) { return std::max(a, b); });
+}
+
+std::vector<std::string> gather_without_messages(int rank, int ranks, const std::string& text) {
+  auto& shared = meeting(ranks);
+  shared.texts.resize(static_cast<std::size_t>(ranks));
+  shared.texts[static_cast<std::size_t>(rank)] = text;
+  shared.barrier->wait();
+  std::vector<std::string> texts;
+  if (rank == 0) texts = std::exchange(shared.texts, {});
+  shared.barrier->wait();
+  return texts;
+}
+
+namespace {
+
 /// Where a rank finds what was sent to it in a round; it travels at once, as small messages do.
 simgrid::s4u::Mailbox* mailbox(int rank, int round) {
   return simgrid::s4u::Mailbox::by_name("sum-" + std::to_string(rank) + "-" +
@@ -233,6 +291,22 @@ SumInBackground::SumInBackground(int, int, std::span<double>) {
 SumInBackground::~SumInBackground() = default;
 
 void SumInBackground::finish() {}
+
+void wait_for_all_ranks(int) {
+  throw std::logic_error("ranks wait without messages only in simulations");
+}
+
+void sum_without_messages(int, std::span<double>) {
+  throw std::logic_error("sums need messages outside of simulations");
+}
+
+void max_without_messages(int, std::span<double>) {
+  throw std::logic_error("maxima need messages outside of simulations");
+}
+
+std::vector<std::string> gather_without_messages(int, int, const std::string&) {
+  throw std::logic_error("texts are gathered without messages only in simulations");
+}
 
 void messages_on_device(bool) {}
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace halobench {
 
@@ -61,6 +62,18 @@ auto made_once(const char* name, Make&& make) {
   }
   return *made;
 }
+
+/// Waits until all ranks of MPI_COMM_WORLD are here, without messages: each of these would take
+/// SimGrid time. All go on at the same simulated time. Only for simulated binaries.
+void wait_for_all_ranks(int ranks);
+
+/// In place, over all ranks of MPI_COMM_WORLD, without messages. Only for simulated binaries.
+void sum_without_messages(int ranks, std::span<double> values);
+void max_without_messages(int ranks, std::span<double> values);
+
+/// Every rank's text on rank 0 of MPI_COMM_WORLD, without messages; empty elsewhere. Only for
+/// simulated binaries.
+std::vector<std::string> gather_without_messages(int rank, int ranks, const std::string& text);
 
 /// A sum over all ranks of MPI_COMM_WORLD that goes on by itself while they compute: by recursive
 /// doubling, as MPI_Allreduce does it. One at a time. Only for simulated binaries: SMPI's own

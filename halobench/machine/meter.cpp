@@ -102,8 +102,8 @@ Json Meter::summary(const Communicator& comm, double steps,
     sums.insert(sums.end(), {time_s, phase.bytes / steps, phase.flops / steps});
     highest.insert(highest.end(), {time_s, -time_s, phase.model_s / steps});
   }
-  comm.sum(sums);
-  comm.max(highest);
+  comm.sum_untimed(sums);
+  comm.max_untimed(highest);
   const auto by_rank = times_by_rank(comm, steps);
   auto medians_s = medians(comm, repetitions_s);
   Json out = Json::array();
@@ -137,8 +137,8 @@ std::vector<Json> Meter::medians(const Communicator& comm,
   if (repetitions_s.empty()) return {};
   std::vector<double> sums(repetitions_s.begin(), repetitions_s.end()), highest = sums;
   for (const double time_s : repetitions_s) highest.push_back(-time_s);
-  comm.sum(sums);
-  comm.max(highest);
+  comm.sum_untimed(sums);
+  comm.max_untimed(highest);
   const std::span<const double> most(highest);
   std::vector<Json> out;
   for (std::size_t i = 0; i < phases_.size(); ++i) {

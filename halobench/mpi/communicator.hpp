@@ -61,7 +61,11 @@ class Communicator {
   double max(double value) const;
   std::int64_t sum(std::int64_t value) const;
   bool all(bool value) const;
-  /// Every rank's text, in rank order, on rank 0; empty elsewhere.
+  /// The same outside of timed parts: simulated ranks send no messages, whose simulation takes
+  /// time.
+  void sum_untimed(std::span<double> values) const;
+  void max_untimed(std::span<double> values) const;
+  /// Every rank's text, in rank order, on rank 0; empty elsewhere. Untimed, too.
   std::vector<std::string> gather(const std::string& text) const;
   /// How many ranks of this communicator share this rank's node.
   int ranks_on_node() const;
@@ -69,6 +73,8 @@ class Communicator {
   int rank_on_node() const;
 
  private:
+  bool can_omit_messages() const;
+
   MPI_Comm handle_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 0;

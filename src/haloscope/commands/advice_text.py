@@ -89,7 +89,7 @@ def sureness(result: Advice) -> str:
             few = rounds < FEWEST_FOR_INTERVAL
             needed = f" That takes {FEWEST_FOR_INTERVAL} rounds at least." if few else ""
             return f"Round by round, no layout is shown to be {word} than the default.{needed}"
-        shown = "the interval of the ratios per round lies above 1"
+        shown = "the interval of the ratios per round is above 1"
         return f"The best is {better} than the default; {shown}."
     cells = f"{percent(COVERAGE)} of published ratios"
     known = f"{cells} of this kernel and cluster, {_by_paper(band.tables)}"

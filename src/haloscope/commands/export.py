@@ -53,7 +53,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("directory", metavar="DIR", type=Path, help="the result folder")
     add("--to", metavar="FORMAT", choices=_WRITERS, required=True, help=", ".join(_WRITERS))
-    add("--rows", choices=PER, default=PER[0], help=f"what each row stands for (default: {PER[0]})")
+    add("--rows", choices=PER, default=PER[0], help=f"content of each row (default: {PER[0]})")
     add("-o", "--output", metavar="FILE", type=Path, help="output file (default: standard output)")
 
 

@@ -131,7 +131,7 @@ def _show(console: Console, table: PaperTable) -> None:
 
 
 def _print_grid(console: Console, grid: Grid) -> None:
-    """Draw a grid; one that is wider than the terminal in several pieces, side under side."""
+    """Print a grid, in several pieces if it is wider than the terminal."""
     if grid.title:
         console.print(grid.title, style="bold", markup=False)
     for piece in _pieces(grid, console.width):

@@ -91,7 +91,7 @@ def wrong_params(arguments: argparse.Namespace) -> Iterator[Problem]:
 def misplaced(arguments: argparse.Namespace, facts: PlaceFacts | None) -> Iterator[Problem]:
     """Yield a problem for each given option that the place of `facts` does not support."""
     if facts is None:
-        return  # an unknown place, which is reported later
+        return  # an unknown place is reported later
     if facts.simulated:
         for option in ("oversubscribe", "toolchain"):
             if getattr(arguments, option):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope profile: who sends how much to whom in any MPI program."""
+"""haloscope profile: count messages and bytes between ranks of any MPI program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ exit codes: the program's own; 2 usage error; 130 interrupted
 """
 _GRACE_S = 10.0
 MOST_SHOWN = 16
-"""MOST_SHOWN is the largest number of ranks whose matrix is printed: more do not fit on a line."""
+"""MOST_SHOWN is the maximum number of ranks in a printed matrix: more do not fit on a line."""
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -117,10 +117,11 @@ def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path, with_sites:
 
 
 def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int, list[World]]:
-    """The exit code of the program, and what the processes of each of its worlds wrote.
+    """Run a command with the counter; return its exit code and the output of each world's
+    processes.
 
-    Its ranks write inside `out`, which other hosts may see, too, and which is then as before. A
-    program that failed may have used no MPI: nothing is then no error of its own.
+    Its ranks write inside `out`, which other hosts may see, too, and which is cleaned up
+    afterwards. A program that failed may not have used MPI, so missing output is then no error.
     """
     with tempfile.TemporaryDirectory(dir=out, prefix="ranks-") as folder:
         counts = Path(folder).absolute()
@@ -133,7 +134,7 @@ def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int
 
 
 def _ended(command: Sequence[str], variables: Mapping[str, str]) -> int:
-    """Run a command to its end; its exit code. An interrupt ends the command, not this process."""
+    """Run a command and return its exit code. An interrupt ends the command, not this process."""
     with subprocess.Popen(command, env=variables) as program:
         try:
             code = program.wait()
@@ -175,7 +176,7 @@ def _show(found: Traffic, used: Usage, data: document.WorldJson, worlds: int, ou
 
 
 MOST_PHASES = 12
-"""MOST_PHASES is the number of phases that are printed, those with the most bytes first."""
+"""MOST_PHASES is the number of printed phases, those with the most bytes first."""
 
 
 def _phases(found: Traffic) -> Table:
@@ -207,7 +208,7 @@ def _operations(title: str, size_title: str, found: Mapping[str, Sent]) -> Table
 
 
 MOST_FUNCTIONS = 8
-"""MOST_FUNCTIONS is the number of functions and sites that are printed; files have all."""
+"""MOST_FUNCTIONS is the number of printed functions and sites; the files contain all."""
 
 
 def _time(used: Usage) -> Table:

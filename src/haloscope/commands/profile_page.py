@@ -22,7 +22,7 @@ from haloscope.topics.common.figure import Bars, Figure
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 
 MOST_RANKS = 64
-"""MOST_RANKS is the largest number of ranks whose matrix is on the page: traffic.png has all."""
+"""MOST_RANKS is the maximum number of ranks in the page's matrix: traffic.png has all."""
 _LONG = 30
 _METHOD = (
     "Time in MPI: inside calls that the program makes, from the end of MPI_Init to MPI_Finalize. "
@@ -37,7 +37,7 @@ _METHOD = (
 
 
 def waits(data: WorldJson) -> list[tuple[str, str, str]]:
-    """Each kind of wait that could be told, its time, and its share of all ranks' run time."""
+    """Return each known kind of wait, its time, and its share of all ranks' run time."""
     run = sum(value or 0.0 for value in data.run_s)
     found = []
     for kind in KINDS:
@@ -49,7 +49,7 @@ def waits(data: WorldJson) -> list[tuple[str, str, str]]:
 
 
 def unknown_waits(data: WorldJson) -> Iterator[str]:
-    """Why waits of some messages or collective operations are not known."""
+    """Yield why waits of some messages or collective operations are unknown."""
     known = data.waits_known
     parts = [
         f"{f'{covered:,}' if covered else 'none'} of {count(every, noun)}"
@@ -65,14 +65,14 @@ def unknown_waits(data: WorldJson) -> Iterator[str]:
 
 
 def write(profile: ProfileJson, directory: Path) -> Path:
-    """Write report.html; its path."""
+    """Write report.html; return its path."""
     require_enclosed(directory)
     page = document(profile)
     return html.write(page, draw_all(page.figures), directory)
 
 
 def document(profile: ProfileJson) -> Document:
-    """The page as data."""
+    """Return the page as data."""
     sections, first, drawn = [], 1, 0
     for world in profile.worlds:
         where = f" of world {world.world}" if len(profile.worlds) > 1 else ""

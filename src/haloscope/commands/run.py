@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope run: measure every case of a study, and report."""
+"""haloscope run: measure every case of a study, and write a report."""
 
 from __future__ import annotations
 
@@ -123,20 +123,20 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Plan, measure, summarise; the exit code."""
+    """Plan, measure, and summarise; return the exit code."""
     tell = Teller(Screen(stderr=True))
     if arguments.dry_run:
         return _dry_run(arguments, tell, Screen())
     campaign = _campaign(arguments, tell)
     if places.site_of(campaign.place) is not None:
         return _by_jobs(arguments, campaign, tell)
-    # only what was measured is drawn: planning does without the libraries that draw and fit
+    # imported here because planning needs no libraries for fits and drawings
     from haloscope.commands.conclusion import conclude
 
     campaign = campaign.probed()
     try:
         measure(campaign, tell)
-    except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
+    except (KeyboardInterrupt, OSError):  # OSError: a failed write, as on a full disk
         if campaign.folder.plan.exists():
             tell.warn(f"\nTo continue: haloscope run --resume {in_a_shell(campaign.folder.path)}")
         raise
@@ -150,7 +150,8 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
     if arguments.script_only:
         for job in (jobs.check_asked(), *jobs.planned()):
             out.print(f"written: {jobs.write(job).script}", soft_wrap=True)
-        if jobs.site.described.scheduler != "slurm":  # whose jobs of one name wait for each other
+        # otherwise jobs with the same name wait for each other
+        if jobs.site.described.scheduler != "slurm":
             tell.say("submit them one at a time, each after the previous job has ended")
         return 0
     path = in_a_shell(campaign.folder.path)
@@ -279,7 +280,7 @@ def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
 def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem]:
     for option in ("detach", "script_only", "minutes", "allocations"):
         given = getattr(arguments, option)
-        if given is not None and given is not False:  # --minutes 0 is given
+        if given is not None and given is not False:  # also --minutes 0
             where = f"--{option.replace('_', '-')}"
             remedy = "add --on SITE, or --via SITE for simulated cases"
             if option == "allocations":
@@ -300,7 +301,8 @@ def _show(campaign: Campaign, out: Console) -> None:
         unchecked = KernelProgram.of(case.kernel, case.params) in campaign.unchecked
         unknown = case.kernel in campaign.bench.programs and not case.memory_bytes
         memory = "unknown" if unknown or unchecked else size(case.memory_bytes)
-        name = "unknown" if unchecked else case.id  # depends on parameters that the kernel resolves
+        # the id depends on parameters that the kernel resolves
+        name = "unknown" if unchecked else case.id
         forecast = campaign.forecast(case) if here else None
         if forecast and (why := forecast.refusal(case.timeout_s, memory_available_bytes())):
             marks = f" ({why})"

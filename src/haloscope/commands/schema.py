@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope schema: what a file may say, as a JSON Schema for editors and other programs."""
+"""haloscope schema: print the JSON Schema of a file format, for editors and other programs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _study() -> dict[str, Any]:
 
 
 def _of_kernel(name: str, parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the parameters of a run may be, if it is of this kernel."""
+    """Return the schema of a run's parameters if it is of this kernel."""
     params = {}
     for one in halobench.describe(name).parameters:
         allowed = _parameter(one)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope show: the tables of a result folder in the terminal."""
+"""haloscope show: print the tables of a result folder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print findings and tables, or what was asked for."""
+    """Print findings and tables, or the requested ones."""
     document = compose(open_folder(Path(arguments.directory)))
     if arguments.json:
         print(json_document.text(document))

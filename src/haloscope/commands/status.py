@@ -29,7 +29,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print it; 0. UserError for a folder that no site measures."""
+    """Print the status; return 0. Raise UserError for a folder that no site measures."""
     out = Screen()
     jobs = job_notes.of(arguments.directory)
     submission.require_of_a_site(jobs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope toolchain: list, add and remove MPI libraries, and build halobench with one."""
+"""haloscope toolchain: list, add, remove, and build with MPI libraries."""
 
 from __future__ import annotations
 

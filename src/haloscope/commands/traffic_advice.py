@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""advise --profile: which ranks of a profiled program should share a node."""
+"""advise --profile: find which ranks of a profiled program should share a node."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count, percent, seconds, size
 
 NO_DIFFERENCE = 0.02
-"""NO_DIFFERENCE is the share of bytes by which two mappings must differ, because METIS' cuts of the
-same graph differ by as much."""
+"""NO_DIFFERENCE is the minimum relative difference in bytes between two mappings: METIS' cuts of
+the same graph differ by as much.
+"""
 
 
 @dataclass(frozen=True)
 class _Mapped:
-    """A mapping by its name, and what it makes of the traffic."""
+    """A mapping with its name and its network load."""
 
     name: str
     candidate: Candidate
@@ -38,8 +39,9 @@ class _Mapped:
 def advise(
     profile: Path, place: str, nodes: int | None, out: Path, *, as_json: bool, screen: Console
 ) -> int:
-    """Compare mappings of a profiled program's ranks on nodes of a cluster; 0. UserError for what
-    is no profile, no cluster, or has no room.
+    """Compare mappings of a profiled program's ranks on nodes of a cluster; return 0.
+
+    Raise UserError for an invalid profile or cluster, or if the ranks do not fit.
     """
     found = counted_bytes.read(profile)
     if place not in cluster_file.ready() and not place.endswith(".toml"):
@@ -65,7 +67,7 @@ def advise(
 
 
 def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
-    """The number of nodes: the fewest unless another one is asked for."""
+    """Return the requested number of nodes, by default the fewest."""
     fewest = -(-found.ranks // cluster.node.cores)
     most = min(found.ranks, cluster.nodes)
     number = asked or fewest
@@ -80,7 +82,7 @@ def _nodes(found: CountedBytes, cluster: Cluster, asked: int | None) -> int:
 
 
 def _mapped(found: CountedBytes, nodes: int, cluster: Cluster) -> Iterator[_Mapped]:
-    """Every mapping that can be made here, block first."""
+    """Yield every mapping that is available here, block first."""
     mappings = {"block": "block"}
     if nodes > 1:
         mappings |= {name: name for name in ("round_robin", "random")}

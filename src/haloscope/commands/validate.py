@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope validate: simulate a paper's tables and set them against what was published."""
+"""haloscope validate: simulate a paper's tables and compare them with the published values."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Simulate, show; 1 if a cell could not be simulated."""
+    """Simulate and show; return 1 if a cell could not be simulated."""
     if problems := list(_unusable(arguments)):
         raise UserError(problems)
     if arguments.paper == "local":
@@ -386,7 +386,7 @@ def _local(arguments: argparse.Namespace) -> int:
 
 
 def _measure_local(tell: Teller) -> tuple[Path, int]:
-    """A new folder of the study, and 1 if some launch of it did not end well."""
+    """Run the study; return its folder, and 1 if some launch failed."""
     real = start(Request(local_validation.STUDY), tell).probed()
     path = real.folder.path
     tell.say(f"expected time: {real.expected()}")

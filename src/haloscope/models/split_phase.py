@@ -21,9 +21,9 @@ one copies while the other unpacks. So the parts are composed by replaying steps
 clock of its host and one of its device, and a message arrives l_MPI after it was sent. In ordinary
 memory, with ranks that all send and receive, this is the formula.
 
-max() supposes that messages travel while the processor copies. A library that moves messages only
-inside its own calls, as those over shared memory do, takes the sum instead of the maximum: both are
-told, and which of them the whole is nearer to.
+max() assumes that messages travel while the processor copies. A library that moves messages only
+inside its own calls, as over shared memory, takes the sum instead of the maximum. Both are
+reported, with the one that is closer to the measured time.
 
 For several neighbours the paper names LogGP (Alexandrov et al. 1995) and leaves it open. Here, for
 k messages of s bytes in all that a rank sends and as many that it receives,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a paper says of its figures, sentence by sentence: papers/<id>/statements.csv.
+"""Statements of a paper about its figures, one per sentence: papers/<id>/statements.csv.
 
-Each statement has an expectation of one of a few shapes, which a program tests: on the paper's own
-cells (`paper check`), and on simulated ones (`validate`).
+Each statement has an expectation with one of a few shapes. It is evaluated on the paper's own cells
+(`paper check`) and on simulated ones (`validate`).
 
     faster       the cells of `one` are faster than those of `other`, by `range` times (above 1)
     alike        `one` takes as long as `other`: their ratio is in `range` (0.9..1.1)
@@ -14,11 +14,11 @@ cells (`paper check`), and on simulated ones (`validate`).
     steps        along a column, each value over the next is in `range`
     best         of all values of a column those of `one` are the fastest
     turns        along a column `one` is faster up to `at`, and `other` beyond
-    bound        a phase, `one`, takes longest: no published cell tells, a simulation may
+    bound        a phase, `one`, takes longest: no published cell shows this, a simulation may
     scattered    the largest over the smallest of the cells of `one` is in `range`
 
-Cells are paired by all keys of their tables that neither condition, nor `free`, names. A rate is
-read as a time: faster is more.
+Cells are paired by all keys of their tables that are named neither by a condition nor by `free`.
+For a rate, more is faster.
 """
 
 from __future__ import annotations

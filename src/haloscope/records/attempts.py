@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches that were tried, in short: what a campaign has to know of its records to go on.
+"""Summaries of tried launches, which a campaign needs to continue.
 
-A report needs records whole. A campaign that goes on needs to know which launches are done, what
-they took and their times, of which it keeps no more: tens of thousands take a tenth of the memory.
+A report needs complete records. A campaign that continues needs to know which launches are done,
+their duration, and their times. Only these are kept, which takes a tenth of the memory for tens of
+thousands of launches.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from haloscope.records.log import whole
 class Attempt:
     """A launch that was tried.
 
-    host: of the machine, or the site, that it ran on. wall_s: seconds of the whole launch.
-    nodes: how many it was on. allocation: job and restarts, where a batch system gave the nodes.
-    times_s: of each point of a sweep, else of the step, one time a repetition.
+    host: of the machine or site. wall_s: duration of the launch in seconds. nodes: number of nodes.
+    allocation: job and restarts, if a batch system assigned the nodes. times_s: of each point of a
+    sweep, or of the step, one time per repetition.
     """
 
     case: str
@@ -37,7 +38,7 @@ class Attempt:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
-        """What a record says, as docs/records.md has it."""
+        """Return the summary of a record, as described in docs/records.md."""
         given, machine = record.get("allocation"), record.get("machine")
         points = record.get("points")
         return cls(
@@ -53,12 +54,12 @@ class Attempt:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What was tried: case and launch."""
+        """Case and launch."""
         return self.case, self.launch
 
 
 def attempts(path: Path) -> tuple[Attempt, ...]:
-    """All that were tried, in their order: a file of records is read as `log.read` reads it."""
+    """Return all attempts in order: the file of records is read as by `log.read`."""
     with suppress(OSError):
         status = path.stat()
         return _unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)
@@ -67,7 +68,9 @@ def attempts(path: Path) -> tuple[Attempt, ...]:
 
 @lru_cache(maxsize=1)
 def _unchanged(path: Path, *state: int) -> tuple[Attempt, ...]:
-    """Those of a file in a state: a command needs those of its folder several times."""
+    """Return the attempts in a file with a given state: a command needs those of its folder
+    repeatedly.
+    """
     return _read(path)
 
 
@@ -76,5 +79,7 @@ def _read(path: Path) -> tuple[Attempt, ...]:
 
 
 def attempts_of(path: Path, cases: Collection[str]) -> list[Attempt]:
-    """Those of some cases, of a folder beside: of what else lies there nothing is read or told."""
+    """Return the attempts of some cases in another folder, without reading or reporting other
+    lines.
+    """
     return [Attempt.of(raw) for raw in whole(path, cases=cases, tell=False) if raw["case"] in cases]

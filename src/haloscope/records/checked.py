@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a JSON object is a record as docs/records.md declares it: types, ranges, words, its id.
+"""Validation of JSON objects as records: types, ranges, words, and ids, as in docs/records.md.
 
-The checks are made from the same declarations as that page: the fields of a record, and keys.py.
+The checks are generated from the same declarations as that page: the fields of a record, and keys.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from haloscope.records.keys.inside import SHORTEST_S, TAKE_TIME, Key
 from haloscope.study.case import Layout, identity
 
 ROUNDED = 1 + 1e-9
-"""ROUNDED is by how much a mean of equal numbers may be off."""
+"""ROUNDED allows for the rounding error of a mean of equal numbers."""
 SHOWN = 60
 
 
 def wrong(
     raw: Mapping[str, Any], declared: type, right: Mapping[str, Any] | None = None
 ) -> str | None:
-    """What is wrong with a record, in words; None where nothing is. declared: `Record`."""
+    """Return what is wrong with a record, or None. declared: `Record`."""
     try:
         if right is None or right.keys() - raw.keys():
             _checks(declared).validate_python(raw)
@@ -47,7 +47,7 @@ def wrong(
             other = {key: value for key, value in raw.items() if right.get(key, right) is not value}
             _checks(declared, whole=False).validate_python(other)
         settled = right is not None and _has_settings_of(raw, right)
-        if raw["outcome"] != "absent" and not settled:  # absent: they are as they were asked for
+        if raw["outcome"] != "absent" and not settled:  # absent: as requested
             kernels.check_parameters(raw["kernel"], raw["params"])
         if raw["outcome"] == "ok":
             kernels.check_results(raw["kernel"], raw.get("result") or {}, raw.get("points") or ())
@@ -90,14 +90,14 @@ def _no_settings(raw: Mapping[str, Any]) -> str | None:
         shape = f"{layout['nodes']} x {layout['ppn']}"
         return f"layout.ranks: invalid value {layout['ranks']} with nodes x ppn = {shape}"
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
-        return None  # its parameters may be those that were simulated, not those asked for
+        return None  # its parameters may be those that were simulated, not the requested ones
     if raw["case"] != (named := _id(raw)):
         return f"case is {raw['case']}, but the id of these settings is {named}"
     return None
 
 
 def _too_short(raw: Mapping[str, Any]) -> str | None:
-    """Which times no step can have taken; a simulated one without messages takes none at all."""
+    """Return impossibly short times; a simulated step without messages may take none at all."""
     timeless = raw["clock"] == "simulated" and raw["kernel"] not in TAKE_TIME
     for kind in ("points", "parts"):
         for index, one in enumerate(raw.get(kind) or ()):
@@ -107,7 +107,7 @@ def _too_short(raw: Mapping[str, Any]) -> str | None:
 
 
 def _beyond(raw: Mapping[str, Any]) -> str | None:
-    """What of an answer that is said to be good is not within the kernel's own bound."""
+    """Return which part of a supposedly good answer exceeds the kernel's own bound."""
     found = raw.get("result") or {}
     named = [name for name in found if name.endswith(kernels.BOUND)]
     for name in dict.fromkeys([*named, *kernels.bounds(raw["kernel"])]):
@@ -125,13 +125,13 @@ def _too_many(params: Mapping[str, Any], found: Mapping[str, Any]) -> str | None
     if found["points"] != n * n:
         return f"result.points: invalid value {found['points']} with n = {n}"
     most = params["iterations"] or params["max_iterations"] or 10 * n + 100
-    if found["iterations"] > most + params["s"]:  # which are made together, at the most
+    if found["iterations"] > most + params["s"]:  # which are executed together, at most
         return f"result.iterations: invalid value {found['iterations']}, must be at most {most}"
     return None
 
 
 def _no_setting(raw: Mapping[str, Any]) -> str | None:
-    """Which parameter has a name or a value that none can have: these make a case what it is."""
+    """Return a parameter with an impossible name or value: parameters identify a case."""
     for name, value in raw["params"].items():
         if not name.isidentifier():
             return f"params: invalid key {_shown(name)}"
@@ -155,7 +155,8 @@ def _no_phase(raw: Mapping[str, Any]) -> str | None:
         for key in ("time_s", "median_s"):
             time = phase.get(key) or {}
             times = [time[one] for one in ("min", "mean", "max") if one in time]
-            if times != sorted(times) and not all(  # sorted() is faster, and nearly always enough
+            # sorted() is faster, and nearly always sufficient
+            if times != sorted(times) and not all(
                 least <= most * ROUNDED for least, most in pairwise(times)
             ):
                 return f"{dotted(('phases', index, key))}: invalid value {_shown(time)}"
@@ -163,8 +164,8 @@ def _no_phase(raw: Mapping[str, Any]) -> str | None:
 
 
 def _no_call(raw: Mapping[str, Any]) -> str | None:
-    """What in a timeline is no call of a rank: a phase, its depth, when it began and ended; of what
-    a stream of its device did, that stream, too.
+    """Return what in a timeline is no valid call: phase, depth, begin, end, and a
+    device's stream.
     """
     for index, trace in enumerate(raw.get("timeline") or ()):
         for rank, calls in enumerate(trace["ranks"]):
@@ -180,14 +181,14 @@ def _no_call(raw: Mapping[str, Any]) -> str | None:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number, which true and false are not."""
+    """Return whether a value is a number, excluding true and false."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _shortest(
     where: tuple[str | int, ...], times_s: Sequence[float], *, timeless: bool
 ) -> str | None:
-    """A time that is shorter than can be; None where there is none. timeless: 0 can be."""
+    """Return a time that is impossibly short, or None. timeless: whether 0 is possible."""
     if not times_s or (shortest := min(times_s)) >= SHORTEST_S:
         return None
     if timeless:
@@ -221,12 +222,12 @@ def _shown(value: object) -> str:
 
 @cache
 def _checks(declared: type, *, whole: bool = True) -> SchemaValidator:
-    """Of a record, or of some of its keys if it is not whole; made when the first one is read."""
+    """Return the checks of a record, or of some of its keys; created when the first one is read."""
     return SchemaValidator(schema(declared) if whole else _object(declared, ()))
 
 
 def schema(declared: type) -> CoreSchema:
-    """What a whole record must be. declared: `Record`."""
+    """Return the schema of a complete record. declared: `Record`."""
     needed = {
         one.name
         for one in fields(declared)
@@ -236,7 +237,7 @@ def schema(declared: type) -> CoreSchema:
 
 
 def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema:
-    """An object with declared keys; what these do not name may be there, too."""
+    """Return the schema of an object with declared keys; others are allowed."""
     keys = {}
     if needed is None:
         needed = declared.__required_keys__  # type: ignore[attr-defined]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps a result folder to itself: a received one may hold links to the files of its reader."""
+"""Access checks of a result folder: a received one may contain links to its reader's files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ FOLDERS = ("figures", "tables", "jobs")
 
 
 def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
-    """What of a result folder is no file or folder of its own: links, pipes, devices."""
+    """Return the entries of a result folder that are not its own files or folders: links, pipes,
+    devices.
+    """
     return [
         Problem(str(folder / name), what, "remove it, or replace it with a copy")
         for name in (*FILES, *JOBS, *REPORTS, *FOLDERS)
@@ -25,13 +27,13 @@ def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
 
 
 def require_enclosed(folder: Path, *, measuring: bool = False) -> None:
-    """UserError, with all that leads outside, before anything there is read or written."""
+    """Raise UserError with all such entries, before anything there is read or written."""
     if problems := leads_outside(folder, measuring=measuring):
         raise UserError(problems)
 
 
 def enclosed(paths: Iterable[Path]) -> Iterator[Path]:
-    """Those files that are no links, and nothing but files."""
+    """Yield the files that are regular files and not links."""
     return (path for path in paths if _foreign(path) is None)
 
 
@@ -50,7 +52,7 @@ def _foreign(path: Path) -> str | None:
 
 
 def _shared(path: Path) -> str | None:
-    """What is wrong with a file that has a second name; None for any other, and for no file."""
+    """Return the problem of a file with a second name (hard link), or None."""
     if path.name in FILES and path.exists() and path.stat().st_nlink > 1:
         return "has another hard link, through which another file would change"
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A result folder: the study as it was, its plan, its records. What a run needs to be resumed."""
+"""A result folder: the study, its plan, and its records, so that a run can be continued."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from haloscope.study.schema import (
 
 @dataclass(frozen=True)
 class Via:
-    """Where simulated cases are computed: by jobs of a site, on so many of its nodes each."""
+    """Where simulated cases are computed: in jobs of a site, with this number of nodes each."""
 
     site: str
     nodes: int
@@ -44,21 +44,19 @@ class Via:
 
 @dataclass(frozen=True)
 class SavedPlan:
-    """plan.json: what is to be measured, by which programs, on which machine.
+    """plan.json: what is measured, with which programs, and on which machine.
 
-    name: of the study; sources: the hash of halobench's sources for each toolchain;
-    on: the place, as --on names it. keep: where simulated cases' files are kept, if anywhere.
-    via: the site whose jobs simulate them, if they do.
-    machine: what must be the same for the records of one folder to be of one kind: host,
-    processor, cores, cluster file and its state. libraries: so too, of each toolchain: version,
-    compiler, flags. Plans of older versions say less.
-    changes: what was not as it had been when the folder was gone on with all the same.
-    rule: when a case has been launched often enough, where the study asks for a precision.
-    parting: where cases are compared until no two of their intervals overlap, the launches of each
-    between two looks; it has no rule then.
-    programs: of each external program: its file, the hash of that, version and hash of what runs.
-    allocations: how many of a batch system share the launches of each case; None leaves it to the
-    jobs how many there are. together: whether cases on few nodes run in the jobs of those on most.
+    name: of the study. sources: hash of halobench's sources for each toolchain. on: the place, as
+    named by --on. keep: folder of simulated cases' files, or None. via: the site whose jobs
+    simulate them, or None. machine: what must be identical for all records of a folder: host,
+    processor, cores, cluster file, and its state. libraries: likewise for each toolchain: version,
+    compiler, flags. Older plans contain less. changes: accepted differences when the folder was
+    continued. rule: stopping rule of a study with a precision. parting: if cases are compared until
+    no two of their intervals overlap, the launches of each between two checks; there is no rule
+    then. programs: of each external program: its file and hash, and version and hash of the
+    executable. allocations: number of allocations of a batch system that share the launches of each
+    case; None: determined by the jobs. together: whether cases on few nodes run in the jobs of
+    those on the most.
     """
 
     name: str
@@ -81,22 +79,22 @@ class SavedPlan:
 
     @property
     def ends_early(self) -> bool:
-        """Whether cases may have fewer launches than planned, by what the first ones show."""
+        """Whether cases may have fewer launches than planned, depending on the first ones."""
         return self.rule is not None or self.parting is not None
 
     def launches(self) -> list[Launch]:
-        """All launches, in the order they are to run."""
+        """Return all launches, in order."""
         return schedule(self.cases, self.seed)
 
     def with_launches(self, launches: int | None) -> SavedPlan:
-        """The same plan with another number of launches of every case, if one is given."""
+        """Return the plan with another number of launches of every case, if given."""
         if launches is None:
             return self
         cases = tuple(replace(case, launches=launches) for case in self.cases)
         return replace(self, cases=cases)
 
     def in_allocations(self, number: int | None) -> SavedPlan:
-        """The same plan in another number of allocations, if one is given."""
+        """Return the plan with another number of allocations, if given."""
         if number is None:
             return self
         cases = tuple(
@@ -108,11 +106,11 @@ class SavedPlan:
         return replace(self, cases=cases, allocations=number)
 
     def allocation_of(self, launch: Launch) -> int:
-        """Which of its allocations a launch is for, counted from 0."""
+        """Return the allocation of a launch, counted from 0."""
         return launch.number * (self.allocations or 1) // launch.case.launches
 
     def stopped(self, case: str, launches: int, why: str) -> SavedPlan:
-        """The same plan with a case that needs no more launches than it has."""
+        """Return the plan with a case that needs no more launches."""
         cases = tuple(
             replace(one, launches=launches, stopped=why) if one.id == case else one
             for one in self.cases
@@ -120,7 +118,7 @@ class SavedPlan:
         return replace(self, cases=cases)
 
     def as_dict(self) -> dict[str, Any]:
-        """For plan.json; `order` is there for people and reports, and follows from the rest."""
+        """Return plan.json; `order` is for people and reports, and follows from the rest."""
         return {
             **asdict(self),
             "cases": [case.as_dict() for case in self.cases],
@@ -150,7 +148,9 @@ def _of_today(case: Case, saved: Mapping[str, Any]) -> Case:
 
 
 def plan_of(text: bytes) -> SavedPlan:
-    """The reverse of `SavedPlan.as_dict`, as JSON. ValueError, in words, where it is no plan."""
+    """Read a plan from JSON, the inverse of `SavedPlan.as_dict`. Raise ValueError with
+    a message.
+    """
     saved = strict_json.json_object(text)
     try:
         plan = _saved_plan().validate_json(text, strict=True)
@@ -179,8 +179,10 @@ def plan_of(text: bytes) -> SavedPlan:
 
 
 def _of_one_type(detail: ErrorDetails) -> ErrorDetails:
-    """Without the name of one of the types that a parameter may have, which is no key."""
-    if not detail["loc"]:  # of the text as a whole, as of half a character in it
+    """Return an error without the name of one of a parameter's possible types, which is
+    not a key.
+    """
+    if not detail["loc"]:  # an error in the whole text, such as half a character
         return detail
     *where, last = detail["loc"]
     parameter = {"given", "params"} & {*where[2:3]} and last in ("bool", "int", "float", "str")
@@ -189,13 +191,13 @@ def _of_one_type(detail: ErrorDetails) -> ErrorDetails:
 
 @dataclass(frozen=True)
 class ResultFolder:
-    """One folder of results. Its records are only ever appended to."""
+    """A result folder. Its records are only appended to."""
 
     path: Path
 
     @property
     def study(self) -> Path:
-        """The study's file, copied."""
+        """The copy of the study's file."""
         return self.path / "study.toml"
 
     @property
@@ -205,12 +207,14 @@ class ResultFolder:
 
     @property
     def records(self) -> Path:
-        """The records, one JSON object a line."""
+        """The records, one JSON object per line."""
         return self.path / "records.jsonl"
 
     @contextmanager
     def alone(self, patience_s: float = 0.0) -> Iterator[None]:
-        """While records are written. UserError where another process writes some here that long."""
+        """Lock the records. Raise UserError if another process holds the lock for `patience_s`
+        seconds.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
         require_enclosed(self.path, measuring=True)
         lock = FileLock(self.path / ".lock")
@@ -220,14 +224,14 @@ class ResultFolder:
             what = "another haloscope process is writing to this folder"
             raise UserError(Problem(str(self.path), what, "wait until it ends")) from error
         try:
-            for draft in drafts(self.path):  # of writers that were killed: nobody else writes here
+            for draft in drafts(self.path):  # left by killed writers: nobody else writes here
                 draft.unlink(missing_ok=True)
             yield
         finally:
             lock.release()
 
     def problems(self) -> list[Problem]:
-        """What stands in the way of starting a new folder here."""
+        """Return why a new folder cannot be created here."""
         where = f"--out {self.path}"
         if problems := leads_outside(self.path):
             return problems
@@ -242,17 +246,17 @@ class ResultFolder:
         return []
 
     def create(self, source: str, plan: SavedPlan) -> None:
-        """Start a new folder."""
+        """Create a new folder."""
         self.path.mkdir(parents=True, exist_ok=True)
         write_whole(self.study, source)
         self.save(plan)
 
     def save(self, plan: SavedPlan) -> None:
-        """Write plan.json, whole or not at all."""
+        """Write plan.json atomically."""
         write_whole(self.plan, json.dumps(plan.as_dict(), indent=1))
 
     def load(self) -> SavedPlan:
-        """The plan of a folder that was started before. UserError if it is none."""
+        """Return the plan of an existing folder. Raise UserError if it is not a result folder."""
         require_enclosed(self.path)
         text = strict_json.content(self.plan)
         if not text and not self.plan.exists():
@@ -265,8 +269,8 @@ class ResultFolder:
             raise UserError(Problem(str(self.plan), f"damaged: {error}", remedy)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:
-        """The launches without a good record yet, and how many of them were tried before."""
-        outcomes = {one.key: one.outcome for one in attempts(self.records)}  # the last ones
+        """Return the launches without a good record, and how many of them were tried before."""
+        outcomes = {one.key: one.outcome for one in attempts(self.records)}  # the last outcomes
         done = ("ok", "absent")
         left = [
             launch
@@ -277,7 +281,7 @@ class ResultFolder:
 
 
 def changes(saved: str, now: str) -> list[str]:
-    """What differs between two study files, key by key, launches aside."""
+    """Return the differences between two study files, by key, without launches."""
     before, after = tomllib.loads(saved), tomllib.loads(now)
     before.pop("launches", None)
     after.pop("launches", None)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each kernel declares: its parameters, its results, and what a record may have of them.
+"""Declarations of kernels: parameters, results, and their allowed values in records.
 
-kernels.json is a copy of what the kernels' programs describe (--describe), because studies are
-checked and records are read where none is built. `.venv/bin/python tests/support/kernels_file.py`
+kernels.json is a copy of what the kernels' programs print with --describe, because studies are
+validated and records are read where none is built. `.venv/bin/python tests/support/kernels_file.py`
 writes it, and a test compares.
 """
 
@@ -22,55 +22,56 @@ from haloscope.study.settings import OF_A_DEVICE
 
 FILE = Path(__file__).with_name("kernels.json")
 LARGEST_INTEGER = 2**63 - 1
-"""LARGEST_INTEGER is the largest whole number of a record: halobench's integers have 64 bits."""
+"""LARGEST_INTEGER is the largest integer of a record: halobench's integers have 64 bits."""
 LARGEST_REAL = 1e30
-"""No machine counts further, and squares of it are still finite."""
+"""No machine exceeds it, and its square is still finite."""
 FASTEST = 1e21
-"""FASTEST is the largest rate: a thousand times what the fastest machine of all computes."""
+"""FASTEST is the largest rate: a thousand times that of the fastest machine."""
 
 Declaration = Mapping[str, Any]
 """One parameter or result: name, type, minimum, maximum, choices (of a parameter), absent."""
 
 
 def check_parameters(kernel: str, params: Mapping[str, Any]) -> None:
-    """ValidationError where they are not as a kernel's parameters can be, or one is missing."""
+    """Raise ValidationError if a kernel's parameters are invalid or incomplete."""
     if (checks := _checks().get((kernel, "parameters"))) is not None:
         checks.validate_python({"params": params})
 
 
 def check_results(kernel: str, found: Mapping[str, Any], points: Sequence[Any]) -> None:
-    """ValidationError where a good launch's `result`, or a point's, is not as the kernel's are."""
+    """Raise ValidationError if a good launch's `result`, or that of a point, is invalid."""
     if (checks := _checks().get((kernel, "results"))) is not None:
         checks.validate_python({"result": found, "points": points})
 
 
 @cache
 def declared() -> Mapping[str, Any]:
-    """What kernels.json says, by kernel; of others nothing is known, and nothing checked."""
+    """Return kernels.json by kernel; other kernels are unknown and not checked."""
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def defaults(kernel: str) -> dict[str, Any]:
-    """The parameters of a kernel, each as it is where nothing is given."""
+    """Return the default parameters of a kernel."""
     return {one["name"]: one["default"] for one in declared()[kernel]["parameters"]}
 
 
 @cache
 def bounds(kernel: str) -> list[str]:
-    """The results that another one must be within, by their names: `error_max_bound`."""
+    """Return the results that bound another one, by name: `error_max_bound`."""
     found = declared().get(kernel, {"results": []})["results"]
     return [one["name"] for one in found if one["name"].endswith(BOUND)]
 
 
 def sweeps(kernel: str) -> bool:
-    """Whether every good launch of a kernel has points."""
+    """Return whether every good launch of a kernel has points."""
     return bool(declared().get(kernel, {}).get("sweeps"))
 
 
 LATER = ("memory", "columns", *OF_A_DEVICE)
-"""LATER are parameters that kernels have got since, so that older records do not have them: these
-are of the host's memory, and store a column per nonzero."""
+"""LATER are parameters added to kernels since; older records lack them, and use host memory and one
+stored column per nonzero.
+"""
 BOUND = "_bound"
 
 
@@ -95,7 +96,7 @@ def _whole(inside: Mapping[str, CoreSchema]) -> CoreSchema:
 
 
 def _own_keys(kernel: str) -> list[str]:
-    """The keys that this kernel's points have, and few others'; what they may be, is checked."""
+    """Return the keys that only this kernel's points have; their values are checked."""
     hints = get_type_hints(Point, include_extras=True)
     marks = {
         name: [one for one in _marks(hint) if kernel in one.kernels] for name, hint in hints.items()
@@ -104,7 +105,7 @@ def _own_keys(kernel: str) -> list[str]:
 
 
 def _marks(hint: Any) -> list[Key]:
-    """The descriptions in a type, however deep they stand in it."""
+    """Return the descriptions in a type, at any depth."""
     found = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Key)]
     return found + [key for inner in get_args(hint) for key in _marks(inner)]
 
@@ -114,7 +115,9 @@ def _object(
     schema_of: Callable[[Declaration], CoreSchema],
     later: Sequence[str] = (),
 ) -> CoreSchema:
-    """An object with these keys, or without the later ones; others may be there, too."""
+    """Return the schema of an object with these keys, optionally without later ones; others are
+    allowed.
+    """
     fields = {
         one["name"]: core_schema.typed_dict_field(
             schema_of(one), required=not one.get("absent") and one["name"] not in later
@@ -161,18 +164,18 @@ def _present(one: Declaration) -> CoreSchema:
 
 
 def _filled(surface: dict[str, Any]) -> dict[str, Any]:
-    """ValueError where a square has not as many values as points."""
+    """Raise ValueError if a square does not have as many values as points."""
     if {len(surface["solution"]), len(surface["error"])} != {surface["points"] ** 2}:
         raise ValueError("the number of values differs from the number of points")
     return surface
 
 
 EXTENTS = r"^[1-9][0-9]{0,14}(x[1-9][0-9]{0,14}){0,2}$"
-"""EXTENTS is what lengths along one to three axes look like: 12x10x9."""
+"""EXTENTS matches lengths along one to three axes: 12x10x9."""
 
 
 def _number(one: Declaration) -> CoreSchema:
-    """A number within what is declared, and within what a record can have at all."""
+    """Return the schema of a number within its declaration, and within a record's limits."""
     whole = one["type"] == "integer"
     largest = LARGEST_INTEGER if whole else LARGEST_REAL
     least = -largest if one["minimum"] is None else one["minimum"]
@@ -181,7 +184,7 @@ def _number(one: Declaration) -> CoreSchema:
 
 
 def number(least: float, most: float, *, whole: bool) -> CoreSchema:
-    """A number from one to another; a whole one has no decimal point, as 1.0 has."""
+    """Return the schema of a number in a range; an integer has no decimal point, unlike 1.0."""
     if whole:
         return core_schema.int_schema(ge=int(least), le=int(most), strict=True)
     return core_schema.float_schema(ge=least, le=most, strict=True)

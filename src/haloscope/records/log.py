@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file of records that a run writes and a report reads."""
+"""The file of records, which a run writes and a report reads."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from haloscope.records import checked, strict_json
 from haloscope.records.record import Record, key_names
 
 _Known = dict[str, tuple[bytes, int, Any]]
-"""By the names of keys inside each other: a value's bytes, the number of keys in it, the value."""
+"""By the names of nested keys: a value's bytes, its number of keys, and the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How the lines of a case are written: what is the same in all of them, and what is not.
+    """The common form of a case's lines, and what differs between them.
 
-    texts: of each key of the last line, the text of its value. changing: the keys whose values
-    differ between lines. between: what stands before, between, and behind those values.
+    texts: for each key of the last line, the text of its value. changing: keys whose values differ
+    between lines. between: text before, between, and after those values.
     """
 
     texts: Mapping[str, bytes]
@@ -39,7 +39,7 @@ class _Form:
 
     @classmethod
     def of(cls, line: bytes, found: Mapping[str, Any], before: Self | None) -> Self:
-        """Of an object and the line that it stands in, after those of an earlier form."""
+        """Return the form of an object and its line, refined from an earlier form."""
         texts = _texts(line, found)
         if not texts or before is None or [*before.texts] != [*texts]:
             return cls(texts, {}, [line])
@@ -57,8 +57,10 @@ class _Form:
         return cls(texts, changing, between)
 
     def values(self, line: bytes) -> dict[str, tuple[Any, bytes]] | None:
-        """The values in a line that are not the same in all, with their texts; None if the line is
-        not of this form."""
+        """Return the values of a line that differ between lines, with their texts.
+
+        None if the line does not have this form.
+        """
         if not line.startswith(self.between[0]):
             return None
         found, at = dict[str, tuple[Any, bytes]](), len(self.between[0])
@@ -71,7 +73,7 @@ class _Form:
 
 
 def _texts(line: bytes, found: Mapping[str, Any]) -> dict[str, bytes]:
-    """The text of each value of an object in its line; none of a line with spaces."""
+    """Return the text of each value of an object in its line; none for a line with spaces."""
     keys = [_key(name) for name in found]
     texts, at = dict[str, bytes](), 1
     for name, key, follows in zip(
@@ -90,10 +92,10 @@ def _key(name: str) -> bytes:
 
 
 def _value(line: bytes, begin: int, follows: bytes) -> tuple[Any, bytes] | None:
-    """The JSON value that begins there, and its text; None where that is not found.
+    """Return the JSON value that begins there and its text, or None.
 
-    follows: what stands behind, and may stand inside, too. A part of a value that it begins with
-    and that is followed by this is no value itself, so the first one is the whole.
+    follows: the text after the value, which may also occur inside it. A prefix of a value that is
+    followed by this text is itself not a value, so the first match is complete.
     """
     end = begin
     for _ in range(_TRIES):
@@ -107,24 +109,24 @@ def _value(line: bytes, begin: int, follows: bytes) -> tuple[Any, bytes] | None:
 
 
 _TRIES = 20
-"""_TRIES is more keys with one name than a value of a record mostly has inside."""
+"""_TRIES exceeds the usual number of equally named keys inside a value of a record."""
 
 
 class Sharing:
-    """What the last record of each case said, key by key.
+    """The values of the last record of each case, by key.
 
-    What the next one says in the same words is the very same value: nothing that is read is ever
-    changed. Two thirds of the memory of the study `quick`'s records, 200 times over, are such
-    values. What is the same in all lines of a case is not parsed again.
+    Equal values of the next record become the same object, because records are never changed. They
+    make up two thirds of the memory of 200 copies of the study `quick`'s records. Values that are
+    equal in all lines of a case are not parsed again.
     """
 
     def __init__(self) -> None:
-        """No record was seen yet."""
+        """Start without records."""
         self._known: dict[str, _Known] = {}
         self._forms: dict[str, tuple[_Form, dict[str, Any]]] = {}
 
     def read(self, line: bytes) -> dict[str, Any]:
-        """The JSON object in a line. ValueError, in words, where it is none."""
+        """Return the JSON object in a line. Raise ValueError, with a message, if it is invalid."""
         case = case_of(line)
         known = self._known.setdefault(case, {})
         form, last = self._forms.get(case, (None, {}))
@@ -142,7 +144,8 @@ class Sharing:
 
 
 def _shared(found: dict[str, Any], known: _Known, where: str) -> int:
-    """Put known values in the place of equal ones; how many keys the object has, inside too.
+    """Replace equal values by known ones; return the object's number of keys, including nested
+    ones.
 
     Bytes are compared, not values, because 1, 1.0, and true are equal.
     """
@@ -171,7 +174,7 @@ _PLAIN = 2
 
 
 def _keys(values: Iterable[Any]) -> int:
-    """How many keys the objects among some values have, inside too."""
+    """Return the number of keys in all objects among some values, including nested ones."""
     keys = 0
     for one in values:
         kind = type(one)
@@ -183,7 +186,7 @@ def _keys(values: Iterable[Any]) -> int:
 
 
 def case_of(line: bytes) -> str:
-    """The id that stands in a record's line where its case should; "" where none does."""
+    """Return the case id in a record's line, or ""."""
     case = _CASE.search(line)
     return case[1].decode() if case else ""
 
@@ -198,10 +201,10 @@ _log = logging.getLogger(__name__)
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:
-    """Add one record to a file and see it on disk before returning.
+    """Append one record to a file, and sync it to disk.
 
-    A line that a crash cut off is removed first: this record starts on a line of its own. OSError
-    where the record does not fit on the disk, or can't be written whole: nothing of it is left.
+    An incomplete line left by a crash is removed first, so that this record starts on its own line.
+    Raise OSError if the record cannot be written completely; nothing of it remains then.
     """
     line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
     with path.open("ab+", buffering=0) as file:
@@ -216,13 +219,15 @@ def append(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def _write_all(file: int, content: bytes) -> None:
-    """Write everything: a write to a disk that fills up takes a part, and only the next fails."""
+    """Write everything: a write to a nearly full disk may be partial, and only the next
+    one fails.
+    """
     while content:
         content = content[os.write(file, content) :]
 
 
 def _end_last_line(file: int) -> bytes:
-    """Cut off a last line that is no record; what is to be written for one that lacks its end."""
+    """Remove an incomplete last line; return the line end to write if only that is missing."""
     size = os.fstat(file).st_size
     if size == 0 or os.pread(file, 1, size - 1) == b"\n":
         return b""
@@ -235,7 +240,7 @@ def _end_last_line(file: int) -> bytes:
 
 
 def _start_of_last_line(file: int, size: int) -> int:
-    """Where the line begins that a file ends with, whose end may be lacking."""
+    """Return where the last line of a file begins, complete or not."""
     end = size
     while end > 0:
         begin = max(0, end - _AT_ONCE)
@@ -256,17 +261,17 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def read(path: Path) -> list[Record]:
-    """All records of a file, in the order they were made; [] if there is no file yet.
+    """Return all records of a file in order; [] without a file.
 
-    Whatever is no record as docs/records.md has it is left out with a warning that names the line.
-    The same case and launch may come several times, when it failed and was tried again: see
-    `latest`. UserError where it is no ordinary file.
+    Invalid records are omitted with a warning that names the line. The same case and launch may
+    occur several times, if it failed and was tried again: see `latest`. Raise UserError unless it
+    is a regular file.
     """
     return [*_kept(path)[0]]
 
 
 def no_records(path: Path) -> tuple[str, ...]:
-    """What `read` leaves out of a file, a sentence a line: "line 8: params.s missing"."""
+    """Return what `read` omits from a file, one sentence per line: "line 8: params.s missing"."""
     return _kept(path)[1]
 
 
@@ -282,7 +287,9 @@ def _kept(path: Path) -> _Reading:
 
 @lru_cache(maxsize=1)
 def _unchanged(path: Path, *state: int) -> _Reading:
-    """The records of a file in a state: a command needs those of its folder several times."""
+    """Return the records of a file in a given state: a command needs those of its folder
+    repeatedly.
+    """
     return _read(path)
 
 
@@ -293,7 +300,9 @@ def _read(path: Path) -> _Reading:
 
 
 WARNED = 5
-"""WARNED is how many invalid lines are reported one by one: many mostly have the same reason."""
+"""WARNED is the maximum number of separate warnings about invalid lines: many have the
+same reason.
+"""
 
 
 def whole(
@@ -303,11 +312,10 @@ def whole(
     cases: Collection[str] | None = None,
     tell: bool = True,
 ) -> Iterator[dict[str, Any]]:
-    """The records of a file, one by one, each as its JSON object and whole: of what nothing is kept
-    takes no memory. Else as `read`.
+    """Yield the records of a file as complete JSON objects, without keeping them in memory.
 
-    left_out: to be told the number of each line that is no record, and why. cases: lines of others
-    are passed over, not even parsed. tell: warn of what is left out.
+    Otherwise as `read`. left_out: gets the number of each invalid line, with the reason. cases:
+    lines of others are skipped without parsing. tell: warn about omitted lines.
     """
     left_out = [] if left_out is None else left_out
     right: dict[str, dict[str, Any]] = {}
@@ -336,9 +344,9 @@ def whole(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without Python's search for garbage, which would look through all records again and again.
+    """Disable Python's garbage collection, which would traverse all records repeatedly.
 
-    Not later either, where there are many: they are needed as long as the command runs.
+    It stays disabled if there are many records, which are needed as long as the command runs.
     """
     before, objects = gc.isenabled(), gc.get_count()[0]
     gc.disable()
@@ -352,11 +360,13 @@ def _uncollected() -> Iterator[None]:
 
 
 MANY_OBJECTS = 100_000
-"""A search for garbage among more objects, those of a thousand records, takes milliseconds."""
+"""Garbage collection among more objects, those of a thousand records, takes milliseconds."""
 
 
 def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """The record in a line. ValueError, in words, where it is none. right: the last, by case."""
+    """Return the record in a line. Raise ValueError with a message. right: last valid
+    one by case.
+    """
     raw = sharing.read(line)
     if raw.get("schema") != SCHEMA:
         what = f"schema is {raw.get('schema')}, but this version of haloscope supports {SCHEMA}"
@@ -372,10 +382,10 @@ def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -
 
 @cache
 def _warn(line: str) -> None:
-    """Once: one command reads the same file for several purposes."""
+    """Print a warning once: a command reads the same file several times."""
     _log.warning(line)
 
 
 def latest(records: Iterable[Record]) -> list[Record]:
-    """The last record of each case and launch."""
+    """Return the last record of each case and launch."""
     return list({record.key: record for record in records}.values())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the record of a launch, for every runner: what was asked, what was measured, how it ended.
+"""Construction of a launch's record, for every runner: request, measurement, and outcome.
 
-docs/records.md says what each key means.
+docs/records.md describes the keys.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from haloscope.study.case import Launch
 
 @dataclass(frozen=True)
 class CampaignFacts:
-    """What all records of one campaign have in common."""
+    """Common facts of all records of a campaign."""
 
     study: str
     seed: int
@@ -28,11 +28,11 @@ class CampaignFacts:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a launch ended, as its runner tells it.
+    """The end of a launch, from its runner.
 
-    outcome, reason, command, started, wall_s: as in the record. printed: the end of what it wrote.
-    toolchain: what is known of the library besides its name. seen: what ranks saw of where they
-    ran. more: keys that this runner alone has.
+    outcome, reason, command, started, wall_s: as in the record. printed: the end of its output.
+    toolchain: what is known about the library besides its name. seen: places reported by ranks.
+    more: keys of this runner only.
     """
 
     outcome: str
@@ -49,7 +49,7 @@ class Ending:
 def asked(
     facts: CampaignFacts, runner: str, launch: Launch, *, clock: str = "wall", **more: Any
 ) -> dict[str, Any]:
-    """The record of a launch that has measured nothing yet. more: keys this runner alone has."""
+    """Return the record of a launch without measurements. more: keys of this runner only."""
     case = launch.case
     return {
         "schema": SCHEMA,
@@ -85,7 +85,7 @@ def asked(
 
 
 def absent(record: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """The record of a launch that can't run here."""
+    """Return the record of a launch that cannot run here."""
     return {
         **record,
         "transport_seen": None,
@@ -101,7 +101,7 @@ def absent(record: Mapping[str, Any], why: str) -> dict[str, Any]:
 def ended(
     record: Mapping[str, Any], measured: Mapping[str, Any] | None, ending: Ending
 ) -> dict[str, Any]:
-    """The record of a launch that ended. measured: what halobench wrote; None where it did not."""
+    """Return the record of a launch that ended. measured: written by halobench, or None."""
     whole = {
         **record,
         **(measured or {}),
@@ -119,5 +119,5 @@ def ended(
 
 
 def now() -> str:
-    """This moment, as records write it."""
+    """Return the current time in the format of records."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

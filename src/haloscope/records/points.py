@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tells a point of a sweep from the others of its launch, and its name."""
+"""Identification of a sweep's points, and their names."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 PointKey = tuple[str | None, int]
-"""What a point is of: an operation, where there are several, and a size."""
+"""The identity of a point: an operation, if there are several, and a size."""
 
 
 def point_key(point: Mapping[str, Any]) -> PointKey:
-    """What a point of a record is of."""
+    """Return the identity of a record's point."""
     return point.get("operation"), point["size_bytes"]
 
 
 def point_name(key: PointKey, unit: str = "B") -> str:
-    """Name a point: "allreduce 8 B", or "8 B" where there is one operation."""
+    """Name a point: "allreduce 8 B", or "8 B" with a single operation."""
     operation, number = key
     return f"{operation or ''} {size_in(number, unit)}".strip()
 
 
 def size_in(number: int, unit: str) -> str:
-    """A size of a point: "8 KiB", "8,192 elements"."""
+    """Format the size of a point: "8 KiB", "8,192 elements"."""
     return size(number) if unit == "B" else f"{number:,} {unit}"
 
 
 def size_unit(program: Mapping[str, Any] | None) -> str:
-    """The unit of a record's sizes: bytes, unless its external program has another one."""
+    """Return the unit of a record's sizes: bytes, unless its external program has another one."""
     return str((program or {}).get("size_unit", "B"))
 
 
@@ -41,12 +41,14 @@ TIMES = 10
 
 
 def most_apart(record: Record) -> tuple[float, str]:
-    """The longest over the shortest repetition, and where: the most of a sweep's points."""
+    """Return the largest ratio of longest to shortest repetition, and its point."""
     return max(_ratios(record), default=(1.0, ""))
 
 
 def is_of_several(record: Record) -> bool:
-    """Whether an external program's times are so far apart that they are of several things."""
+    """Return whether an external program's times vary so much that they are of different
+    operations.
+    """
     return record.program is not None and most_apart(record)[0] >= TIMES
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The record of one launch of one case, and the file of records that stands between run and report.
+"""The record of one launch of one case, as written by runs and read by reports.
 
-A file has one JSON object a line. Every record is synced to disk before the next case starts, so
-that a crash costs at most the case in flight; a line that was cut off is dropped on reading.
+A file has one JSON object per line. Every record is synced to disk before the next case starts, so
+a crash costs at most the running case. An incomplete line is dropped on reading.
 """
 
 from __future__ import annotations
@@ -332,7 +332,7 @@ class Record:
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:
-        """The record in a JSON object that is one."""
+        """Return the record of a valid JSON object."""
         names, own, more = _named(tuple(raw))
         return cls(
             names=names,
@@ -342,7 +342,7 @@ class Record:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The JSON object itself, made anew: tens of thousands of them would take much memory."""
+        """The JSON object, created on demand: keeping tens of thousands would take much memory."""
         return {
             name: self.more[name] if name in self.more else getattr(self, name)
             for name in self.names
@@ -350,14 +350,13 @@ class Record:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What it is the record of: case and launch."""
+        """Case and launch."""
         return self.case, self.launch
 
 
 @cache
 def _named(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The keys of a JSON object: all, those that are declared, and others. Each tuple is one
-    object however often it is asked for."""
+    """Return the keys of a JSON object: all, declared ones, and others; equal tuples are shared."""
     known = {*key_names()[0]}
     own = tuple(name for name in names if name in known)
     return names, own, tuple(name for name in names if name not in known)
@@ -365,7 +364,7 @@ def _named(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], tu
 
 @cache
 def key_names() -> tuple[list[str], list[str]]:
-    """All keys of a record, and those that it must have."""
+    """Return all keys of a record, and the required ones."""
     keys = [key for key in fields(Record) if key.name not in ("names", "more")]
     needed = [key.name for key in keys if key.default is MISSING and key.default_factory is MISSING]
     return [key.name for key in keys], needed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The records of a file as rows of one table: settings as columns, a row a launch or repetition."""
+"""Records as rows of a table: settings as columns, one row per launch or repetition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Row = Mapping[str, Setting]
 
 @dataclass(frozen=True)
 class RowColumn:
-    """A column: its name, the type of its values, their unit ("" for none), what they say."""
+    """A column: its name, type, unit ("" for none), and meaning."""
 
     name: str
     type: Type
@@ -39,7 +39,7 @@ class RowColumn:
 
     @property
     def field(self) -> dict[str, str]:
-        """The same as a field of a Table Schema."""
+        """Return the column as a field of a Table Schema."""
         unit = {"unit": self.unit} if self.unit else {}
         return {"name": self.name, "type": self.type, **unit, "description": self.meaning}
 
@@ -54,22 +54,22 @@ class Rows:
     left_out: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[list[Setting]]:
-        """A row after the other, with a value or None for each column."""
+        """Yield rows, with a value or None for each column."""
         for raw in whole(self.path):
             for row in _rows(raw, self.per):
                 yield [_as(column.type, row.get(column.name)) for column in self.columns]
 
     @property
     def schema(self) -> dict[str, list[dict[str, str]]]:
-        """Names, types, units, and meanings of the columns, as a Table Schema."""
+        """Return names, types, units, and meanings of the columns, as a Table Schema."""
         return {"fields": [column.field for column in self.columns]}
 
 
 def rows(folder: Path, per: Per) -> Rows:
-    """The rows of a result folder. UserError where it has no records.
+    """Return the rows of a result folder. Raise UserError without records.
 
     Each row has the id and the settings of its case. A launch that swept sizes has a row for each
-    of its points, also for those without a valid time. A launch without a time has one row, with
+    of its points, including those without a valid time. A launch without a time has one row, with
     its outcome.
     """
     path = folder / "records.jsonl"
@@ -103,7 +103,7 @@ def _place(name: str) -> int:
 
 
 def frame(table: Rows) -> polars.DataFrame:
-    """The rows as a data frame. UserError where polars is not installed."""
+    """Return the rows as a data frame. Raise UserError if polars is not installed."""
     try:
         import polars
     except ImportError as error:
@@ -153,16 +153,19 @@ def _rows(raw: Mapping[str, Any], per: Per) -> Iterator[_Row]:
 
 
 def _swept(point: Mapping[str, Any], unit: str) -> _Row:
-    """What a point is of. A size that is not in bytes has a column of its own, and its unit."""
+    """Return the identity of a point. A size that is not in bytes has its own column,
+    and its unit.
+    """
     if unit == "B":
         return {name: point[name] for name in ("operation", "size_bytes")}
     return {"operation": point["operation"], "point_size": point["size_bytes"], "size_unit": unit}
 
 
 def _untimed(raw: Mapping[str, Any], per: Per) -> Iterator[Mapping[str, Any]]:
-    """Lines without a valid time, as points that have none; of launches, sizes that have no other.
+    """Yield lines without a valid time as points; for launches, sizes that have no other time.
 
-    In an external program's output, they are the lines of a sweep that its record sets aside.
+    In an external program's output, these are the lines of a sweep that its record lists
+    separately.
     """
     timed = {point_key(one) for one in raw.get("points") or () if per == "launches"}
     for one in (raw.get("program") or {}).get("untimed", ()):
@@ -186,7 +189,7 @@ def _summary(times: Sequence[float]) -> _Row:
 
 
 def _results(result: Mapping[str, Any]) -> _Row:
-    """Results that are one value; lists and surfaces stay in records.jsonl."""
+    """Return results with a single value; lists and surfaces are only in records.jsonl."""
     single = str | int | float | bool | None
     return {f"result_{name}": one for name, one in result.items() if isinstance(one, single)}
 
@@ -218,7 +221,7 @@ _DATES = ("started", "ended")
 
 
 def _described(name: str, raw: Mapping[str, Any]) -> tuple[str, str]:
-    """The unit and the meaning of a column; units of external programs are those of their file."""
+    """Return the unit and meaning of a column; units of external programs are from their file."""
     if name in _OURS:
         return _OURS[name]
     plain = name.removeprefix("result_").removeprefix("param_")

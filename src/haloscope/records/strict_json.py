@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON as our own files have it, read so that whatever else stands there is an error with words."""
+"""Strict reading of our own JSON files; anything else is an error with a message."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from haloscope import paths
 from haloscope.errors import Problem, UserError
 
 NESTING_LIMIT = 50
-"""NESTING_LIMIT is the greatest depth of objects and lists in each other: a record has six."""
+"""NESTING_LIMIT is the maximum depth of nested objects and lists: a record has six levels."""
 LENGTH_LIMIT = 256 * 2**20
 """Reading takes ten times as much memory. A plan of a million launches has 30 MiB."""
 
 
 def content(path: Path) -> bytes:
-    """All of a file; empty where there is none. UserError where it is no ordinary file."""
+    """Return a file's content; b"" without a file. Raise UserError unless it is a regular file."""
     with opened(path) as file:
         if file.seek(0, os.SEEK_END) <= LENGTH_LIMIT:
             file.seek(0)
@@ -33,7 +33,7 @@ def content(path: Path) -> bytes:
 
 
 def lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """The lines of a file, with their ends; None for one that is longer than an object may be."""
+    """Yield the lines of a file with their ends; None for one that exceeds the maximum length."""
     while line := file.readline(LENGTH_LIMIT):
         if len(line) < LENGTH_LIMIT or line.endswith(b"\n"):
             yield line
@@ -43,7 +43,7 @@ def lines(file: BinaryIO) -> Iterator[bytes | None]:
 
 
 def _skip_line(file: BinaryIO) -> None:
-    """Go on behind the next end of a line, or to the end of the file; quick, as it may be far."""
+    """Skip to the next line, or to the end of the file, quickly."""
     while piece := file.read(_AT_ONCE):
         if (end := piece.find(b"\n")) >= 0:
             file.seek(end + 1 - len(piece), os.SEEK_CUR)
@@ -54,9 +54,9 @@ _AT_ONCE = 2**21
 
 
 def opened(path: Path) -> BinaryIO:
-    """A file, to be read; an empty one where there is none.
+    """Open a file for reading; an empty one if it does not exist.
 
-    UserError where it is no ordinary file, or a link to one, which may lie outside its folder.
+    Raise UserError unless it is a regular file, also for a link, which may lead outside its folder.
     """
     try:
         return paths.opened(path, through_links=False)
@@ -70,9 +70,10 @@ def opened(path: Path) -> BinaryIO:
 
 
 def json_object(text: bytes) -> dict[str, Any]:
-    """The JSON object in a text, whose numbers are all finite.
+    """Return the JSON object in a text whose numbers are all finite.
 
-    ValueError, in words, where it is none, says a key twice, or has a number too large for a float.
+    Raise ValueError, with a message, if it is invalid, has a repeated key, or a number too large
+    for a float.
     """
     try:
         value = _decoder(text).decode(text.decode())
@@ -90,10 +91,10 @@ def json_object(text: bytes) -> dict[str, Any]:
 
 
 def quick_object(text: bytes) -> tuple[dict[str, Any], int] | None:
-    """As `json_object`, in a third of the time, and how many keys are written in the text.
+    """Return the object as `json_object` in a third of the time, and its number of written keys.
 
-    None where the text has to be read by `json_object`: an error, or a space before a colon. An
-    object with fewer keys than that has a key that is written twice.
+    None if the text must be read by `json_object`: an error, or a space before a colon. An object
+    with fewer keys than written has a repeated key.
     """
     if (written := keys_written(text)) is None:
         return None
@@ -105,7 +106,7 @@ def quick_object(text: bytes) -> tuple[dict[str, Any], int] | None:
 
 
 def keys_written(text: bytes) -> int | None:
-    """How many keys are written in a JSON text; None where `json_object` has to count them."""
+    """Return the number of keys written in a JSON text; None if `json_object` must count them."""
     spaced = b" :" in text or b"\t" in text or b"\r" in text or b"\n" in text[:-1]
     if spaced or _may_be_deep(text) or _may_overflow(text):
         return None
@@ -116,7 +117,9 @@ _NO_BRACKETS = bytes(sorted({*range(256)} - {*b"[]{}"}))
 
 
 def _may_be_deep(text: bytes) -> bool:
-    """Whether brackets in a JSON text, of its texts too, stand in each other too deep; quick."""
+    """Return quickly whether nested brackets in a JSON text may be too deep, including those in
+    strings.
+    """
     brackets = text.translate(None, _NO_BRACKETS)
     for _ in range(NESTING_LIMIT):
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
@@ -126,7 +129,7 @@ def _may_be_deep(text: bytes) -> bool:
 
 
 def _depth(value: object) -> int:
-    """How many levels a value has: 1 of a number, or of an empty list."""
+    """Return the depth of a value: 1 for a number or an empty list."""
     depth, level = 0, [value]
     while level:
         depth += 1
@@ -151,13 +154,15 @@ def _refuse(constant: str) -> float:
 _SHAPE = bytes.maketrans(b"123456789+E", b"0000000000e")
 _LONG = b"0" * 200
 _LARGE = b"0e000"
-"""_LARGE is the shape of a number's end that a float may not hold, and of a part of some hashes."""
+"""_LARGE is the pattern of a number's end that may overflow a float; parts of hashes match, too."""
 _BEFORE_A_NUMBER = b":,[ \t"
-"""_BEFORE_A_NUMBER are characters that it stands behind; a hash stands behind a quote."""
+"""_BEFORE_A_NUMBER are characters that precede a number; a hash follows a quote."""
 
 
 def _may_overflow(text: bytes) -> bool:
-    """Whether a number in a JSON object may be too large for a float; quick, and seldom wrong."""
+    """Return whether a number in a JSON object may be too large for a float; quick,
+    seldom wrong.
+    """
     shape = text.translate(_SHAPE)
     at = shape.find(_LARGE)
     while at >= 0:
@@ -169,7 +174,7 @@ def _may_overflow(text: bytes) -> bool:
 
 
 def _decoder(text: bytes) -> json.JSONDecoder:
-    """What refuses what is no JSON, and numbers too large for a float, the quickest way."""
+    """Return the fastest decoder that refuses invalid JSON and numbers too large for a float."""
     return _CAREFUL if _may_overflow(text) else _QUICK
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measuring: a campaign of launches in one place, and what these need."""
+"""Measurement: campaigns of launches in one place, and their preparation."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A place: a cluster whose batch system gives out nodes; cases run inside its jobs."""
+"""A place: a cluster with a batch system; cases run inside its jobs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from haloscope.toolchains.launch import cannot
 
 @dataclass(frozen=True)
 class BatchPlace:
-    """A site, as `sites` has it. folder: one that all nodes see, for what ranks read and write."""
+    """A site from the site files. folder: visible on all nodes, for files of ranks."""
 
     name: str
     described: BatchSite
@@ -48,17 +48,17 @@ class BatchPlace:
 
     @classmethod
     def names(cls) -> list[str]:
-        """Those of the site files that are there."""
+        """Return the names of the available site files."""
         return [*site_file.ready()]
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Whether it is a site file's name."""
+        """Return whether this is the name of a site file."""
         return name in cls.names()
 
     @classmethod
     def named(cls, name: str, keep: Path | None = None) -> Self:
-        """The site of that name. UserError where it is a cluster file's, too."""
+        """Return the site of that name. Raise UserError if a cluster file has the same name."""
         if name in cluster_file.ready():
             what = "a site file and a cluster file both have this name"
             remedy = "rename one of them: a site is measured, a cluster is simulated"
@@ -66,20 +66,22 @@ class BatchPlace:
         return cls(name, site_file.find(name), Path.cwd())
 
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
-        """The libraries, and builds with them, in folders that the nodes see, too."""
+        """Return the libraries and their builds, in folders that the nodes see."""
         return workbench.workbench(self._named(requested), tell)
 
     def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
-        """The libraries that are there."""
+        """Return the available libraries."""
         return workbench.preview(self._named(requested))
 
     def _named(self, requested: Requested) -> Requested:
-        """With the site's own toolchain where none is named."""
+        """Replace missing names by the site's own toolchain."""
         usual = [self.described.toolchain] if self.described.toolchain else None
         return {where: names or usual for where, names in requested.items()}
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
-        """The nodes of the partition that jobs go to. How two ranks can lie on one, it will say."""
+        """Return the nodes of the partition for jobs. Possible placements are known
+        only on a node.
+        """
         partition = self.described.used
         cores = partition.cores
         names = (self.described.toolchain,) if self.described.toolchain else bench.names
@@ -100,7 +102,7 @@ class BatchPlace:
         )
 
     def identity(self) -> Mapping[str, Any]:
-        """The site's name, and what it gives out."""
+        """Return the site's name and resources."""
         partition = self.described.used
         here = {"host": self.name, "cores": partition.cores, "partition": partition.name}
         if (model := self._model) is None:
@@ -109,9 +111,9 @@ class BatchPlace:
 
     @cached_property
     def _model(self) -> Cluster | None:
-        """The cluster file that the site names for its nodes; None where it names none.
+        """Return the cluster file that the site names for its nodes, or None.
 
-        UserError where it is of other nodes, or does not say how fast they compute.
+        Raise UserError if it describes other nodes, or has no computation rate.
         """
         if self.described.cluster is None:
             return None
@@ -129,12 +131,12 @@ class BatchPlace:
 
     @cached_property
     def scheduler(self) -> Scheduler:
-        """Its batch system."""
+        """Return its batch system."""
         return schedulers.of(self.described)
 
     @cached_property
     def allocation(self) -> Allocation:
-        """The nodes that this process was given. UserError outside of a job."""
+        """Return the nodes of the job that runs this process. Raise UserError outside a job."""
         found = self.scheduler.allocation(self.described, os.environ)
         if found is None:
             what = "this process is not inside a job of the site's batch system"
@@ -143,12 +145,13 @@ class BatchPlace:
         return found
 
     def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
-        """Those that exchange messages, and that use a GPU."""
+        """Return the programs that exchange messages, and those that use a GPU."""
         return probing.programs(cases, bench)
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
-        """A launch of each on the job's first node, or between its first two; and what those can't
-        do."""
+        """Launch each probe on the job's first node, or between its first two; mark unsupported
+        cases.
+        """
         there = machine.placements()
         reasons = [case.absent or self._cant(case, bench, there) for case in cases]
         able = [
@@ -161,7 +164,7 @@ class BatchPlace:
 
     @property
     def _nodes_asked(self) -> probing.NodesAsked:
-        """The nodes of this job, for probes."""
+        """Return the nodes of this job, for probes."""
         return probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
 
     def _cant(
@@ -177,7 +180,7 @@ class BatchPlace:
         return why and f"{case.toolchain}: {why}"
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
-        """Launches on the nodes of this job, one after the other."""
+        """Return a runner for launches on the nodes of this job, one after the other."""
         busy = machine.busy_processors()
         here = {**machine.describe(), "gpus": gpus.described()}
         described = {**here, "host": self.name, "busy_processors": busy}
@@ -195,7 +198,7 @@ class BatchPlace:
         )
 
     def _held(self, well: bool) -> bool:
-        """Whether this job still has its folder, and its nodes if a launch did not end well."""
+        """Return whether this job still has its folder and, after a bad end, its nodes."""
         if not holds(self.folder, self.allocation):
             return False
         job = self.allocation
@@ -203,14 +206,15 @@ class BatchPlace:
 
     @property
     def cores_given(self) -> int:
-        """How many cores this job's nodes have together."""
+        """Return the total number of cores of this job's nodes."""
         return len(self.allocation.nodes) * self.described.used.cores
 
     @property
     def one_core(self) -> tuple[str, ...]:
-        """What runs a command on a core of this job that is free; it waits for one.
+        """Return the command prefix that runs a command on a free core of this job, or waits for
+        one.
 
-        --mem=0: steps do not divide the job's memory, of which the first would have all.
+        --mem=0: steps do not divide the job's memory, all of which the first would get.
         """
         threads = self.described.used.threads_per_core
         where = ("--nodes=1", "--ntasks=1", f"--cpus-per-task={threads}", "--exact", "--mem=0")
@@ -220,7 +224,7 @@ class BatchPlace:
         return {name: self._started(name, bench) for name in bench.built}
 
     def _started(self, name: str, bench: Workbench) -> Build:
-        """The same of one MPI library, found out once a job."""
+        """Return the build with the launcher that works in this job, determined once."""
         if self.described.launcher == "mpirun":
             built = bench.built[name]
             if built.toolchain.launcher == "jsrun":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A campaign: plan a study's cases, run them launch by launch, and keep the records."""
+"""A campaign: the cases of a study, run launch by launch, with their records."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from haloscope.toolchains.build import KernelProgram
 class Campaign:
     """A plan with its place and its programs.
 
-    place: where it runs. source: the study's text, for a new folder; None for one that goes on.
-    found: the plan as it was in the folder of one that goes on.
-    seen: for MPI library and transport, what it used. remarks: what is to be said of it.
-    first: what is to be fetched and built before it can run, where that is left to others.
-    unchecked: programs without which some of its cases are not known whole.
+    place: where it runs. source: the study's text for a new folder; None if the campaign continues.
+    found: the plan in the folder of a continued campaign. seen: what each MPI library used for each
+    transport. remarks: notes to print. first: what must be downloaded and built before it can run,
+    if that is left to others. unchecked: missing programs because of which some cases are not
+    completely checked.
     """
 
     place: Place
@@ -54,13 +54,13 @@ class Campaign:
     seen: Mapping[tuple[str, str | None, bool], str | None] = field(default_factory=dict)
 
     def launches_left(self) -> tuple[list[Launch], int]:
-        """The launches without a good record yet, and how many of them were tried before."""
+        """Return the launches without a good record, and how many of them were tried before."""
         follows = self.plan.ends_early and self.folder.plan.exists()
-        plan = self.folder.load() if follows else self.plan  # which cases have stopped since
+        plan = self.folder.load() if follows else self.plan  # some cases have stopped since
         return self.folder.left(_caught_up(plan, self._stopping()).launches())
 
     def _stopping(self) -> Stopping | None:
-        """Which cases need no more launches, by the records that are there; None without a rule."""
+        """Return the stopping rule applied to the existing records; None without a rule."""
         if not self.plan.ends_early:
             return None
         tried = attempts(self.folder.records)
@@ -72,11 +72,16 @@ class Campaign:
         )
 
     def earlier_walls(self) -> dict[str, list[float]]:
-        """Seconds that launches took on this machine before, by case; in folders beside too."""
+        """Return the durations in seconds of earlier launches on this machine, by case.
+
+        Folders beside this one are included.
+        """
         return earlier_walls(self.folder, self.plan)
 
     def expected(self) -> str:
-        """How long what is left takes, by what the same cases took on this machine before."""
+        """Describe the expected duration of the remaining launches, from earlier ones on this
+        machine.
+        """
         left = [launch for launch in self.launches_left()[0] if not launch.case.absent]
         seconds = TimeLeft(
             *(left, self.earlier_walls()),
@@ -88,28 +93,31 @@ class Campaign:
         return f"about {duration(seconds)}"
 
     def forecast(self, case: Case) -> SimulationForecast | None:
-        """What simulating a case takes on this machine; None where that is unknown."""
+        """Return the expected cost of simulating a case on this machine; None if unknown."""
         return self._simulator.forecast(case) if self._simulator and not case.absent else None
 
     def sent(self, case: Case) -> Pairs | None:
-        """What ranks send each other, counted by a simulation on this machine, also of cases that
-        jobs simulate; None where it can't be counted.
+        """Return the bytes between ranks, counted by a simulation on this machine, or None.
+
+        This includes cases that jobs simulate.
         """
         return self._here.sent(case) if self._here and not case.absent else None
 
     def forecast_s(self, case: Case) -> float | None:
-        """The time of that."""
+        """Return the expected time of the simulation, in seconds."""
         found = self.forecast(case)
         return found.time_s if found else None
 
     @property
     def _simulator(self) -> SimgridRunner | None:
-        """What simulates cases on this machine; None where they run, or are simulated by jobs."""
+        """Return the simulator of cases on this machine; None if they run, or are simulated in
+        jobs.
+        """
         return self._here if self.plan.via is None else None
 
     @cached_property
     def _here(self) -> SimgridRunner | None:
-        """What would simulate cases on this machine; None where they run, or nothing is built."""
+        """Return a simulator on this machine; None if cases run, or if nothing is built."""
         if self.place.facts.simulated and self.bench.built:
             here = places.on_this_machine(self.place)
             runner = here.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
@@ -117,9 +125,9 @@ class Campaign:
         return None
 
     def check_folder(self) -> None:
-        """UserError where another process wrote there since this campaign was planned.
+        """Raise UserError if another process wrote to the folder since this campaign was planned.
 
-        It says nothing for good unless the folder is held: see `ResultFolder.alone`.
+        The result is reliable only while the folder is locked: see `ResultFolder.alone`.
         """
         if self.found is None and (problems := self.folder.problems()):
             raise UserError(problems)
@@ -129,10 +137,10 @@ class Campaign:
             raise UserError(Problem(str(self.folder.path), what, remedy))
 
     def probed(self) -> Campaign:
-        """With what two ranks found out of each MPI library and transport, one launch of each.
+        """Return the campaign with the results of one probe of each MPI library and transport.
 
-        Cases whose transport can't be had here become absent, with the reason; not those of a
-        folder that goes on, where it worked when the folder was begun: UserError.
+        Cases whose transport is unavailable become absent, with the reason. In a continued folder
+        the transport worked before, so that is a UserError.
         """
         cases, seen = self.place.probed(self.plan.cases, self.bench)
         lost = {
@@ -151,7 +159,7 @@ class Campaign:
     def run(
         self, launches: list[Launch], watch: Callable[[Iterable[Launch]], Iterator[Launch]]
     ) -> Iterator[tuple[Launch, dict[str, Any]]]:
-        """Run launches, `watch` seeing each start; a record is on disk before it is yielded."""
+        """Run launches; `watch` sees each start. A record is on disk before it is yielded."""
         stopping = self._stopping()
         plan = _caught_up(self.plan, stopping)
         if self.source is not None:
@@ -173,9 +181,9 @@ class Campaign:
 
 
 def _caught_up(plan: SavedPlan, stopping: Stopping | None) -> SavedPlan:
-    """The plan with what its records know and it does not: which cases have stopped.
+    """Return the plan with the cases that have stopped according to the records.
 
-    A record that stops a case is on disk before the plan that says so.
+    The record that stops a case is written before the plan.
     """
     for case in plan.cases if stopping else ():
         if stopping and case.stopped is None and (why := stopping.done.get(case.id)):
@@ -184,13 +192,16 @@ def _caught_up(plan: SavedPlan, stopping: Stopping | None) -> SavedPlan:
 
 
 def earlier_walls(folder: ResultFolder, plan: SavedPlan) -> dict[str, list[float]]:
-    """Seconds that a plan's launches took on its machine or site, by case; in folders beside one,
-    too."""
+    """Return the durations in seconds of a plan's launches on its machine or site, by case.
+
+    Folders beside this one are included.
+    """
     walls: dict[str, list[float]] = {}
     host, cases = plan.machine["host"], {case.id for case in plan.cases}
     beside = folder.path.parent.glob("*/records.jsonl")
     for file in sorted(enclosed(beside)):
-        with suppress(UserError, OSError):  # whatever lies there: an estimate is no reason to stop
+        # an estimate is no reason to fail, whatever is in those folders
+        with suppress(UserError, OSError):
             own = file == folder.records
             for one in attempts(file) if own else attempts_of(file, cases):
                 if one.host == host and one.outcome == "ok" and one.wall_s is not None:

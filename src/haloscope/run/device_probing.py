@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the GPUs that halobench was built for are here, and whether MPI takes their memory.
+"""Probe whether the required GPUs are available, and whether MPI supports their memory.
 
-Each is tried once by a launch of its own, before a campaign: a library that is not aware of GPUs
-may end its ranks by a signal, and no case of a study is to find that out.
+Each combination is tried once before a campaign: a library without GPU support may end its ranks by
+a signal, and no case of a study should fail like that.
 """
 
 from __future__ import annotations
@@ -21,31 +21,32 @@ from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import parted
 
 TIMEOUT_S = 60
-"""TIMEOUT_S is how long a probe may take, in seconds: the first use of a GPU takes some."""
+"""TIMEOUT_S is the time limit of a probe in seconds: the first use of a GPU takes some."""
 _ONCE = ("repetitions=1", "steps=1", "warmup=0")
 _ALONE = ("launches", "kernels=2", "size=16", "first=1", *_ONCE)
 _AWARE = ("memory=device", "mpi=gpu_aware", "sizes=8,1M", *_ONCE)
 _MESSAGES = ("pingpong", *_AWARE)
 _SUMS = ("collectives", "operation=allreduce", *_AWARE)
-"""What a library sends from a GPU's memory, it need not add up there."""
+"""A library that sends from GPU memory may not support reductions there."""
 _SHARED = "gpus_shared="
-"""How ranks that are too many for a node's GPUs are refused."""
+"""Beginning of halobench's refusal of too many ranks for a node's GPUs."""
 _SAID = re.compile(r"^halobench: (.+)$", re.MULTILINE)
 
 Trial = tuple[tuple[str, ...], int]
 GpuTried = tuple[str, str | None, Trial]
-"""An MPI library's name, the transport that is asked of it, and what it is tried with: a library
-may take a GPU's memory by one transport, and end its ranks by another."""
+"""An MPI library's name, the requested transport, and the trial: a library may support GPU memory
+with one transport, and end its ranks with another.
+"""
 
 
 def probed(
     cases: Sequence[Case], built: Mapping[str, Build], hosts: Sequence[str] = ()
 ) -> tuple[Case, ...]:
-    """The cases, those absent that want a GPU which is not there, or of MPI what it can't do."""
+    """Return the cases; those that need a missing GPU or an unsupported operation are absent."""
     found: dict[GpuTried, str | None] = {}
 
     def why(case: Case) -> str | None:
-        """What ended the first of its probes that did not end well, each made once."""
+        """Return the reason of the case's first failed probe; each probe is made once."""
         for asked in _asks(case):
             transport = None if asked[0][0] == _ALONE[0] else case.transport
             key = case.toolchain, transport, asked
@@ -61,19 +62,20 @@ def probed(
 
 
 def programs(case: Case) -> list[KernelProgram]:
-    """The programs of halobench that are tried before a case."""
+    """Return the programs of halobench that are probed before a case."""
     names = dict.fromkeys(words[0] for words, _ in _asks(case))
     return [KernelProgram(name, device=True) for name in names]
 
 
 def _asks(case: Case) -> tuple[Trial, ...]:
-    """What is tried before a case, one after the other: nothing where it needs no GPU."""
+    """Return the trials before a case, in order; none if it needs no GPU."""
     if case.absent is not None or case.params.get("memory") != "device":
         return ()
-    if parted(case.toolchain)[1] is None:  # an emulated one
+    if parted(case.toolchain)[1] is None:  # an emulated device
         return ()
     asked: list[Trial] = [(_ALONE, 1)]
-    if (ranks := case.layout.ppn) > 1:  # has the node a GPU for each, or for as many as may share?
+    # test whether the node has a GPU for each rank, or for as many as may share one
+    if (ranks := case.layout.ppn) > 1:
         asked.append(((*_ALONE, f"{_SHARED}{case.params.get('gpus_shared', 1)}"), ranks))
     adds = case.kernel == "collectives"
     if case.params.get("mpi") == "gpu_aware" and (adds or case.layout.ranks > 1):
@@ -82,7 +84,7 @@ def _asks(case: Case) -> tuple[Trial, ...]:
 
 
 def _tried(built: Build, transport: str | None, asked: Trial, hosts: Sequence[str]) -> str | None:
-    """Messages are tried between two ranks with a GPU each or, where there is but one, on that."""
+    """Try messages between two ranks with a GPU each or, if there is only one, on that one."""
     words, ranks = asked
     why = probe(built, words, ranks, hosts, transport)
     if why and why.startswith(_SHARED) and words[0] != _ALONE[0]:

@@ -30,16 +30,16 @@ from haloscope.run.resuming import resume
 from haloscope.study.case import Launch
 
 ALLOWANCE = 1.5
-"""ALLOWANCE times the longest launch of a case is what another one is expected to take at most."""
+"""ALLOWANCE times the longest launch of a case is the expected maximum of another one."""
 _RESERVE_S = 5.0
-"""_RESERVE_S is what a job keeps of its time to end in order."""
+"""_RESERVE_S is the time that a job reserves for an orderly end."""
 
 
 @dataclass
 class Budget:
-    """The time of a job, and whether another launch still fits.
+    """The time of a job, and whether another launch fits.
 
-    end: of the job, by `clock`. walls: how long launches took before, by case.
+    end: of the job, by `clock`. walls: durations of earlier launches, by case.
     """
 
     end: float
@@ -50,11 +50,11 @@ class Budget:
     left_out: int = 0
 
     def close(self, *_: int | FrameType | None) -> None:
-        """Begin no launch from now on: the batch system said that the end is near."""
+        """Start no further launch: the batch system signalled that the end is near."""
         self.closed = True
 
     def fits(self, launch: Launch) -> bool:
-        """Whether a launch can be expected to end in time."""
+        """Return whether a launch is expected to end in time."""
         if self.closed:
             return False
         if self.begun == 0:
@@ -65,7 +65,7 @@ class Budget:
         return self.clock() + expected + _RESERVE_S < self.end
 
     def fitting(self, launches: Iterable[Launch]) -> Iterator[Launch]:
-        """Those launches that fit, each decided when it is its turn."""
+        """Yield the launches that fit, each decided at its turn."""
         for launch in launches:
             if launch.case.absent is None and not self.fits(launch):
                 self.left_out += 1
@@ -74,15 +74,16 @@ class Budget:
             yield launch
 
     def ended(self, record: Mapping[str, Any]) -> None:
-        """A launch ended with this record."""
+        """Record the end of a launch."""
         if record["wall_s"]:
             self.walls.setdefault(record["case"], []).append(record["wall_s"])
 
 
 def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Campaign:
-    """The campaign of a folder, on this node. programs: external ones that the user named.
+    """Return the campaign of a folder, on this node. programs: external ones named by the user.
 
-    UserError where a library or a build of it is not on the node: a job fetches and builds nothing.
+    Raise UserError if a library or build is missing on the node: a job downloads and builds
+    nothing.
     """
     campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := places.site_of(campaign.place)) is None:
@@ -100,9 +101,9 @@ _SHARED = "set HALOSCOPE_CACHE to a folder that the login node and the compute n
 
 
 def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
-    """Find out on the nodes what can't run there, and fix it in plan and records, before all else.
+    """Determine on the nodes which cases cannot run there, and record it in plan and records.
 
-    UserError, kept for `submission` too, where nothing can.
+    Raise UserError, also stored for `submission`, if no case can run.
     """
     folder = ResultFolder(directory)
     try:
@@ -113,7 +114,7 @@ def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
             folder.save(found.plan)
             absent = [one for one in found.launches_left()[0] if one.case.absent]
             for _ in found.run(absent, iter):
-                pass  # its record is on disk: no job comes for a shape that has no case but these
+                pass  # its record is on disk; no job exists for nodes of absent cases only
     except UserError as error:
         problems = [vars(problem) for problem in error.problems]
         write_whole(checked(directory), json.dumps({"problems": problems}))
@@ -124,9 +125,10 @@ def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
 def drive(
     directory: Path, nodes: int, minutes: int, tell: Teller, programs: Sequence[Path] = ()
 ) -> int:
-    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran.
+    """Run the remaining cases on `nodes` nodes within the time limit; return the number of
+    launches.
 
-    UserError where the job has fewer nodes: its script's options were not heeded.
+    Raise UserError if the job has fewer nodes, because options of its script were ignored.
     """
     begun = time.monotonic()
     folder = ResultFolder(directory)
@@ -141,7 +143,7 @@ def drive(
             raise UserError(Problem(f"job {site.allocation.job}", what, remedy))
         if not of_shape(
             campaign.plan, campaign.launches_left()[0], nodes
-        ):  # an earlier job did them all
+        ):  # an earlier job finished them
             tell.say(f"no launches left on {count(nodes, 'node')}")
             return 0
         campaign = campaign.probed()
@@ -166,16 +168,16 @@ def drive(
 
 
 def closing_s(scheduler: Scheduler, minutes: int) -> float:
-    """The time from the beginning of a job of so many minutes in which its launches have to end."""
+    """Return the time from the start of a job after which its launches must have ended."""
     return 60.0 * minutes - (0 if scheduler.warns else warning_s(minutes))
 
 
 @contextmanager
 def _taken(folder: ResultFolder) -> Iterator[None]:
-    """While this job alone writes to the folder.
+    """Hold the folder for this job.
 
-    Another driver of it, on a node that the batch system gave up for dead, sees that this one took
-    it, and ends after its launch: that long is waited. UserError where it does not.
+    Another driver of it, on a node that the batch system considers dead, notices this and ends
+    after its launch, for which this one waits. Raise UserError if it does not end.
     """
     plan = folder.load()
     if (site := places.site_of(places.place(plan.on, via=plan.via))) is not None:
@@ -186,7 +188,9 @@ def _taken(folder: ResultFolder) -> Iterator[None]:
 
 
 def remove_left(directory: Path) -> int:
-    """Remove what killed launches left there, and say how many. For one who is alone there."""
+    """Remove files of killed launches, and return their number. Only for the sole user of the
+    folder.
+    """
     left = [*directory.glob(f"{PREFIX}*")]
     for folder in left:
         shutil.rmtree(folder, ignore_errors=True)
@@ -194,7 +198,7 @@ def remove_left(directory: Path) -> int:
 
 
 def _untried_first(launches: Sequence[Launch], folder: ResultFolder) -> list[Launch]:
-    """The same, those that did not end well last: a job's time is not theirs alone."""
+    """Return the launches with those last that failed before: others need the job's time, too."""
     tried = {one.key for one in attempts(folder.records)}
     return sorted(launches, key=lambda launch: (launch.case.id, launch.number) in tried)
 
@@ -202,8 +206,9 @@ def _untried_first(launches: Sequence[Launch], folder: ResultFolder) -> list[Lau
 def _for_one_allocation(
     plan: SavedPlan, launches: Sequence[Launch], folder: ResultFolder
 ) -> list[Launch]:
-    """Those that one job runs: all, or where a plan is in allocations the first one's with untried
-    launches."""
+    """Return the launches of one job: all, or those of the first allocation with
+    untried launches.
+    """
     ordered = _untried_first(launches, folder)
     if plan.allocations is None or not ordered:
         return ordered
@@ -215,13 +220,16 @@ def _for_one_allocation(
 
 
 def of_shape(plan: SavedPlan, launches: Sequence[Launch], nodes: int) -> list[Launch]:
-    """Those of the launches that jobs on so many nodes run."""
+    """Return the launches that jobs on `nodes` nodes run."""
     return [launch for launch in launches if nodes_for(plan, launch) == nodes]
 
 
 def nodes_for(plan: SavedPlan, launch: Launch) -> int:
-    """The nodes of the job that runs a launch: the case's own, the most of any case where all run
-    together, or those that simulate any case."""
+    """Return the nodes of the job that runs a launch.
+
+    These are the case's own, or the maximum over cases if all run together, or those that simulate
+    any case.
+    """
     if plan.via:
         return plan.via.nodes
     cases = plan.cases if plan.together else (launch.case,)
@@ -231,7 +239,7 @@ def nodes_for(plan: SavedPlan, launch: Launch) -> int:
 def _watched(
     campaign: Campaign, budget: Budget, tell: Teller
 ) -> Callable[[Iterable[Launch]], Iterator[Launch]]:
-    """The launches that fit, with a heartbeat before each, as long as the folder is this job's."""
+    """Yield the launches that fit, with a heartbeat before each, while the folder is this job's."""
     site = places.site_of(campaign.place)
     assert site is not None
 

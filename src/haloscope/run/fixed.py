@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a plan fixes for all its records (libraries, programs, machine), and changes of these."""
+"""What a plan fixes for all its records (libraries, programs, machine), and changes of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PlanChanges:
 
 
 def libraries(built: Mapping[str, Build]) -> dict[str, dict[str, str]]:
-    """What a plan says of each MPI library: version, compiler, flags."""
+    """Return each MPI library's version, compiler, and flags, as in a plan."""
     return {
         name: {"version": each.toolchain.version, "compiler": each.compiler, "flags": each.flags}
         for name, each in built.items()
@@ -52,7 +52,9 @@ def compared(
     machine: Mapping[str, Any],
     programs: Mapping[str, Mapping[str, str]],
 ) -> PlanChanges:
-    """A plan beside what is there now. machine: the place's identity. programs: as a plan's."""
+    """Compare a plan with the current state. machine: identity of the place. programs: as in a
+    plan.
+    """
     unknown: dict[str, None] = {}
     differences = []
     for name, each in built.items():
@@ -105,7 +107,7 @@ def renewed(
     programs: Mapping[str, Mapping[str, str]],
     changes: PlanChanges,
 ) -> SavedPlan:
-    """The plan with what is there now, and with every change that was accepted."""
+    """Return the plan with the current state and with every accepted change."""
     return replace(
         plan,
         sources={**plan.sources, **{name: each.source for name, each in built.items()}},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Follow a campaign's jobs to their end, and print their states."""
+"""Follow the jobs of a campaign to their end, and print their states."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from haloscope.run.submission import Submission, submit_all
 
 FIRST_POLL_S = 30.0
 LAST_POLL_S = 300.0
-"""FIRST_POLL_S and LAST_POLL_S: how long to wait between questions to the batch system, at first
-and at most; half as long again each time that nothing has changed."""
+"""FIRST_POLL_S and LAST_POLL_S are the first and the longest interval between queries of the batch
+system; it grows by half each time that nothing has changed.
+"""
 LOOK_S = 5.0
 """LOOK_S is how often the folder is checked in between, without a query to the batch system."""
 PROGRESS_S = 30.0
@@ -40,12 +41,11 @@ def follow(
     poll_s: float = FIRST_POLL_S,
     again: bool = True,
 ) -> None:
-    """Submit, wait, and submit again what a job's end has left, as long as that gets on.
+    """Submit, wait, and resubmit what remains after a job's end, as long as there is progress.
 
-    What has not ended well is tried again; where it does no better, that is for the report to tell.
-    again: False leaves what the first jobs leave.
-    UserError as soon as the nodes are found to lack something, the other jobs cancelled, and where
-    a round of jobs brings no record.
+    Failed launches are tried again; repeated failures are left to the report. again: False: do not
+    resubmit. Raise UserError when the preflight check fails, after cancelling the other jobs, and
+    when a round of jobs adds no record.
     """
     walls = earlier_walls(submission.folder, submission.plan)
     while True:
@@ -70,9 +70,9 @@ def follow(
 
 @dataclass
 class Watch:
-    """Some jobs of a folder, followed until they are over.
+    """Jobs of a folder that are followed until they end.
 
-    wait: how to let time pass. walls: seconds that launches took before, by case.
+    wait: function that sleeps. walls: durations of earlier launches in seconds, by case.
     """
 
     submission: Submission
@@ -86,9 +86,9 @@ class Watch:
     _done: int | None = None
 
     def until_over(self, poll_s: float = FIRST_POLL_S) -> None:
-        """Wait, saying what changes. A controller that does not answer is asked again.
+        """Wait and print changes. A controller that does not answer is queried again.
 
-        UserError as soon as the job that asks the nodes has found that they lack something.
+        Raise UserError as soon as the preflight check has found that nodes lack something.
         """
         pause = poll_s
         while True:
@@ -110,7 +110,9 @@ class Watch:
             pause = min(LAST_POLL_S, 1.5 * pause)
 
     def _ask(self) -> tuple[bool, bool]:
-        """Ask the batch system; whether it says another thing than before, and all are over."""
+        """Query the batch system; return whether states changed, and whether all jobs
+        have ended.
+        """
         try:
             states = self.submission.batch.states(self.jobs)
         except (NoAnswerError, RefusedError) as error:
@@ -148,7 +150,7 @@ class Watch:
             raise UserError(problems)
 
     def _say_how_far(self) -> None:
-        """Say how far the launches have come, where that is further than when it was said last."""
+        """Print the progress of launches, if it changed since the last time."""
         if self._quiet_s < PROGRESS_S:
             return
         site = self.submission.site
@@ -170,13 +172,16 @@ def _cancel(submission: Submission) -> None:
 
 
 def tidy(submission: Submission) -> int:
-    """Remove what killed launches left in the folder; how many. None while a job may be at work."""
+    """Remove files of killed launches in the folder; return their number. None while a
+    job may run.
+    """
     try:
         if submission.waiting():
             return 0
         with submission.folder.alone():
             return remove_left(submission.directory)
-    except (NoAnswerError, RefusedError, UserError):  # another job, or the next command, does it
+    # another job, or the next command, removes them
+    except (NoAnswerError, RefusedError, UserError):
         return 0
 
 
@@ -193,7 +198,7 @@ def in_words(states: Mapping[str, JobState]) -> str:
 def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     try:
         states = submission.batch.states(jobs)
-    except (NoAnswerError, RefusedError):  # away again: nobody knows them now
+    except (NoAnswerError, RefusedError):  # no answer again
         states = dict.fromkeys(jobs, JobState(GONE))
     ends = Counter(state.state for state in states.values())
     what = ", ".join(f"{number} {name.lower()}" for name, number in ends.items())
@@ -209,7 +214,7 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
 
 
 def last_heard(directory: Path) -> str:
-    """What a job was doing last, by its heartbeat."""
+    """Describe what a job was doing last, from its heartbeat."""
     try:
         beat = strict_json.json_object(strict_json.content(directory / HEARTBEAT))
         return f"job {beat['job']} began its last launch at {beat['at']}: {beat['case']}"

@@ -29,7 +29,7 @@ from haloscope.toolchains.build import KernelProgram
 
 @dataclass(frozen=True)
 class KernelParameter:
-    """One key=value of a kernel. minimum, maximum and unit are None where there are none."""
+    """One key=value of a kernel. minimum, maximum, and unit are None if there are none."""
 
     name: str
     type: Literal["integer", "real", "choice", "sizes", "text", "file"]
@@ -43,7 +43,7 @@ class KernelParameter:
 
 @dataclass(frozen=True)
 class KernelResult:
-    """One thing that a kernel finds. absent: when it is null or not there; None if always there."""
+    """One result of a kernel. absent: when it is null or missing; None if it always exists."""
 
     name: str
     type: Literal["integer", "real", "text", "integers", "reals", "extents", "surface"]
@@ -54,10 +54,10 @@ class KernelResult:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel and all its parameters, those of the measuring protocol last; what it finds.
+    """A kernel with its parameters, those of the measuring protocol last, and its results.
 
-    least_ranks: a case of fewer is refused. results: in a record's `result`. point_results: in that
-    of each of its points.
+    least_ranks: cases with fewer ranks are refused. results: in a record's `result`. point_results:
+    in the result of each point.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Kernel:
 
 
 def names() -> list[str]:
-    """The names of all kernels, from the list that its programs are built by."""
+    """Return the names of all kernels, from the list used by the build."""
     file = share("halobench") / "kernels.def"
     found = re.findall(r"^KERNEL\((.*)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
     for name in found:
@@ -85,7 +85,7 @@ def names() -> list[str]:
 
 @cache
 def describe(kernel: str) -> Kernel:
-    """A kernel that there is, as it declares itself. UserError where kernels.json lacks it."""
+    """Return a kernel as it declares itself. Raise UserError if kernels.json lacks it."""
     if (said := declared().get(kernel)) is None:
         what = "the kernel is in kernels.def, but its parameters are not in kernels.json"
         remedy = f"build it and run: .venv/bin/python tests/support/kernels_file.py {kernel}"
@@ -105,17 +105,19 @@ def describe(kernel: str) -> Kernel:
 
 
 def programs(kernel: str) -> list[KernelProgram]:
-    """The programs of a kernel, first that of its default memory; one not yet described has one."""
+    """Return the programs of a kernel, that for host memory first; one without
+    declaration has one.
+    """
     described = describe(kernel).parameters if kernel in declared() else ()
     (memory,) = [one.choices for one in described if one.name == "memory"] or [("host",)]
     return [KernelProgram(kernel, where == "device") for where in memory]
 
 
 class Planner:
-    """A halobench that says what cases would be, one after the other: it is started once."""
+    """A halobench process that forecasts cases, one after the other; it is started once."""
 
     def __init__(self, binary: Path) -> None:
-        """binary: the program, or one that can be asked in its place."""
+        """binary: the program, or one that answers in its place."""
         self.binary = binary
         self._process: subprocess.Popen[str] | None = None
 
@@ -128,10 +130,10 @@ class Planner:
         threads: int = 1,
         files: Path | None = None,
     ) -> Forecast:
-        """What this case would be; what is wrong with it is in the forecast's problems, all of it.
+        """Return the forecast of a case, with all its problems.
 
-        files: the folder that has the files which parameters name. UserError where the program
-        gives no answer.
+        files: folder of the files that parameters name. Raise UserError if the program gives no
+        answer.
         """
         settings = [f"{key}={value}" for key, value in params.items()]
         settings += [f"ranks={ranks}", f"threads={threads}"]
@@ -141,7 +143,7 @@ class Planner:
             Problem(f"{kernel} {each['key']}={each['value']}", "invalid value", each["message"])
             for each in answer["problems"]
         )
-        arrays = (int(answer[key]) for key in ("memory_bytes", "device_bytes"))  # 8e+09: a float
+        arrays = (int(answer[key]) for key in ("memory_bytes", "device_bytes"))  # 8e+09 is a float
         memory_bytes, device_bytes = arrays
         absent = answer["absent"]
         return Forecast(answer["params"], memory_bytes, tuple(problems), absent, device_bytes)
@@ -150,7 +152,7 @@ class Planner:
         process = self._running()
         if process.stdin is None or process.stdout is None:
             raise ValueError("halobench was started without pipes")
-        with suppress(BrokenPipeError):  # the process has ended: reported below
+        with suppress(BrokenPipeError):  # the process has ended, which is reported below
             process.stdin.write("".join(f"{word}\0" for word in (*words, "")))
             process.stdin.flush()
         if not (line := process.stdout.readline()):

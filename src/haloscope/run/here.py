@@ -28,7 +28,7 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Here:
-    """This machine. since: what its processors had done when the command began."""
+    """This machine. since: processor time used when the command began."""
 
     name: str = LOCAL
     since: machine.Used | None = field(default_factory=machine.used, compare=False)
@@ -36,29 +36,29 @@ class Here:
 
     @classmethod
     def names(cls) -> list[str]:
-        """The one."""
+        """Return its name."""
         return [LOCAL]
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Whether it is that one."""
+        """Return whether this is its name."""
         return name == LOCAL
 
     @classmethod
     def named(cls, name: str, keep: Path | None = None) -> Self:
-        """This machine; nothing is simulated, so that there is nothing to keep."""
+        """Return this machine; nothing is simulated, so `keep` has no effect."""
         return cls()
 
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
-        """Every toolchain that is wanted."""
+        """Return every requested toolchain."""
         return workbench.workbench(requested, tell)
 
     def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
-        """The libraries that are there."""
+        """Return the available libraries."""
         return workbench.preview(requested)
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
-        """This machine's processors and memory."""
+        """Return this machine's processors and memory."""
         return Site(
             nodes=1,
             cores=len(machine.processors("cores")),
@@ -72,7 +72,9 @@ class Here:
         )
 
     def identity(self) -> dict[str, Any]:
-        """Host, processor and cores; its own cluster file, which the node model is from."""
+        """Return host, processor, cores, and the state of its own cluster file for the
+        node model.
+        """
         here = _machine()
         model = _calibrated(here)
         return {
@@ -82,15 +84,17 @@ class Here:
         }
 
     def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
-        """Those that exchange messages, and that use a GPU."""
+        """Return the programs that exchange messages, and those that use a GPU."""
         return probing.programs(cases, bench)
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
-        """One launch of each; cases whose transport can't be had become absent, and say why."""
+        """Launch each probe; cases whose transport is unavailable become absent, with
+        the reason.
+        """
         return probing.probed(cases, bench)
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
-        """Launches, one after the other."""
+        """Return a runner for launches, one after the other."""
         described = {
             **machine.describe(),
             "gpus": gpus.described(),
@@ -102,12 +106,12 @@ class Here:
 
 
 def transports_of(bench: Workbench) -> Mapping[str, Sequence[str]]:
-    """By MPI library of a workbench, the transports that it has."""
+    """Return the transports of each MPI library of a workbench."""
     return _Transports(bench.built, bench.pending)
 
 
 class _Transports(Mapping[str, Sequence[str]]):
-    """By MPI library, the transports it has: looked for, which takes long, when they are wanted."""
+    """The transports of each MPI library, determined when needed, because that takes long."""
 
     def __init__(self, built: Mapping[str, Build], pending: Sequence[str] = ()) -> None:
         self._built = built
@@ -131,16 +135,18 @@ class _Transports(Mapping[str, Sequence[str]]):
 
 
 class _NotKnownYet(tuple[str, ...]):
-    """The transports of a library that is still to be fetched: it may have any, and counts once."""
+    """The transports of a library that is still to be downloaded: it may have any, and
+    counts once.
+    """
 
     __slots__ = ()
 
     def __new__(cls) -> Self:
-        """Its default one."""
+        """Create it with the default transport."""
         return super().__new__(cls, (DEFAULT,))
 
     def __contains__(self, name: object) -> bool:
-        """Whether it may have that one: nobody knows."""
+        """Return True, because its transports are unknown."""
         return True
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which job a result folder belongs to: the one that took it last, whatever still runs of others.
+"""Ownership of a result folder by a job: the last one that took it.
 
-A node that the batch system gives up for dead may live, and the job on it go on measuring, while
-the batch system begins the same job anew on other nodes.
+A node that the batch system considers dead may be alive, and its job may continue to measure while
+the batch system restarts the same job on other nodes.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from haloscope.records import strict_json
 
 
 def take(folder: Path, allocation: Allocation) -> None:
-    """Let a result folder belong to the job with this allocation from now on."""
+    """Make the job with this allocation the owner of a result folder."""
     holder = {**_holder(allocation), "node": allocation.nodes[0]}
     _file(folder).parent.mkdir(exist_ok=True)
     write_whole(_file(folder), json.dumps(holder))
 
 
 def holds(folder: Path, allocation: Allocation) -> bool:
-    """Whether no other job took the folder, nor this one when it was begun anew."""
+    """Return whether no other job took the folder, and no restart of this one."""
     try:
         holder = strict_json.json_object(strict_json.content(_file(folder)))
     except (UserError, OSError, ValueError):
-        return True  # nobody took it, or it can't be known who did
+        return True  # without an owner, or if the owner cannot be read
     mine = _holder(allocation)
     return {key: holder.get(key) for key in mine} == mine
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The jobs of a result folder, by its files: read where the batch system is not there, too."""
+"""The jobs of a result folder, from its files, which can be read without the batch system."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _LINES_OF_LOG = 3
 
 @dataclass(frozen=True)
 class Submitted:
-    """A job of a result folder. comment: by which it is found again. job: its id; None: not yet.
+    """A job of a result folder. comment: to find it again. job: its id; None: not known yet.
 
-    at: when its script was written, in seconds since 1970; folders of older versions do not say.
-    cancelled: whether haloscope cancelled it, which a batch system does not know for ever.
+    at: when its script was written, in seconds since 1970; missing in folders of older versions.
+    cancelled: whether haloscope cancelled it, which a batch system eventually forgets.
     """
 
     comment: Annotated[str, Field(pattern=r"^haloscope:[0-9a-f]{12}$")]
@@ -49,7 +49,7 @@ _NOTED: TypeAdapter[list[Submitted]] = TypeAdapter(list[Submitted])
 
 @dataclass(frozen=True)
 class FolderJobs:
-    """A result folder whose launches run in jobs, as far as its files say."""
+    """A result folder whose launches run in jobs, from its files."""
 
     folder: ResultFolder
     plan: SavedPlan
@@ -60,7 +60,7 @@ class FolderJobs:
         return self.folder.path.absolute()
 
     def noted(self) -> list[Submitted]:
-        """All jobs of the folder, as jobs.json has them. UserError where it is damaged."""
+        """Return all jobs of the folder from jobs.json. Raise UserError if it is damaged."""
         require_enclosed(self.directory)
         if not (text := strict_json.content(self._file)):
             return []
@@ -76,25 +76,27 @@ class FolderJobs:
         return self.directory / "jobs" / "jobs.json"
 
     def save(self, jobs: Sequence[Submitted]) -> None:
-        """Note all jobs of the folder."""
+        """Write all jobs of the folder."""
         write_whole(self._file, json.dumps([asdict(one) for one in jobs], indent=1))
 
     def plan_now(self) -> SavedPlan:
-        """The plan on disk."""
+        """Return the plan on disk."""
         return self.folder.load() if self.folder.plan.exists() else self.plan
 
     def left(self) -> list[Launch]:
-        """The launches without a good record yet, of cases that can run, by the plan on disk."""
+        """Return the launches without a good record, of cases that can run, from the
+        plan on disk.
+        """
         launches = self.plan_now().launches()
         return [one for one in self.folder.left(launches)[0] if not one.case.absent]
 
     def to_do(self) -> tuple[int, int]:
-        """How many launches are left, and how many of them have no record at all."""
+        """Return how many launches are left, and how many of them have no record at all."""
         left, tried = self.left(), {one.key for one in attempts(self.folder.records)}
         return len(left), sum((one.case.id, one.number) not in tried for one in left)
 
     def last_words(self, job: str) -> str:
-        """The end of what a job printed, on a line; "" where nothing is there."""
+        """Return the end of a job's output on one line; "" without output."""
         scripts = [Path(one.script).name for one in self.noted() if one.job == job]
         for script in scripts:
             log = (self._file.parent / script).with_suffix(".log")
@@ -112,20 +114,20 @@ def _end(log: Path) -> str:
 
 
 def of(directory: Path) -> FolderJobs:
-    """The jobs of a result folder, by its files. UserError where it has no plan."""
+    """Return the jobs of a result folder from its files. Raise UserError if it has no plan."""
     folder = ResultFolder(directory)
     return FolderJobs(folder, folder.load())
 
 
 def checked(directory: Path) -> Path:
-    """Where the job that asks the nodes says what it found."""
+    """Return the path of the preflight check's result."""
     return directory / "jobs" / "check.json"
 
 
 def lacking(directory: Path) -> list[Problem]:
-    """What the nodes lack, as the first job found it; nothing where it has not ended.
+    """Return what the nodes lack according to the preflight check; [] if it has not ended.
 
-    UserError where its file is damaged.
+    Raise UserError if its file is damaged.
     """
     path = checked(directory)
     if not (text := strict_json.content(path)):

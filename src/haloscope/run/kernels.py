@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study may name as kernels: those of halobench, and external programs that are trusted."""
+"""The kernels that a study can name: those of halobench, and trusted external programs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from haloscope.toolchains.library import Toolchain
 
 @dataclass(frozen=True)
 class Kernels:
-    """halobench and external programs, as one program to plan with.
+    """halobench and external programs, as one program for planning.
 
-    toolchains: the MPI libraries that there are, by name.
+    toolchains: available MPI libraries, by name.
     """
 
     halobench: Program
@@ -31,17 +31,17 @@ class Kernels:
     toolchains: Mapping[str, Toolchain]
 
     def kernels(self) -> Sequence[str]:
-        """The names of all kernels."""
+        """Return the names of all kernels."""
         return [*self.halobench.kernels(), *self.programs]
 
     def parameters(self, kernel: str) -> Mapping[str, Any]:
-        """A kernel's parameters by name, each with its default."""
+        """Return a kernel's parameters by name, each with its default."""
         if (program := self.programs.get(kernel)) is None:
             return self.halobench.parameters(kernel)
         return {name: one.default for name, one in program.said.parameters.items()}
 
     def numbers(self, kernel: str) -> Sequence[str]:
-        """The names of those that are numbers."""
+        """Return the names of numeric parameters."""
         if (program := self.programs.get(kernel)) is None:
             return self.halobench.numbers(kernel)
         known = program.said.parameters
@@ -50,7 +50,7 @@ class Kernels:
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
     ) -> tuple[Mapping[str, Value], str | None]:
-        """Parameters with files made ready; those of external programs name none."""
+        """Return parameters with converted files; those of external programs name none."""
         if kernel in self.programs:
             return params, None
         return self.halobench.prepared(kernel, params, ranks)
@@ -58,7 +58,7 @@ class Kernels:
     def forecast(
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
-        """One case's resolved parameters, memory and problems."""
+        """Return one case's resolved parameters, memory, and problems."""
         if (program := self.programs.get(kernel)) is None:
             return self.halobench.forecast(kernel, params, ranks, threads)
         resolved, wrong = program.resolved(params)
@@ -74,7 +74,7 @@ class Kernels:
         return Forecast(resolved, int(ranks * (program.said.memory_bytes_a_rank or 0)), problems)
 
     def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
-        """Why a kernel can't run with an MPI library, or be simulated; None if it can."""
+        """Return why a kernel cannot run with an MPI library or be simulated, or None."""
         if (program := self.programs.get(kernel)) is None:
             return self.halobench.unable(kernel, toolchain, simulated=simulated)
         if simulated:
@@ -84,20 +84,22 @@ class Kernels:
 
 
 def names(named: Sequence[Path]) -> list[str]:
-    """The names of all kernels: halobench's, and those of programs that may be run."""
+    """Return the names of all kernels: halobench's, and those of programs that may be run."""
     ours = halobench.names()
     return [*ours, *trust.trusted(named, ours)]
 
 
 def load(requested: Iterable[str], named: Sequence[Path]) -> dict[str, ExternalProgram]:
-    """Those of some kernels that are external programs, by name. UserError where one is damaged."""
+    """Return the requested kernels that are external programs, by name. Raise UserError
+    if damaged.
+    """
     there = trust.trusted(named, halobench.names())
     every = dict.fromkeys([*requested, *(name for name, one in there.items() if one.named)])
     return {name: file.load(there[name]) for name in every if name in there}
 
 
 def described(program: ExternalProgram) -> Kernel:
-    """What there is to say of an external program, as halobench says it of its kernels."""
+    """Return the description of an external program in the form of halobench's kernels."""
     parameters = tuple(
         KernelParameter(
             name=name,
@@ -120,7 +122,7 @@ def described(program: ExternalProgram) -> Kernel:
 
 
 def require(where: str, kernel: str, named: Sequence[Path] = ()) -> None:
-    """UserError, with the nearest name, where there is no such kernel. named: as of `names`."""
+    """Raise UserError, with the nearest name, for an unknown kernel. named: as in `names`."""
     if kernel not in (known := names(named)):
         raise UserError(no_kernel(where, kernel, known))
 
@@ -128,9 +130,9 @@ def require(where: str, kernel: str, named: Sequence[Path] = ()) -> None:
 def fixed(
     programs: Mapping[str, ExternalProgram], toolchains: Mapping[str, Toolchain]
 ) -> dict[str, dict[str, str]]:
-    """What a plan says of each program: the hash of its file, and where it can be told, what runs.
+    """Return the facts about each program in a plan: hash of its file, executable, and version.
 
-    Its version, as it tells it, by the first MPI library with which it runs.
+    The version is the one reported with the first MPI library with which it runs.
     """
     facts: dict[str, dict[str, str]] = {}
     for name, program in programs.items():

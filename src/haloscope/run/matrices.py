@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Matrix Market files, made into the binary files that halobench's ranks read in parallel.
+"""Matrix Market files, converted to binary files that halobench's ranks read in parallel.
 
-A file is read once, checked, and kept in the cache under its name and what is in it: where a
-parameter of a kernel takes a file, `NAME.mtx` (or `NAME.mtx.gz`, or `NAME.tar.gz` with it) becomes
-`NAME-HASH`, which is the same on every machine. Paths are relative to the current folder, as on any
-command line.
+A file is read and validated once, and the result is cached under its name and a hash of its
+contents. In a parameter that accepts a file, `NAME.mtx` (or `NAME.mtx.gz`, or `NAME.tar.gz` that
+contains it) becomes `NAME-HASH`, which is the same on every machine. Paths are relative to the
+current folder, as on any command line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _NAMES = "NAME.mtx, NAME.mtx.gz, NAME.tar.gz"
 ENDINGS = (".mtx", ".mtx.gz", *matrix_archive.ENDINGS)
 PACKED = {".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd", ".zip": "unzip", ".z": "uncompress"}
-"""PACKED are endings of files that are packed in a way that is not read, and what unpacks them."""
+"""PACKED are endings of unsupported archives, with the tools that unpack them."""
 GENERATED_ONLY = ("n", "row_length", "bandwidth")
 """GENERATED_ONLY are the parameters that describe a generated matrix; a file has its own values."""
 GENERATED: Mapping[str, tuple[str, ...]] = {
@@ -48,40 +48,40 @@ _MADE = re.compile(r"-[0-9a-f]{12}$")
 _MAGIC = int.from_bytes(b"HALOCSR2", "little")
 _HEADER_WORDS = 6
 _CHECKSUM = 5  #: its place in the header
-_AT_ONCE = (
-    2**20
-)  #: words that are written or checked at once: beside the matrix, no memory to count
+_AT_ONCE = 2**20  # words written or checked at once; their memory is negligible
 _READ = (28, 10)
-"""Bytes for each entry, filled in, and each row that reading and writing take: entries as read (16)
-and as rows (12); where rows begin, here and of the transpose, and comparing these."""
+"""Bytes per entry and per row for reading and writing: entries as read (16) and in rows (12); row
+pointers, here and of the transpose, and their comparison.
+"""
 _CUT = (160, 240)
-"""The same for cutting into parts, for each edge of the graph and each row: METIS holds coarser
-graphs beside it, of random places nearly as large."""
+"""Bytes per edge of the graph and per row for partitioning: METIS keeps coarser graphs beside it,
+which are almost as large for random matrices.
+"""
 _PIECES = 32 * 2**20
-"""What reading and writing take for the pieces of text and numbers that they handle at once."""
+"""Bytes for the blocks of text and numbers in use while reading and writing."""
 
 
 def folder() -> Path:
-    """Where the binary files are: what halobench is told as --files."""
+    """Return the folder of the binary files, which halobench gets as --files."""
     return cache_path() / "matrices"
 
 
 def is_matrix_market(value: Value) -> bool:
-    """Whether a parameter's value names a Matrix Market file, packed or not."""
+    """Return whether a parameter's value names a Matrix Market file, compressed or not."""
     return isinstance(value, str) and value.lower().endswith((*ENDINGS, *PACKED))
 
 
 def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Value]:
-    """Parameters with the Matrix Market file that `key` may name made into a binary file.
+    """Replace the Matrix Market file that `key` may name by its binary file.
 
-    n becomes the number of its rows, row_length their mean length, rounded. With partition =
-    "graph" beside it, there is one for so many ranks too. UserError where the file can't be used,
-    or parameters contradict it.
+    n becomes the number of rows, row_length the rounded mean row length. With partition = "graph"
+    the file is also partitioned for `ranks` ranks. Raise UserError if the file is unusable or
+    contradicts other parameters.
     """
     value = given.get(key)
     if isinstance(value, str):
         _refuse_others(value)
-        if _MADE.search(value) and "n" not in given:  # which this function gives it
+        if _MADE.search(value) and "n" not in given:  # added by this function
             what = "is the name of a converted file in haloscope's cache, not a matrix"
             raise UserError(Problem(value, what, f"give the file that it was made from ({_NAMES})"))
     if value is None or not is_matrix_market(value):
@@ -89,7 +89,8 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     path = Path(str(value))
     if problems := [*_contradictions(given, key, path), *_packed(path)]:
         raise UserError(problems)
-    said = matrix_header.header(path)  # a hash takes all of a file: not of one that is no matrix
+    # read first: hashing a large file that is not a matrix would take long
+    said = matrix_header.header(path)
     name = f"{_stem(path)}-{_hash(path)}"
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
@@ -158,7 +159,7 @@ def _packed(path: Path) -> Iterator[Problem]:
 
 
 def read(path: Path, *, cut: bool = False) -> csr_matrix:
-    """The matrix of a Matrix Market file, where there is room for it, and to cut it into parts."""
+    """Read a Matrix Market file, if there is memory for it and for partitioning."""
     said = matrix_header.header(path)
     need, free = memory_bytes(said, cut=cut), memory_available_bytes()
     if need > free:
@@ -170,8 +171,10 @@ def read(path: Path, *, cut: bool = False) -> csr_matrix:
 
 
 def memory_bytes(said: matrix_header.Header, *, cut: bool = False) -> int:
-    """The most memory that a matrix takes to be read, cut into parts where asked, and written."""
-    wide = 2 if max(said.rows, said.filled) >= 2**31 else 1  # indices of 64 bits
+    """Return the peak memory in bytes for reading, partitioning (if requested), and writing a
+    matrix.
+    """
+    wide = 2 if max(said.rows, said.filled) >= 2**31 else 1  # 64-bit indices
     entry, row = _READ
     need = entry * said.filled + row * said.rows
     if cut:
@@ -182,7 +185,7 @@ def memory_bytes(said: matrix_header.Header, *, cut: bool = False) -> int:
 
 
 def partitioned(matrix: csr_matrix, parts: int) -> tuple[csr_matrix, Numbers]:
-    """The matrix with rows and columns in the order of their parts, and where each part begins."""
+    """Return the matrix with rows and columns ordered by part, and where each part begins."""
     import numpy as np
     import pymetis
 
@@ -203,7 +206,9 @@ def partitioned(matrix: csr_matrix, parts: int) -> tuple[csr_matrix, Numbers]:
 
 
 def write(path: Path, matrix: csr_matrix, begins: Numbers | None) -> None:
-    """The matrix as halobench reads it (halobench/kernels/spmv/matrix_file.hpp), in one step."""
+    """Write the matrix atomically in halobench's format
+    (halobench/kernels/spmv/matrix_file.hpp).
+    """
     import numpy as np
 
     parts = 0 if begins is None else len(begins) - 1
@@ -241,7 +246,7 @@ def _is_symmetric(matrix: csr_matrix) -> bool:
 
 
 def _words(array: Numbers | csr_matrix) -> Iterator[Words]:
-    """Numbers as the 64-bit words of a file, some at once."""
+    """Yield numbers as 64-bit words of a file, in blocks."""
     import numpy as np
 
     kind = "<f8" if array.dtype.kind == "f" else "<i8"
@@ -250,10 +255,12 @@ def _words(array: Numbers | csr_matrix) -> Iterator[Words]:
 
 
 def _weighted(words: Words, at: int) -> int:
-    """What words, the first at a place of the file, add to its checksum: sum of (2 k + 1) w_k.
+    """Return the contribution of words, the first at a given place, to the checksum sum of (2 k +
+    1) w_k.
 
-    Any other word changes it, since odd numbers have inverses modulo 2^64; so do exchanged ones.
-    halobench's ranks check it too, each for its share (halobench/kernels/spmv/matrix_file.cpp).
+    Any changed word changes it, because odd numbers have inverses modulo 2^64, and so do exchanged
+    words. halobench's ranks check it too, each for its share
+    (halobench/kernels/spmv/matrix_file.cpp).
     """
     import numpy as np
 
@@ -262,7 +269,7 @@ def _weighted(words: Words, at: int) -> int:
 
 
 def _whole(path: Path) -> bool:
-    """Whether a file that write() made is there, as long as its header says, and undamaged."""
+    """Return whether a file from write() exists, has the length in its header, and is undamaged."""
     import numpy as np
 
     if not path.is_file():
@@ -290,7 +297,7 @@ def _nonzeros(path: Path) -> int:
 
 
 def _stem(path: Path) -> str:
-    """Of a file's name, what can be an argument of any launcher: smpirun splits them at spaces."""
+    """Return the part of a file's name that every launcher accepts: smpirun splits at spaces."""
     return re.sub(r"[^\w.+-]", "_", path.name.removesuffix(".gz").rsplit(".", 1)[0])
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the Matrix Market file in a tar archive, as SuiteSparse's collection offers matrices.
+"""Find the Matrix Market file in a tar archive, as offered by the SuiteSparse collection.
 
-Nothing is unpacked to disk: the file is read where it is in the archive, whatever it is called.
+Nothing is unpacked to disk: the file is read within the archive.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from haloscope.paths import in_a_shell
 
 ENDINGS = (".tar", ".tar.gz", ".tgz")
 MEMBERS_LIMIT = 1000
-"""MEMBERS_LIMIT is the largest number of files in an archive, because each is kept in memory."""
+"""MEMBERS_LIMIT is the maximum number of files in an archive, because each is kept in memory."""
 READ_LIMIT = 16 * 2**20
-"""The name of a file may be as long as an archive says."""
+"""READ_LIMIT bounds what an archive's header can request, such as a long file name."""
 
 
 def is_archive(path: Path, file: BinaryIO) -> bool:
-    """Whether an opened file is an archive that a matrix may be in, by its name or its contents."""
+    """Return whether an opened file is an archive, by its name or its contents."""
     if path.name.lower().endswith(ENDINGS):
         return True
     start = _unpacked(file).read(len(_MAGIC) + _MAGIC_AT)
@@ -35,7 +35,7 @@ def is_archive(path: Path, file: BinaryIO) -> bool:
 
 
 _MAGIC, _MAGIC_AT = b"ustar", 257
-"""_MAGIC is in the header of each file of a tar archive, so many bytes after its begin."""
+"""_MAGIC is at this offset in the header of each file of a tar archive."""
 
 
 def _unpacked(file: BinaryIO) -> BinaryIO:
@@ -45,17 +45,17 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
 
 @contextmanager
 def matrix(path: Path, file: BinaryIO) -> Iterator[tuple[BinaryIO, int]]:
-    """The Matrix Market file in an opened archive, and its length in bytes.
+    """Yield the Matrix Market file in an opened archive, and its length in bytes.
 
-    The only one, or that with the archive's name: SuiteSparse's NAME.tar.gz has NAME/NAME.mtx, and
-    may have right-hand sides beside it. UserError where there is no such file.
+    It is the only one, or the one with the archive's name: SuiteSparse's NAME.tar.gz has
+    NAME/NAME.mtx, and may contain right-hand sides. Raise UserError without such a file.
     """
     inside = _Bounded(path, _unpacked(file))
     try:
         with tarfile.open(fileobj=cast("BinaryIO", inside), mode="r:") as archive:
             found = _found(path, _members(path, archive))
             content = archive.extractfile(found)
-            assert content is not None  # it is an ordinary file
+            assert content is not None  # a regular file
             yield cast("BinaryIO", content), found.size
     except tarfile.TarError as error:
         what = f"not a valid tar archive: {error}"
@@ -94,7 +94,7 @@ def _unpack(path: Path, name: str) -> str:
 
 
 class _Bounded(RawIOBase):
-    """An archive's bytes, of which nobody gets more than READ_LIMIT at once."""
+    """An archive whose reads are limited to READ_LIMIT bytes each."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path

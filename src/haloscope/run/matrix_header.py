@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The text of a Matrix Market file, piece by piece, and its first lines: format and sizes."""
+"""The text of a Matrix Market file in blocks, and its header: format and sizes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from haloscope.quantities import count
 from haloscope.run import matrix_archive
 
 PIECE_BYTES = 2**22
-"""How much text is checked and read at once: few pieces, and little memory beside the matrix."""
+"""Bytes of text that are validated and read at once: few blocks, and little memory."""
 LINE_BYTES = 1024
-"""The longest line that the format allows."""
+"""Maximum line length of the format."""
 COMMENT_BYTES = 2**20
-"""Descriptions are some KiB long; a small compressed file could hold comments without end."""
+"""Descriptions have some KiB; a small compressed file could contain endless comments."""
 MOST_COMPRESSED = 1032
-"""How many bytes of text a byte of gzip can hold (the limit of deflate's matches)."""
+"""Maximum compression ratio of gzip (a limit of deflate's matches)."""
 MOST_DIGITS = 18
-"""Whole numbers of so many digits fit 64 bits."""
+"""Integers with this many digits fit 64 bits."""
 
 WHOLE = "give a complete, valid Matrix Market file"
 READABLE = "give a readable Matrix Market file; paths are relative to the current folder"
@@ -43,9 +43,10 @@ _VALUES = {
 _FIELDS = {"real": "real", "double": "real", "integer": "integer", "unsigned-integer": "integer"}
 _FIELDS |= {"pattern": "pattern"}
 _AT_ONCE = b"{1,1000}"
-"""_AT_ONCE is how many lines one match takes. It is no "++", with which Python up to 3.11.4 takes a
-part of the first line that does not match, too; and bounded, because a match keeps a place to go
-back to for each."""
+"""_AT_ONCE is the number of lines per match. It is not "++", which in Python up to 3.11.4 also
+consumes part of the first line that does not match. It is bounded, because a match stores a
+backtracking position for each line.
+"""
 
 
 EMPTY_LINES = re.compile(rb"(?:[ \t]*+\r?\n)" + _AT_ONCE)
@@ -53,7 +54,7 @@ EMPTY_LINES = re.compile(rb"(?:[ \t]*+\r?\n)" + _AT_ONCE)
 
 @dataclass(frozen=True)
 class Header:
-    """What the lines before the entries say."""
+    """The lines before the entries."""
 
     layout: str  #: coordinate, or array: all values, column by column
     field: str  #: real, integer or pattern
@@ -63,19 +64,19 @@ class Header:
 
     @property
     def filled(self) -> int:
-        """How many entries there are, at most, with those of the other triangle."""
+        """Maximum number of entries including those of the other triangle."""
         return self.entries * (1 if self.symmetry == "general" else 2)
 
     @property
     def shortest_bytes(self) -> int:
-        """The length of the shortest line that an entry can have."""
+        """Length of the shortest possible line of an entry."""
         if self.layout == "array":
             return len("1\n")
         return len("1 1\n") if self.field == "pattern" else len("1 1 1\n")
 
     @property
     def expected(self) -> str:
-        """The contents of a line of the body, in words."""
+        """Contents of a line of the body, in words."""
         values = {"real": "a value such as -1.5 or 1.5e-3", "integer": "an integer"}
         value = values.get(self.field, "")
         if self.layout == "array":
@@ -83,7 +84,7 @@ class Header:
         return f"row, column{' and ' if value else ''}{value}, separated by blanks"
 
     def lines(self) -> re.Pattern[bytes]:
-        """Matches some of the lines of the body that are right, one after another."""
+        """Pattern that matches several consecutive valid lines of the body."""
         value = _VALUES[self.field]
         entry = value
         if self.layout == "coordinate":
@@ -92,7 +93,7 @@ class Header:
 
 
 class MatrixText:
-    """The lines of a file, counted; gzip is told by its first bytes."""
+    """The lines of a file, counted; gzip is detected by its first bytes."""
 
     def __init__(self, path: Path, file: BinaryIO, length: int) -> None:
         """length: of the file, in bytes."""
@@ -101,12 +102,12 @@ class MatrixText:
         self._file = gzip.GzipFile(fileobj=file) if compressed else file
         self.length = length
         self.most_bytes = self.length * (MOST_COMPRESSED if compressed else 1)
-        self.line = 0  #: lines handed out
-        self.bytes = 0  #: and their length
+        self.line = 0  # lines returned
+        self.bytes = 0  # their total length
         self._rest = b""
 
     def one_line(self) -> bytes:
-        """The next line; UserError where it is too long. Only before the first piece."""
+        """Return the next line, before the first block. Raise UserError if it is too long."""
         line = self._file.readline(LINE_BYTES + 2)
         self.line += 1
         self.bytes += len(line)
@@ -117,14 +118,14 @@ class MatrixText:
         return line
 
     def refuse_returns(self, line: bytes) -> None:
-        """Refuse a line in which only carriage returns end lines, as on Mac OS until 2001."""
+        """Raise UserError for lines that end in carriage returns only, as on Mac OS until 2001."""
         if b"\r" in line.rstrip(b"\r\n"):
             what = "lines end in a carriage return (CR) alone, expected LF or CR LF"
             remedy = f"convert it: tr '\\r' '\\n' < {in_a_shell(self.path)} > converted.mtx"
             self.refuse(what, remedy)
 
     def piece(self) -> bytes:
-        """Whole lines, each with its end; empty at the end of the file."""
+        """Return a block of complete lines; empty at the end of the file."""
         while read := self._file.read(PIECE_BYTES):
             text = self._rest + read
             end = text.rfind(b"\n") + 1
@@ -142,19 +143,21 @@ class MatrixText:
         return text + b"\n" if text else b""
 
     def refuse(self, what: str, remedy: str) -> NoReturn:
-        """Raises what is wrong with this file."""
+        """Raise a UserError about this file."""
         raise UserError(Problem(str(self.path), what, remedy))
 
 
 def header(path: Path) -> Header:
-    """What a file says of itself. UserError for what is no square matrix of real numbers."""
+    """Return the header of a file. Raise UserError unless it is a square matrix of real numbers."""
     with opened_matrix(path) as text:
         return read_header(text)
 
 
 @contextmanager
 def opened_matrix(path: Path) -> Iterator[MatrixText]:
-    """The text of a file, or of the matrix in an archive. UserError where it can't be read."""
+    """Open the text of a file, or of the matrix in an archive. Raise UserError if it is
+    unreadable.
+    """
     try:
         file = opened(path)
     except OSError as error:
@@ -172,7 +175,7 @@ def opened_matrix(path: Path) -> Iterator[MatrixText]:
 
 
 def read_header(text: MatrixText) -> Header:
-    """What the lines before the entries say. UserError where that is not what `read` takes."""
+    """Return the header. Raise UserError for formats that `read` does not support."""
     first = text.one_line().removeprefix(codecs.BOM_UTF8)
     require_utf8(text.path, first[:4])
     words = first.decode("latin-1").lower().split()
@@ -234,13 +237,13 @@ def _sizes(text: MatrixText, layout: str, field: str, symmetry: str) -> Header:
             f"the header announces {said.entries} entries, but the file's size allows only {holds}",
             WHOLE,
         )
-    if text.length > most_bytes(text, said):  # before all of it is read
+    if text.length > most_bytes(text, said):  # without reading the whole file
         text.refuse(TOO_LONG, WHOLE)
     return said
 
 
 def most_bytes(text: MatrixText, said: Header) -> int:
-    """How long a file with such a header can be."""
+    """Return the maximum length of a file with such a header."""
     return text.bytes + COMMENT_BYTES + LINE_BYTES * said.entries
 
 
@@ -248,6 +251,6 @@ TOO_LONG = f"the file has more than {LINE_BYTES} bytes per entry"
 
 
 def shown(line: bytes) -> str:
-    """A line of somebody's file for a message: short, and without what a terminal obeys."""
+    """Return a line of a user's file for a message: shortened, without control characters."""
     line = line.strip()
     return ascii(line[:60].decode("latin-1")) + ("..." if len(line) > 60 else "")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads Matrix Market files strictly: what their documentation does not allow is refused, by line.
+"""Read Matrix Market files strictly: invalid contents are refused, with the line.
 
 The format: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial
-Design, NISTIR 5935, 1996. SciPy's reader takes 1.5D+03 for 1.5, 1,5 for 1 and 0x10 for 0, and a NUL
-after a value ends the process. One "%" before MatrixMarket is read, too, as some programs write it.
-So it is given nothing but lines that have been checked, piece by
-piece: of a file, compressed or not, no more than one piece of text is ever in memory.
+Design, NISTIR 5935, 1996. SciPy's reader reads 1.5D+03 as 1.5, 1,5 as 1, and 0x10 as 0, and a NUL
+after a value ends the process. Therefore it gets only validated lines, block by block; no more than
+one block of text is in memory. A single "%" before MatrixMarket is accepted, because some programs
+write it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def read(path: Path) -> csr_matrix:
-    """A square matrix of real numbers, columns ascending in each row, the other triangle filled in.
+    """Read a square matrix of real numbers, with ascending columns per row and both triangles.
 
-    Entries without a value (pattern) are 1; those given twice are added. UserError for all else.
-    The caller looks at header() first, and whether there is room.
+    Entries without a value (pattern) are 1; repeated ones are added. Raise UserError for anything
+    else. The caller checks header() and the available memory first.
     """
     with opened_matrix(path) as text:
         return _matrix(text, read_header(text))
@@ -49,20 +49,20 @@ def read(path: Path) -> csr_matrix:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Some lines of the body, all of them right by themselves."""
+    """A block of valid lines of the body."""
 
     text: MatrixText
-    lines: bytes  #: as they are in the file
-    entries: bytes  #: those that are not empty
+    lines: bytes  # as in the file
+    entries: bytes  # without empty lines
     lines_before: int
-    before: int  #: entries
+    before: int  # number of entries
 
     @property
     def count(self) -> int:
         return self.entries.count(b"\n")
 
     def refuse(self, entry: int, what: str, remedy: str) -> NoReturn:
-        """Raises what is wrong with an entry of this piece, with its line."""
+        """Raise a UserError about an entry of this block, with its line."""
         lines = enumerate(self.lines.split(b"\n"), self.lines_before + 1)
         filled = [(number, line) for number, line in lines if line.strip()]
         number, line = filled[entry]
@@ -70,7 +70,7 @@ class _Piece:
 
 
 def _pieces(text: MatrixText, said: Header) -> Iterator[_Piece]:
-    """The lines of the body: as many entries as were said, or UserError."""
+    """Yield the lines of the body. Raise UserError unless their number is the declared one."""
     pattern = said.lines()
     before = 0
     limit = most_bytes(text, said)
@@ -84,7 +84,7 @@ def _pieces(text: MatrixText, said: Header) -> Iterator[_Piece]:
             what = f"is not one of the entries that the header declares ({said.entries})"
             piece.refuse(said.entries - before, what, WHOLE)
         lines_before = text.line
-        if piece.count > 0:  # of nothing, SciPy's reader makes a division by 0
+        if piece.count > 0:  # SciPy's reader divides by 0 for an empty block
             yield piece
         before += piece.count
     if before < said.entries:
@@ -94,7 +94,7 @@ def _pieces(text: MatrixText, said: Header) -> Iterator[_Piece]:
 def _entries(
     text: MatrixText, lines: bytes, lines_before: int, said: Header, pattern: re.Pattern[bytes]
 ) -> bytes:
-    """The lines that are not empty; UserError for the first one that is no entry."""
+    """Return the lines that are not empty. Raise UserError for the first invalid one."""
     entries, at = [], 0
     while at < len(lines):
         end = _end(pattern, lines, at)
@@ -109,7 +109,7 @@ def _entries(
 
 
 def _end(pattern: re.Pattern[bytes], text: bytes, at: int) -> int:
-    """Where what a pattern matches, again and again, ends; `at` where it matches nothing."""
+    """Return where repeated matches of a pattern end; `at` without a match."""
     while match := pattern.match(text, at):
         at = match.end()
     return at
@@ -178,7 +178,7 @@ def _from_lines(piece: _Piece, said: Header) -> coo_matrix:
 
 
 def _from_array(piece: _Piece, said: Header) -> coo_matrix:
-    """The values of a piece of an array file, column by column, that are not zero."""
+    """Return the nonzero values of a block of an array file, column by column."""
     import numpy as np
     from scipy.io import mmread
     from scipy.sparse import coo_matrix
@@ -200,7 +200,7 @@ def _from_array(piece: _Piece, said: Header) -> coo_matrix:
 
 
 def _without_plus(entries: bytes) -> bytes:
-    """Entries as SciPy reads them: no + before a value."""
+    """Return entries without a + before values, which SciPy does not read."""
     for before in (b" ", b"\t", b"\n"):
         entries = entries.replace(before + b"+", before)
     return entries.removeprefix(b"+")

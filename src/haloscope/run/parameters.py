@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A kernel's parameters as they are given in words, checked against what it declares.
+"""A kernel's parameters given as text, validated against its declarations.
 
-halobench refuses the same by the same rules (base/params.cpp) when it runs; a test compares the
-two. Here they need no program.
+halobench validates by the same rules (base/params.cpp) when it runs; a test compares the two. This
+module needs no program.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SUFFIXES = {"K": 2**10, "M": 2**20, "G": 2**30}
 _WHOLE = re.compile(r"(-?[0-9]+)([KMG]?)")
 _REAL = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _LARGEST = 9.0e18
-"""What a whole number may be at most: halobench's have 64 bits."""
+"""Maximum of an integer: halobench's have 64 bits."""
 
 Wrong = tuple[str, str, str]
 
@@ -55,12 +55,12 @@ def refused(parameter: KernelParameter, text: str) -> str | None:
             return None if good else f"give one of {', '.join(parameter.choices)}"
         case "sizes":
             return next(_refused_sizes(parameter, text), None)
-        case "text" | "file":  # what is wrong with these, the kernel's plan says
+        case "text" | "file":  # validated by the kernel's plan
             return None
 
 
 def whole_number(text: str) -> int | None:
-    """A whole number with an optional suffix K, M or G (2^10, 2^20, 2^30); None for others."""
+    """Parse an integer with an optional suffix K, M, or G (2^10, 2^20, 2^30); None if invalid."""
     if (found := _WHOLE.fullmatch(text)) is None:
         return None
     value = int(found[1]) * _SUFFIXES.get(found[2], 1)
@@ -98,7 +98,7 @@ def _range(parameter: KernelParameter) -> str:
 
 
 def _number(value: float) -> str:
-    """The shortest text that reads back as the same number, as halobench writes it."""
+    """Return the shortest text of a number, as halobench writes it."""
     if float(value).is_integer():
         plain, power = str(int(value)), f"{value:e}"
         digits, exponent = power.split("e")

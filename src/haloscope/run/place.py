@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a place is: its MPI libraries, what it has room for, what runs cases there."""
+"""The interface of places: their MPI libraries, resources, and runners."""
 
 from __future__ import annotations
 
@@ -14,47 +14,49 @@ from haloscope.study.case import Case
 from haloscope.study.checks.capacity import PlaceFacts, Site
 
 Seen = Mapping[tuple[str, str | None, bool], str | None]
-"""For MPI library, transport, and whether ranks are on several nodes: what it said that it uses."""
+"""For MPI library, transport, and whether ranks are on several nodes: what was used."""
 
 
 class Place(Protocol):
-    """A place to run studies in. facts: what planning and campaigns decide by."""
+    """A place to run studies in. facts: properties that planning and campaigns depend on."""
 
     facts: ClassVar[PlaceFacts]
 
     @classmethod
     def names(cls) -> Sequence[str]:
-        """The places of this kind that there are, as --on calls them."""
+        """Return the available places of this kind, by their names for --on."""
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Whether a place of this kind is called so, whatever is wrong with it."""
+        """Return whether a place of this kind has that name, valid or not."""
 
     @classmethod
     def named(cls, name: str, keep: Path | None) -> Self:
-        """The place of this kind with that name. UserError where something is wrong with it."""
+        """Return the place of this kind with that name. Raise UserError if it is invalid."""
 
     @property
     def name(self) -> str:
-        """What --on calls it."""
+        """Its name for --on."""
 
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
-        """The MPI libraries as cases run there, installed where they are not yet."""
+        """Return the MPI libraries as cases use them there; install missing ones."""
 
     def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
-        """What is there of the workbench, and a line for all that `workbench` would fetch."""
+        """Return the available part of the workbench, and a line for all that would be
+        downloaded.
+        """
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
-        """What there is room for."""
+        """Return the resources."""
 
     def identity(self) -> Mapping[str, Any]:
-        """What must be the same for records to be of one place."""
+        """Return what must be identical for records of one place."""
 
     def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
-        """The programs of halobench that `probed` launches for these cases."""
+        """Return the programs of halobench that `probed` launches for these cases."""
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
-        """Cases with what two ranks found out of each MPI library and transport, and that."""
+        """Probe each MPI library and transport; return the cases and what was used."""
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
-        """What runs cases there."""
+        """Return what runs cases there."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The places there are, by the name that --on gives: this machine, sites, simulated clusters."""
+"""The places by their names for --on: this machine, sites, and simulated clusters."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from haloscope.sites.file import LAB, LAB_UP
 from haloscope.study.checks.capacity import PlaceFacts
 
 KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
-"""Every kind of place; the first that has a name is meant by it."""
+"""Every kind of place; the first one that has a name is used."""
 
 
 def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
-    """The place that --on names. UserError where there is none."""
+    """Return the place that --on names. Raise UserError if there is none."""
     for kind in KINDS:
         if kind.has(name):
             found = kind.named(name, keep)
@@ -54,29 +54,33 @@ def _by_way_of(found: Place, via: Via) -> Place:
 
 
 def site_of(place: Place) -> BatchPlace | None:
-    """The site whose jobs run the cases of a place; None where they run on this machine."""
+    """Return the site whose jobs run the cases of a place; None if they run on this machine."""
     if isinstance(place, SimulatedCluster):
         return place.via
     return place if isinstance(place, BatchPlace) else None
 
 
 def at_once(place: Place) -> int:
-    """How many launches run side by side on this machine: simulations alone do."""
+    """Return how many launches run side by side on this machine: more than one only in
+    simulations.
+    """
     return place.at_once if isinstance(place, SimulatedCluster) and place.via is None else 1
 
 
 def on_this_machine(place: Place) -> Place:
-    """A simulated cluster whose simulations run here, not in jobs; any other place as it is."""
+    """Return a simulated cluster whose simulations run here, not in jobs; other places
+    unchanged.
+    """
     return replace(place, via=None) if isinstance(place, SimulatedCluster) else place
 
 
 def with_folder(place: Place, folder: Path) -> Place:
-    """A place whose jobs may write to a folder that all of its nodes see."""
+    """Return a place whose jobs may write to a folder that all of its nodes see."""
     if isinstance(place, SimulatedCluster) and place.via is not None:
         return replace(place, via=replace(place.via, folder=folder))
     return replace(place, folder=folder) if isinstance(place, BatchPlace) else place
 
 
 def facts(name: str) -> PlaceFacts | None:
-    """What is known of a place by its name alone; None where no place is called so."""
+    """Return what is known about a place from its name; None if it is unknown."""
     return next((kind.facts for kind in KINDS if kind.has(name)), None)

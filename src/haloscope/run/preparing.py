@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fetch and build what cases need before they run, and plan them with what is there."""
+"""Download and build what cases need, and plan them with what is available."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from haloscope.toolchains.build import KernelProgram
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan and the workbench that it is for.
+    """A plan and its workbench.
 
-    first: a line for all that would be fetched and built first, and for what is not checked
-    without; none where cases can run.
+    first: a line for all that must be downloaded and built first, and for what is not checked
+    without it; empty if cases can run.
     """
 
     bench: Workbench
@@ -37,9 +37,9 @@ def prepared(
     planned: Callable[[Workbench], Plan],
     tell: Teller | None,
 ) -> Prepared:
-    """Plan with what is there, then fetch and build what the plan needs, and plan again.
+    """Plan with what is available, download and build what the plan needs, and plan again.
 
-    planned: raises UserError with all that is wrong. tell: None fetches and builds nothing.
+    planned: raises UserError with all problems. tell: None: download and build nothing.
     """
     there, first = place.preview(requested)
     if {*there.names} & {*library.PYPI}:  # of runs that name none
@@ -68,7 +68,7 @@ def _lacking(place: Place, bench: Workbench, plan: Plan) -> Programs:
 def to_do(
     place: Place, bench: Workbench, cases: Iterable[Case], unchecked: Iterable[KernelProgram] = ()
 ) -> tuple[str, ...]:
-    """A line for all that is to be built before cases run, and for what was not checked."""
+    """Return a line for all that must be built before cases run, and for what was not checked."""
     cases = list(cases)
     lacking = bench.lacking(bench.needed(cases), place.probes(cases, bench))
     lines = bench.to_build(lacking)
@@ -76,7 +76,7 @@ def to_do(
     if kernels := [*dict.fromkeys(program.kernel for program in unchecked)]:
         are = "they are not built" if len(kernels) > 1 else "it is not built"
         name = next(iter(bench.built), "")
-        programs = [*unchecked, *lacking.get(name, ())]  # with those that try messages first
+        programs = [*unchecked, *lacking.get(name, ())]  # including those that probe messages
         names = ",".join(dict.fromkeys(program.kernel for program in programs))
         device = " --device" if any(program.device for program in programs) else ""
         command = " ".join(filter(None, ("haloscope toolchain build", name)))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What two ranks find out of an MPI library and a transport, before a campaign: one launch of each.
+"""Probe each MPI library and transport with two ranks before a campaign, in one launch each.
 
-A probe has three outcomes: messages arrived; the library can't do it here, and says so; it could
-not be asked. Only the second makes cases absent, and only where a transport was asked for by name
-and the library's own choice works: else the machine, not the transport, is what fails.
+A probe has three outcomes: messages arrived; the library reports that it cannot do this here; the
+probe itself failed. Only the second makes cases absent, and only if a transport was requested by
+name and the library's own choice works. Otherwise the machine, not the transport, is the cause.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ _REFUSED = 2
 _ALONE = "each process ran as a single rank: the launcher does not belong to this MPI library"
 
 Probed = tuple[str, str | None, bool]
-"""An MPI library's name, the transport that is asked of it (None leaves it the choice), and whether
-its two ranks are on two nodes, as those of a case on several are."""
+"""An MPI library's name, the requested transport (None: the library's choice), and whether its two
+ranks are on two nodes, as for cases on several nodes.
+"""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether a library can use a transport here. seen: what it says it used; None: it can't tell.
+    """Whether a library can use a transport here. seen: what it reports to use; None: unknown.
 
-    problem: why two ranks could not exchange messages; None if they did.
-    answered: whether that was the library's own doing: not where time or a signal ended it.
+    problem: why two ranks could not exchange messages; None if they did. answered: whether the
+    library itself failed, not a timeout or a signal.
     """
 
     seen: str | None
@@ -62,13 +63,13 @@ class Probe:
 
 @dataclass(frozen=True)
 class NodesAsked:
-    """The nodes of a job, and whose job it is; none means this machine."""
+    """The nodes of a job, and its owner; without nodes, this machine."""
 
     hosts: tuple[str, ...] = ()
     scheduler: str | None = None
 
     def first(self, nodes: int) -> NodesAsked:
-        """So many of its nodes, or all."""
+        """Return the job with the first `nodes` of its nodes, or all."""
         return replace(self, hosts=self.hosts[:nodes])
 
 
@@ -76,7 +77,7 @@ HERE = NodesAsked()
 
 
 def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Probe:
-    """Let two ranks exchange a few messages while the library says what it does."""
+    """Exchange a few messages between two ranks while the library prints debug output."""
     two = Job(
         ranks=2,
         oversubscribe=True,
@@ -93,7 +94,7 @@ def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Prob
     if ended.timed_out:
         why = answer.with_cause(f"no message arrived within {TIMEOUT_S} s")
         return Probe(None, why, answered=False)
-    if ended.code == _REFUSED:  # two ranks are enough for it: a launcher that is not the library's
+    if ended.code == _REFUSED:  # two ranks suffice for it, so the launcher is not the library's
         return Probe(None, _ALONE)
     if ended.code == 0:
         apart = len(where.hosts) > 1
@@ -112,7 +113,7 @@ def _signal(ended: process.Ended) -> int | None:
 
 
 def programs(cases: Iterable[Case], bench: Workbench) -> Programs:
-    """The programs of halobench that `probed` launches for these cases, by MPI library."""
+    """Return the programs of halobench that `probed` launches for these cases, by MPI library."""
     found: dict[str, dict[KernelProgram, None]] = {}
     for case in cases:
         if _is_asked(case, bench):
@@ -123,7 +124,7 @@ def programs(cases: Iterable[Case], bench: Workbench) -> Programs:
 
 
 def _is_asked(case: Case, bench: Workbench) -> bool:
-    """Whether two ranks are to find out what a case's library can do, before it is launched."""
+    """Return whether a probe must find out what a case's library supports before it is launched."""
     if case.absent is not None or case.layout.ranks == 1:
         return False
     return case.kernel not in bench.programs or case.transport is not None
@@ -132,10 +133,10 @@ def _is_asked(case: Case, bench: Workbench) -> bool:
 def probed(
     cases: Sequence[Case], bench: Workbench, where: NodesAsked = HERE
 ) -> tuple[tuple[Case, ...], Seen]:
-    """Cases, those whose transport or GPU can't be had here absent; what libraries say they use.
+    """Return the cases, with unsupported ones absent, and what libraries report to use.
 
-    Cases on several nodes are asked of two, where there are two. UserError where a library could
-    not be asked, or where its own choice of transport fails.
+    For cases on several nodes two nodes are probed, if available. Raise UserError if a probe itself
+    failed, or if the library's own choice of transport fails.
     """
 
     built = bench.built
@@ -151,7 +152,7 @@ def probed(
     probes = {one: asked_now(one) for one in sorted(asked, key=str)}
     failed = {one for one, each in probes.items() if each.problem}
     usual: set[Probed] = {(name, None, apart) for name, _, apart in failed}
-    for one in sorted(usual - {*probes}, key=str):  # does the library work at all?
+    for one in sorted(usual - {*probes}, key=str):  # whether the library works at all
         probes[one] = asked_now(one)
     if problems := [
         _problem(built[one[0]], one[1], where.hosts[: 1 + one[2]], each)
@@ -171,7 +172,7 @@ def probed(
 
 
 def _settled(built: Build, transport: str | None, where: NodesAsked) -> Probe:
-    """A probe; another one where it failed, as the first launch on a busy machine does at times."""
+    """Return a probe; repeat a failed one, because the first launch on a busy machine may fail."""
     first = probe(built, transport, where)
     if first.problem is None:
         return first

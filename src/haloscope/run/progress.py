@@ -27,7 +27,7 @@ ALIKE = 16.0
 
 
 class TimeLeft:
-    """What the launches that are left will take, learned from the walls of those that ended."""
+    """The expected duration of the remaining launches, from the durations of finished ones."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class TimeLeft:
         clock: Callable[[], float] = time.monotonic,
         forecast: Callable[[Case], float | None] = lambda _: None,
     ) -> None:
-        """For these launches, of which none has ended yet.
+        """Start with these launches, none of which has ended.
 
-        earlier: walls by case, where known. most_s: the cap on a case's time, if it has one.
-        at_once: how many run side by side, as far as is known before. forecast: seconds of a case
-        that is like none that ended; None where nothing is known.
+        earlier: durations by case, if known. most_s: maximum time of a case, if any. at_once:
+        expected number of simultaneous launches. forecast: returns the seconds of a case that
+        resembles no finished one; None if unknown.
         """
         self._left = list(launches)
         self._forecast = forecast
@@ -55,13 +55,13 @@ class TimeLeft:
         self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
 
     def started(self, launch: Launch) -> None:
-        """One launch starts."""
+        """Record the start of a launch."""
         self._going[launch.case.id, launch.number] = self._clock()
 
     def ended(self, launch: Launch, wall_s: float | None, *, stopped: str | None = None) -> None:
-        """One launch ended after `wall_s` seconds; None for one that was there already.
+        """Record the end of a launch after `wall_s` seconds; None for one that existed already.
 
-        stopped: as of `Case`.
+        stopped: as in `Case`.
         """
         self._going.pop((launch.case.id, launch.number), None)
         if wall_s is not None:
@@ -76,7 +76,7 @@ class TimeLeft:
             self._walls.setdefault(case, []).append(wall_s)
 
     def seconds(self) -> float | None:
-        """Seconds for all launches that have not ended; None while nothing is known of some."""
+        """Return the seconds of all launches that have not ended; None while some are unknown."""
         expected = [
             self._expected(self._cases[key], launches)
             for key, launches in Counter(launch.case.id for launch in self._left).items()
@@ -98,7 +98,7 @@ class TimeLeft:
 
     @property
     def running(self) -> int:
-        """How many launches have started and not ended."""
+        """Return how many launches have started and not ended."""
         return len(self._going)
 
     def _done(self, launch: Launch) -> float:
@@ -109,7 +109,7 @@ class TimeLeft:
 
     @property
     def _side_by_side(self) -> int:
-        """How many launches ran at a time: as was said before, until enough of them have ended."""
+        """Return how many launches run at a time: the expected number until enough have ended."""
         if self._at_once == 1 or len(self._intervals) <= self._at_once:
             return self._at_once
         changes = sorted(
@@ -118,15 +118,18 @@ class TimeLeft:
         return max(1, *accumulate(step for _, step in changes))
 
     def _expected(self, case: Case, launches: int) -> float | None:
-        """Seconds of so many launches of a case, within its cap, which its last may pass."""
+        """Return the seconds of `launches` launches of a case, limited by its maximum time.
+
+        The last launch may exceed the limit.
+        """
         one = self._expected_once(case)
         return None if one is None else min(launches * one, max(self._most_s, one))
 
     def _expected_once(self, case: Case) -> float | None:
-        """A case's own mean; else that of the case most like it, scaled by its work.
+        """Return a case's own mean, or that of the most similar case, scaled by its work.
 
-        Else what is forecast of it, or the mean of other kernels. None where the most like it is
-        not like it at all: messages by another way, or other sizes.
+        Otherwise its forecast, or the mean of other kernels. None if the most similar case is too
+        different: another kind of messages, or other sizes.
         """
         if case.id in self._walls:
             return fmean(self._walls[case.id])
@@ -147,13 +150,15 @@ class TimeLeft:
 
 
 def _work(case: Case) -> int:
-    """What the time of a launch grows with: memory; if no arithmetic is executed, messages."""
+    """Return what the time of a launch grows with: memory or, without arithmetic, messages."""
     simulates_time_alone = case.toolchain == SIMGRID and not case.execute
     return case.layout.ranks if simulates_time_alone else case.memory_bytes
 
 
 def _took(record: Mapping[str, Any]) -> str:
-    """How long a launch took on this machine; of a simulated one that is no result."""
+    """Describe how long a launch took on this machine; for a simulated one this is not
+    its result.
+    """
     simulation = record.get("simulation")
     if not simulation:
         return f"{record['wall_s']:.2f} s"
@@ -165,7 +170,7 @@ class Teller:
     """Prints messages on a console before and while launches run."""
 
     def __init__(self, console: Console) -> None:
-        """On this console; bars are shown only if it is a terminal."""
+        """Print on this console; bars are shown only if it is a terminal."""
         self.console = console
 
     def say(self, line: str) -> None:
@@ -193,7 +198,7 @@ class Teller:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people, rounded up: 8 s, 3 min 10 s, 2 h 5 min."""
+    """Format a duration, rounded up: 8 s, 3 min 10 s, 2 h 5 min."""
     whole = ceil(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -205,11 +210,11 @@ def duration(seconds: float) -> str:
 
 
 _CUT = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-"""What is cut off where a terminal is narrow: the name of what runs."""
+"""The name of the running launch, which is truncated in a narrow terminal."""
 
 
 class _Elapsed(ProgressColumn):
-    """How long the run has been going on."""
+    """The elapsed time of the run."""
 
     def __init__(self, started: Callable[[], float], table_column: Column) -> None:
         """started: when it began, by the monotonic clock."""
@@ -217,12 +222,12 @@ class _Elapsed(ProgressColumn):
         self._began = started
 
     def render(self, task: Task) -> Text:
-        """So many seconds, rounded down to what has passed."""
+        """Return the elapsed seconds, rounded down."""
         return Text(duration(floor(time.monotonic() - self._began())))
 
 
 class RunView:
-    """Shows a run on a console while it goes on. Use as a context manager."""
+    """Display of a run on a console. Use as a context manager."""
 
     def __init__(
         self,
@@ -233,7 +238,7 @@ class RunView:
         at_once: int = 1,
         forecast: Callable[[Case], float | None] = lambda _: None,
     ) -> None:
-        """For launches of which none has started; the rest as in TimeLeft."""
+        """Start with launches none of which has started; other arguments as in TimeLeft."""
         self._console = console
         self._launches = launches
         self._left = TimeLeft(launches, earlier, most_s, at_once, forecast=forecast)
@@ -253,7 +258,7 @@ class RunView:
         self._task = self._bar.add_task("", total=len(launches), state="")
 
     def __enter__(self) -> Self:
-        """Start to show."""
+        """Start the display."""
         if self._console.is_interactive and shows_notes():
             self._bar.start()
         return self
@@ -264,19 +269,19 @@ class RunView:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         if self._console.is_interactive:
             self._bar.stop()
 
     def watch(self, launches: Iterable[Launch]) -> Iterator[Launch]:
-        """The same launches, each shown as the one that runs when it is taken."""
+        """Yield the same launches; each is shown as running when it is taken."""
         for launch in launches:
             self._left.started(launch)
             self._bar.update(self._task, description=launch.case.title, state=self._state())
             yield launch
 
     def ended(self, launch: Launch, record: Mapping[str, Any]) -> None:
-        """One launch ended with this record."""
+        """Record the end of a launch."""
         self._done += 1
         cached = (record.get("simulation") or {}).get("cached", False)
         self._left.ended(

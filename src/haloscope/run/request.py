@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user wants of a study, and the campaign that it makes."""
+"""A user's request for a study, and the campaign made from it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from haloscope.toolchains import library
 
 @dataclass(frozen=True)
 class Request:
-    """What a user wants of a study; None leaves it to the study, the machine or chance.
+    """A user's request for a study; None leaves a value to the study, the machine, or chance.
 
-    layout: a file with the layout of every run, in place of the study's.
-    programs: external programs that the user named, and that may be run. device: one of
-    library.DEVICES, that halobench is to be built for with every MPI library. allocations: of a
-    batch system, each with the launches of every case. together, parting: as of `SavedPlan`.
+    layout: file with the layout of every run, which replaces the study's. programs: external
+    programs that the user named and that may be run. device: one of library.DEVICES, for which
+    halobench is built with every MPI library. allocations: of a batch system, each with the
+    launches of every case. together, parting: as in `SavedPlan`.
     """
 
     study: str
@@ -68,7 +68,7 @@ class Request:
 
 
 def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
-    """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
+    """Return a new campaign. Raise UserError with all problems of the study or of the place."""
     check_numbers(request.launches, request.seed, request.allocations)
     every = kernels.names(request.programs)
     draft = _read(request.study, every)
@@ -133,7 +133,9 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
 
 
 def _read(study: str, every: Sequence[str]) -> Draft:
-    """A study's file. UserError where there is none; it may be the name of a kernel, of `every`."""
+    """Read a study's file. Raise UserError if there is none; `every`: names of kernels, for the
+    remedy.
+    """
     try:
         return study_file.read(study)
     except UserError as error:
@@ -195,7 +197,7 @@ def _unknown_settings(study: Study, program: Program) -> list[Problem]:
 
 
 def _time_taken(study: Study, request: Request, site: Site) -> Iterator[str]:
-    """How long the study says that it takes, where it is measured as it says."""
+    """Yield the study's own estimate of its duration, if it is measured as described."""
     if study.minutes is not None and not site.facts.simulated and request.launches is None:
         number = request.allocations or 1
         each = f" in each of {count(number, 'allocation')}" if number > 1 else ""
@@ -218,7 +220,7 @@ def _in_allocations(request: Request, study: Study, site: Site) -> Iterator[Prob
 def check_numbers(
     launches: int | None, seed: int | None = None, allocations: int | None = None
 ) -> None:
-    """UserError where a number on the command line is out of its bounds."""
+    """Raise UserError if a number on the command line is out of range."""
     bounds = (
         ("launches", launches, 1, LAUNCHES_LIMIT),
         ("seed", seed, 0, SEED_LIMIT),
@@ -233,7 +235,7 @@ def check_numbers(
 
 
 def _as_requested(study: Study, request: Request, place: Place) -> Study:
-    """The study with what the request has of its own, and "all" toolchains by their names."""
+    """Return the study with the settings of the request, and "all" toolchains by name."""
 
     site = places.site_of(place)
 
@@ -249,7 +251,7 @@ def _as_requested(study: Study, request: Request, place: Place) -> Study:
         changes: dict[str, Any] = {"toolchains": asked}
         if layout is not None:
             changes |= {"layout": layout}
-        if request.execute:  # of all that this machine has the memory for
+        if request.execute:  # of all cases for which this machine has memory
             changes |= {"execute": True, "skip_too_large": True}
         return run.model_copy(update=changes)
 
@@ -257,7 +259,7 @@ def _as_requested(study: Study, request: Request, place: Place) -> Study:
 
 
 def _with_launches(study: Study, request: Request, site: Site) -> Study:
-    """The study with as many launches of each case as were asked for, and as say something."""
+    """Return the study with the requested launches per case, or as many as are meaningful."""
     launches = request.launches
     if site.facts.deterministic:
         drawn = request.replicates or study.replicates if site.nodes_differ else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A campaign that was started before goes on, if old records and new ones would not mix."""
+"""Continue a campaign, unless old and new records would not be comparable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COUNTS = ("nodes", "ppn", "threads")
 
 
 def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
-    """UserError with all that a plan names and none of haloscope's own would."""
+    """Raise UserError for everything in a plan that no plan of haloscope would contain."""
     where = f"{folder / 'plan.json'}: case"
     problems = [
         problem
@@ -38,7 +38,7 @@ def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
 
 
 def require_known(plan: SavedPlan, folder: Path, every: Sequence[str]) -> None:
-    """UserError where a plan has kernels that there are not, or programs that may not be run."""
+    """Raise UserError if a plan has unknown kernels, or programs that may not be run."""
     lacking = dict.fromkeys(case.kernel for case in plan.cases if case.kernel not in every)
     where = f"{folder / 'plan.json'}: cases"
     if problems := [no_kernel(where, name, every) for name in lacking]:
@@ -46,10 +46,10 @@ def require_known(plan: SavedPlan, folder: Path, every: Sequence[str]) -> None:
 
 
 def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
-    """Where the simulated cases' files are to be kept: as asked for, or inside the folder.
+    """Return where to keep the files of simulated cases: as requested, or inside the folder.
 
-    UserError where the plan alone names another place: whoever made it must not choose where
-    files are written.
+    Raise UserError if only the plan names another place: its author must not choose where files are
+    written.
     """
     if asked is not None or plan.keep is None:
         return asked
@@ -95,14 +95,13 @@ def resume(
     dry: bool = False,
     programs: Sequence[Path] = (),
 ) -> Campaign:
-    """A campaign that was started before. UserError if old records and new ones would not mix.
+    """Return a campaign that was started before. Raise UserError if old and new records differ.
 
-    study: must be that of the folder, if it is named at all. allocations: as of `Request`; those
-    that are there count. accept_change: measure on though the
-    library, the compiler, the sources, the machine or its file are others; records are then marked.
-    keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
-    dry: as of `start`. programs: external ones that the user named: that the plan names them is
-    not enough, because somebody else may have written it.
+    study: must be the study of the folder, if given. allocations: as in `Request`; existing ones
+    count. accept_change: continue although library, compiler, sources, machine, or its file
+    changed; records are then marked. keep: new place for files of simulated cases; None: that of
+    the plan, inside the folder. dry: as in `start`. programs: external ones named by the user. The
+    plan alone does not suffice, because somebody else may have written it.
     """
     check_numbers(launches, allocations=allocations)
     folder = ResultFolder(directory)
@@ -136,13 +135,15 @@ def resume(
 def _bench(
     place: Place, requested: Mapping[str, list[str] | None], tell: Teller, *, dry: bool
 ) -> tuple[Workbench, tuple[str, ...]]:
-    """What the place has of the toolchains, prepared unless dry; and what there is to do first."""
+    """Return the place's toolchains, prepared unless dry, and what must be done first."""
     bench, first = place.preview(requested)
     return (place.workbench(requested, tell), ()) if first and not dry else (bench, first)
 
 
 def _ready(campaign: Campaign, old: SavedPlan, where: str, tell: Teller, *, dry: bool) -> Campaign:
-    """With the programs of what is left built; dry: with what there is to do first."""
+    """Return the campaign with the remaining programs built; if dry, with what must be
+    done first.
+    """
     place, bench = campaign.place, campaign.bench
     changed = any(each.source != old.sources[name] for name, each in bench.built.items())
     left = (launch.case for launch in campaign.launches_left()[0])
@@ -159,7 +160,7 @@ def _ready(campaign: Campaign, old: SavedPlan, where: str, tell: Teller, *, dry:
 
 
 def _with_other_parameters(cases: Iterable[Case], program: Program) -> Iterator[Case]:
-    """Cases whose parameters are others as halobench has them now, as far as it can be asked."""
+    """Yield cases whose parameters differ in the current halobench, as far as it can be asked."""
     for case in cases:
         ranks, threads = case.layout.ranks, case.layout.threads
         now = program.forecast(case.kernel, case.given, ranks, threads)
@@ -182,7 +183,7 @@ def _flagged(changes: Sequence[str]) -> Iterator[str]:
 def _unfit_place(
     place: Place, plan: SavedPlan, launches: int | None, keep: Path | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield what a place has no use for, with remedies."""
+    """Yield options that a place does not support, with remedies."""
     if launches is not None and place.facts.deterministic and not _replicated(plan):
         yield (
             "every launch of a simulated case takes the same time, so one is enough",
@@ -200,7 +201,7 @@ def _unfit(
     allocations: int | None,
     bench: Workbench,
 ) -> Iterator[tuple[str, str]]:
-    """Yield why a folder cannot be resumed like this, whatever is accepted, with remedies."""
+    """Yield why a folder cannot be resumed like this, even with accepted changes, with remedies."""
     if study:
         saved = study_file.read(folder.study).source
         for change in changes(saved, study_file.read(study).source):

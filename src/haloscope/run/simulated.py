@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A place: a cluster that a file describes, under SimGrid on this machine."""
+"""A place: a cluster described by a file, simulated with SimGrid on this machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _split_paths() -> list[Problem]:
 
 @dataclass(frozen=True)
 class SimulatedCluster:
-    """A cluster file, under SimGrid. via: the site whose jobs simulate; None: this machine."""
+    """A cluster file, simulated with SimGrid. via: site whose jobs simulate; None: this machine."""
 
     name: str
     cluster: schema.Cluster
@@ -56,17 +56,17 @@ class SimulatedCluster:
 
     @classmethod
     def names(cls) -> list[str]:
-        """Those of the cluster files that are there."""
+        """Return the names of the available cluster files."""
         return [*cluster_file.ready()]
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Whether it is a cluster file's name, or a path."""
+        """Return whether this is the name or path of a cluster file."""
         return name.endswith(".toml") or name in cls.names()
 
     @classmethod
     def named(cls, name: str, keep: Path | None = None) -> Self:
-        """The cluster of that name, or of the file at that path."""
+        """Return the cluster of that name, or of the file at that path."""
         path = Path(name) if name.endswith(".toml") else cluster_file.ready()[name]
         described = cluster_file.load(path)
         problems = [*schema.missing_for_simulation(described), *_split_paths()]
@@ -75,11 +75,11 @@ class SimulatedCluster:
         return cls(name, described, keep)
 
     def workbench(self, requested: Requested, tell: Teller) -> Workbench:
-        """smpicxx and smpirun. UserError where SimGrid is not installed."""
+        """Return smpicxx and smpirun. Raise UserError if SimGrid is not installed."""
         return workbench.of_one(self._smpi)
 
     def preview(self, requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
-        """The same. Without SimGrid a dry run goes on with its place, and says what is missing."""
+        """Return the same; without SimGrid a dry run continues, with a note."""
         if programs() is not None:
             return workbench.of_one(self._smpi), ()
         missing = absent()
@@ -91,7 +91,9 @@ class SimulatedCluster:
         return smpi()
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
-        """The cluster's nodes. Folded memory takes what they have; arithmetic, of this machine."""
+        """Return the cluster's nodes. Memory is that of its nodes or, for arithmetic, of this
+        machine.
+        """
         node = self.cluster.node
         return Site(
             nodes=self.cluster.nodes,
@@ -119,13 +121,13 @@ class SimulatedCluster:
 
     @cached_property
     def doubts(self) -> list[str]:
-        """What is not plausible in the cluster file, and which ready one it is a copy of."""
+        """Return implausible values of the cluster file, and the built-in file that it copies."""
         found = [str(one) for one in doubts.doubts(self.cluster)]
         copy = copies.copy_of(self.cluster)
         return [*([str(copy)] if copy else []), *found]
 
     def identity(self) -> Mapping[str, Any]:
-        """The cluster's name, processor and cores, as a machine's; and the state of its file."""
+        """Return the cluster's name, processor, and cores, and the state of its file."""
         return {**self._machine, "platform": state(self.cluster)}
 
     @property
@@ -134,20 +136,20 @@ class SimulatedCluster:
         return {"host": self.cluster.name, "cpu": node.processor, "cores": node.cores}
 
     def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
-        """None."""
+        """Return no probes."""
         return {}
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
-        """The cluster file says it all."""
+        """Return the cases unchanged: the cluster file determines everything."""
         return tuple(cases), {}
 
     @property
     def at_once(self) -> int:
-        """How many simulations run side by side."""
+        """Return how many simulations run side by side."""
         return len(machine.physical_cores()) if self.via is None else self.via.cores_given
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
-        """Simulations, side by side on this machine's cores, or on those of a job's nodes."""
+        """Return a simulator that uses this machine's cores, or those of a job's nodes."""
         node = self.cluster.node
         described = {
             **self._machine,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What simulations cost on this machine: time and memory, forecast from earlier ones.
+"""Costs of simulations on this machine: time and memory, forecast from earlier ones.
 
-Simulated ranks take turns, so the time of a simulation grows with their number; where arithmetic is
-done too, with the arrays. The memory is a stack and messages for each rank, and these arrays.
+Simulated ranks take turns, so the time of a simulation grows with their number and, with
+arithmetic, with the arrays. The memory consists of a stack and messages per rank, and of these
+arrays.
 """
 
 from __future__ import annotations
@@ -38,26 +39,29 @@ PER_RANK_S = {
     "sf_grid": 0.14,
     "spmv": 0.33,
 }
-"""PER_RANK_S is the model of kernels that were not simulated here yet: the median over 13,519
-simulations of 8 and more ranks on a Xeon core."""
+"""PER_RANK_S is the model for kernels without earlier simulations here: the median over 13,519
+simulations with at least 8 ranks on a Xeon core.
+"""
 MODEL_RANGE = 8.0
-"""MODEL_RANGE is the factor within which the model had 90 % of 16,854 simulations of each kernel on
-another day: 2.7 for spmv to 7.9 for jacobi3d. The very same simulation, run again beside others,
-takes up to 2.6 times (poisson_cg) and 3.5 times (fe_heat) its median in 90 % of cases."""
+"""MODEL_RANGE is the factor within which the model predicted 90 % of 16,854 simulations of each
+kernel on another day: 2.7 for spmv to 7.9 for jacobi3d. An identical simulation, run beside others,
+takes up to 2.6 times (poisson_cg) and 3.5 times (fe_heat) its median in 90 % of cases.
+"""
 SPREAD = 2.0
-"""SPREAD widens the range of earlier simulations. From their 5th percentile over SPREAD to their
-95th times SPREAD, the range has 92 % of 1,742 simulations that were forecast from other cases
-before them; 90 % of these medians are within a factor of 5.6."""
+"""SPREAD widens the range of earlier simulations. The range from their 5th percentile over SPREAD
+to their 95th times SPREAD contains 92 % of 1,742 simulations that were forecast from other cases;
+90 % of the medians are within a factor of 5.6.
+"""
 PER_RANK_BYTES = 2**18
 NEAR = 4
-"""NEAR is the factor between numbers of ranks of simulations that say most about each other."""
+"""NEAR is the ratio between numbers of ranks up to which simulations predict each other best."""
 SURE = 2
-"""SURE divides the cheapest earlier simulation: no other is taken to cost less than that."""
+"""SURE divides the cheapest earlier simulation to give the minimum cost of another one."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one simulation took. words: the choices among its parameters, as `_words` has them."""
+    """The cost of one simulation. words: the choices among its parameters, from `_words`."""
 
     kernel: str
     words: str
@@ -73,23 +77,22 @@ class Cost:
 
     @property
     def beyond_s(self) -> float:
-        """The time beyond that of few ranks."""
+        """The time in excess of that of few ranks."""
         return max(self.wall_s - START_S, 0)
 
     @property
     def beyond_bytes(self) -> int:
-        """The memory beyond that of few ranks and of the arrays."""
+        """The memory in excess of that of few ranks and of the arrays."""
         return max(self.peak_bytes - START_BYTES - self.arrays_bytes, 0)
 
 
 @dataclass(frozen=True)
 class SimulationForecast:
-    """What a simulation will take on this machine.
+    """The expected cost of a simulation on this machine.
 
-    range_s: from, to: what it may take, in 9 of 10 cases.
-    least_s, least_bytes: what it takes at the least; 0 where nothing like it was simulated here.
-    earlier: the number of earlier simulations that it is from; 0: it is from the model. kept:
-    whether the very same was simulated before, so that its result is in the cache.
+    range_s: bounds that contain 9 of 10 cases. least_s, least_bytes: minimum; 0 if nothing similar
+    was simulated here. earlier: number of earlier simulations it is based on; 0: the model. kept:
+    whether an identical one was simulated, so that its result is cached.
     """
 
     time_s: float
@@ -101,16 +104,16 @@ class SimulationForecast:
     range_s: tuple[float, float] = (0.0, 0.0)
 
     def __str__(self) -> str:
-        """For people: 12 s, 40 MiB."""
+        """Describe it: 12 s, 40 MiB."""
         return "in cache" if self.kept else f"{duration(self.time_s)}, {size(self.memory_bytes)}"
 
     @property
     def source(self) -> str:
-        """What it is from."""
+        """Describe what it is based on."""
         return count(self.earlier, "earlier simulation") if self.earlier else "model"
 
     def refusal(self, timeout_s: float, memory_bytes: int) -> str | None:
-        """Why a case is not begun, with the remedy; None where it may end in time."""
+        """Return why a case is not started, with the remedy; None if it may end in time."""
         if self.least_s > timeout_s:
             what = f"needs at least {duration(self.least_s)}, and timeout_s = {timeout_s:g}"
             remedy = f"set timeout_s = {2 * self.time_s:.0f}, or simulate fewer ranks"
@@ -125,19 +128,19 @@ class SimulationForecast:
 
 @dataclass(frozen=True)
 class SimulationCosts:
-    """The costs of earlier simulations, in the folder of kept results."""
+    """The costs of earlier simulations, in the folder of cached results."""
 
     folder: Path
 
     def add(self, case: Case, wall_s: float, peak_bytes: int) -> None:
-        """Write what a simulation took."""
+        """Store the cost of a simulation."""
         cost = Cost(*_like(case), case.layout.ranks, arrays_bytes(case), wall_s, peak_bytes)
         with (self.folder / FILE).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(cost)) + "\n")
 
     @cached_property
     def known(self) -> Sequence[Cost]:
-        """Those that were written, without damaged lines."""
+        """Return the stored costs, without damaged lines."""
         try:
             text = (self.folder / FILE).read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -152,7 +155,7 @@ class SimulationCosts:
         return [cost for cost in found if cost.ranks > 0 and cost.wall_s > 0]
 
     def forecast(self, case: Case) -> SimulationForecast | None:
-        """What a case will take; None if none like it was simulated here and no model has it."""
+        """Return a case's expected cost; None without a similar simulation or a model."""
         ranks, arrays = case.layout.ranks, arrays_bytes(case)
         kernel, words = _like(case)
         of_kernel = [
@@ -195,7 +198,7 @@ def _apart(one: int, other: int) -> float:
 
 
 def _like(case: Case) -> tuple[str, str]:
-    """The kernel, and the parameters that are words: sizes of a problem change no messages much."""
+    """Return the kernel and its text parameters; sizes of a problem hardly change the messages."""
     chosen = sorted(
         f"{key}={value}"
         for key, value in case.params.items()
@@ -205,5 +208,5 @@ def _like(case: Case) -> tuple[str, str]:
 
 
 def arrays_bytes(case: Case) -> int:
-    """The memory of this machine that the arrays of all ranks take."""
+    """Return the bytes of this machine's memory for the arrays of all ranks."""
     return case.memory_bytes if executes(case) else 0

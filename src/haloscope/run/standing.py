@@ -20,7 +20,9 @@ from haloscope.run.progress import TimeLeft, duration
 
 @dataclass(frozen=True)
 class RunningLaunch:
-    """The launch that a job began last. for_s: how long ago, by this machine's clock."""
+    """The launch that a job started last. for_s: seconds since its start, by this
+    machine's clock.
+    """
 
     job: str
     node: str
@@ -29,17 +31,17 @@ class RunningLaunch:
     for_s: float
 
     def __str__(self) -> str:
-        """For people."""
+        """Describe it."""
         return f"{self.case}, launch {self.launch} on {self.node} for {duration(self.for_s)}"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a folder has come.
+    """The progress of a folder.
 
-    elapsed_s: since its first job was submitted; None where that is not known, or nothing is left.
-    expected_s: what the launches that are left take by themselves; None while nobody knows.
-    unsent: how many job scripts are written of which no job is known.
+    elapsed_s: since its first job was submitted; None if unknown, or if nothing is left.
+    expected_s: duration of the remaining launches; None if unknown. unsent: number of job scripts
+    without a known job.
     """
 
     done: int
@@ -50,7 +52,7 @@ class Standing:
     unsent: int = 0
 
     def __str__(self) -> str:
-        """On a line."""
+        """Describe it on a line."""
         whole = self.done + self.left
         words = [f"{self.done} of {count(whole, 'launch', 'launches')} done, {self._left}"]
         if self.elapsed_s is not None:
@@ -79,10 +81,10 @@ def standing(
     cores: int = 1,
     now: float | None = None,
 ) -> Standing:
-    """How far a folder has come.
+    """Return the progress of a folder.
 
-    states: of its jobs, where the batch system says them. earlier: seconds that launches took
-    before, by case. cores: how many launches run side by side.
+    states: of its jobs, from the batch system. earlier: durations of earlier launches in seconds,
+    by case. cores: number of simultaneous launches.
     """
     now = time.time() if now is None else now
     left = jobs.left()
@@ -105,7 +107,7 @@ def standing(
 
 
 def _running(jobs: FolderJobs, states: Mapping[str, JobState], now: float) -> RunningLaunch | None:
-    """What a job that is at work began last; None where none is, or none has begun a launch."""
+    """Return the last launch started by a running job; None without one."""
     with suppress(UserError, OSError, ValueError, KeyError, TypeError):
         beat = strict_json.json_object(strict_json.content(jobs.directory / HEARTBEAT))
         state = states[str(beat["job"])].state

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which launcher starts an MPI library's ranks in a site's jobs: the site's, or the library's own.
+"""The launcher of an MPI library's ranks in a site's jobs: the site's, or the library's own.
 
-srun can lack what a library needs (PMIx's library, above all), or let each rank believe that it is
-alone. So each way is tried by two ranks that exchange messages, on the job's first node.
+srun can lack what a library needs (usually PMIx's library), or start each rank as a separate
+process. Therefore each launcher is tried with two ranks that exchange messages, on the job's first
+node.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ SPEAKS: Mapping[Family, tuple[str, ...]] = {
     "mpich": ("pmi2", "pmix", "cray_shasta"),
     "impi": ("pmi2", "pmix"),
 }
-"""SPEAKS has the kinds of srun that a family of MPI libraries knows, besides the site file's."""
+"""SPEAKS are the srun plugins that each family of MPI libraries supports, besides the
+site file's.
+"""
 
 
 def started(built: Build, site: BatchSite, where: NodesAsked) -> Build:
-    """A build with the first launcher by which its ranks reach each other on a node."""
+    """Return a build with the first launcher whose ranks reach each other on a node."""
     ways = [*_ways(built, site)]
     failed = list[str]()
     for way in ways if len(ways) > 1 else ():
@@ -46,7 +49,7 @@ def started(built: Build, site: BatchSite, where: NodesAsked) -> Build:
 
 
 def _ways(built: Build, site: BatchSite) -> Iterator[Build]:
-    """A build with each launcher that may start its ranks, that of the site file first."""
+    """Yield a build with each launcher that may start its ranks, that of the site file first."""
     own = built.toolchain
     if site.launcher == "jsrun":
         yield _by(built, "jsrun", "jsrun")
@@ -57,7 +60,7 @@ def _ways(built: Build, site: BatchSite) -> Iterator[Build]:
     if site.launcher == "mpirun" or own.launcher is None:
         yield built
     if site.launcher == "srun":
-        yield _by(built, "srun", "srun")  # with the cluster's default kind
+        yield _by(built, "srun", "srun")  # the cluster's default plugin
 
 
 def _by(built: Build, program: str, launcher: str) -> Build:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When the cases of a campaign have been launched often enough: each by itself, or all together."""
+"""Stopping of cases that have been launched often enough, individually or together."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from haloscope.study.case import Launch
 
 
 class Stopping(ABC):
-    """Follows the launches of a campaign and says which cases need no more launches, and why."""
+    """Follows the launches of a campaign, and reports which cases need no more
+    launches, and why.
+    """
 
     def __init__(self) -> None:
-        """Of a campaign without launches."""
+        """Start with a campaign without launches."""
         self._launches: dict[str, int] = {}
         self.done: dict[str, Why] = {}
 
     @abstractmethod
     def add(self, attempt: Attempt) -> bool:
-        """Whether the case of a launch is done, once that is taken in."""
+        """Add a launch; return whether its case is done."""
 
     def launches(self, case: str) -> int:
-        """Launches of a case so far, also those that did not end well."""
+        """Return the launches of a case so far, including failed ones."""
         return self._launches.get(case, 0)
 
     def needed(self, launches: Iterable[Launch]) -> Iterator[Launch]:
-        """The launches in their order, but those after which their case was done."""
+        """Yield the launches in order, except those of cases that are done."""
         return (launch for launch in launches if self._needs(launch))
 
     def _needs(self, launch: Launch) -> bool:
@@ -44,17 +46,17 @@ class Stopping(ABC):
 
 
 class Precision(Stopping):
-    """Of a study that asks for a precision, each case by itself.
+    """Stopping of each case at a required precision.
 
-    A case is done when every one of its times (of each size, for a kernel that sweeps: the median
-    of its repetitions) is known as narrowly as the rule asks. Launches that did not end well tell
-    nothing, but their time counts: a case that never ends is done at the cap on time, too. Launches
-    in allocations of a batch system are nested in them, and a case may have enough in one before it
-    is done.
+    A case is done when each of its times (one per size, for a kernel that sweeps: the median of its
+    repetitions) is as precise as the rule requires. Failed launches have no times, but their
+    duration counts: a case that never ends is done at the maximum time. Launches in allocations of
+    a batch system are nested in them, and a case may have enough launches in one allocation before
+    it is done.
     """
 
     def __init__(self, rule: Rule, attempts: Iterable[Attempt]) -> None:
-        """`attempts`: those that are there already, of a campaign that goes on."""
+        """attempts: existing launches, of a campaign that continues."""
         super().__init__()
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}
@@ -64,10 +66,10 @@ class Precision(Stopping):
         for attempt in attempts:
             if attempt.outcome == "ok":
                 self.add(attempt)
-        self._here = None  # whatever ran before, this allocation may be another one
+        self._here = None  # this allocation may be a new one
 
     def add(self, attempt: Attempt) -> bool:
-        """Whether the case of a launch is done, once that is taken in."""
+        """Add a launch; return whether its case is done."""
         case = attempt.case
         if case in self.done:
             return False
@@ -80,7 +82,7 @@ class Precision(Stopping):
             return case in self.done
         times = [median(times) for times in attempt.times_s if times]
         if (known := self._samples.setdefault(case, [])) and len(times) != len(known[0]):
-            return False  # of other points than the launches before: it tells nothing of these
+            return False  # other points than in earlier launches
         known.append(times)
         if attempt.allocation is not None:
             self._here = " ".join(map(str, attempt.allocation))
@@ -96,7 +98,7 @@ class Precision(Stopping):
         return decide(by_size, self._spent_s[case], self._rule).why
 
     def _nested(self, case: str) -> list[dict[str, list[float]]] | None:
-        """Each time of a case, allocation by allocation; None unless each launch was in one."""
+        """Return each time of a case by allocation; None unless every launch ran in one."""
         launches, names = self._samples[case], self._allocations.get(case, [])
         if len(names) != len(launches):
             return None
@@ -118,15 +120,15 @@ class Precision(Stopping):
 
 
 class Parting(Stopping):
-    """Of cases that are compared: all are done once the ratio of every two is known to be above 1,
-    or below it, by the interval of its median over rounds.
+    """Stopping of cases that are compared.
 
-    It looks whenever each case has been tried `every` times more. Launches that did not end well
-    tell nothing, nor do cases that have no other ones.
+    All are done once the interval of the median ratio over rounds of every two cases excludes 1.
+    This is checked whenever each case has been tried `every` more times. Failed launches, and cases
+    with only these, are ignored.
     """
 
     def __init__(self, every: int, cases: Collection[str], attempts: Iterable[Attempt]) -> None:
-        """`cases`: those that can run. `attempts`: those that are there already."""
+        """cases: those that can run. attempts: existing launches."""
         super().__init__()
         self._looks_at = self._every = every
         self._tried: dict[str, set[int]] = {case: set() for case in cases}
@@ -135,7 +137,7 @@ class Parting(Stopping):
             self.add(attempt)
 
     def add(self, attempt: Attempt) -> bool:
-        """Whether the cases are done, once a launch of one of them is taken in."""
+        """Add a launch; return whether all cases are done."""
         if self.done or attempt.case not in self._tried:
             return bool(self.done)
         self._count(attempt)

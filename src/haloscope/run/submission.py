@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A campaign in a batch system's hands: its jobs planned, submitted, found again."""
+"""Submission of a campaign to a batch system: its jobs planned, submitted, and found again."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from haloscope.stats.enough import ALLOCATIONS, most_in_one
 from haloscope.study.case import Launch
 
 USUAL_MINUTES = 60
-"""USUAL_MINUTES is what a job asks for where nobody knows how long its launches take."""
+"""USUAL_MINUTES is a job's time limit if the duration of its launches is unknown."""
 LEAST_MINUTES = 2
-"""To begin takes some seconds, and Slurm looks at time limits every half minute."""
+"""The start takes some seconds, and Slurm checks time limits every half minute."""
 CHECK_S = 15.0
-"""To begin, and for each library and transport where messages arrive."""
+"""Time for the start, and for each library and transport whose messages arrive."""
 
 
 @dataclass(frozen=True)
 class Submission(FolderJobs):
-    """What the batch system does of a plan. minutes: of each job, where the user says.
+    """A plan on a batch system. minutes: time limit per job, if given by the user.
 
-    programs: the external ones of its cases; jobs are told of those that the user named.
+    programs: external ones of its cases; jobs get the names of those that the user named.
     """
 
     site: BatchPlace
@@ -55,7 +55,7 @@ class Submission(FolderJobs):
     programs: tuple[ExternalProgram, ...] = ()
 
     def problems(self) -> Iterator[Problem]:
-        """Times that the partition does not allow."""
+        """Yield time limits that the partition does not allow."""
         limit = self._most_minutes
         where = f"partition {self.site.described.partition} of {self.site.name}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
@@ -81,7 +81,7 @@ class Submission(FolderJobs):
             yield Problem("timeout_s", what, remedy)
 
     def planned(self) -> list[JobAsked]:
-        """The jobs for what is left, a shape after the other, the smallest first."""
+        """Return the jobs for the remaining launches, by number of nodes, the smallest first."""
         left = self.left()
         walls = earlier_walls(self.folder, self.plan)
         jobs = []
@@ -94,14 +94,14 @@ class Submission(FolderJobs):
         return jobs
 
     def _apart(self, launches: Sequence[Launch]) -> list[list[Launch]]:
-        """The launches of each allocation by themselves; all together where the plan has none."""
+        """Divide launches by allocation; all together if the plan has none."""
         apart: dict[int, list[Launch]] = {}
         for launch in launches:
             apart.setdefault(self.plan.allocation_of(launch), []).append(launch)
         return [own for _, own in sorted(apart.items())]
 
     def _in_a_job(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Those of these launches that one job runs: all, or as many as a precision lets it."""
+        """Return the launches that one job runs: all, or as many as a precision permits."""
         if self.plan.rule is None:
             return [*launches]
         each: Counter[str] = Counter()
@@ -113,7 +113,9 @@ class Submission(FolderJobs):
         return taken
 
     def _allocations_lacking(self, nodes: int) -> int:
-        """How many more of so many nodes a precision takes at least; 0 where none is asked for."""
+        """Return how many more allocations of `nodes` nodes a precision needs at least; 0 without
+        one.
+        """
         if self.plan.rule is None:
             return 0
         given = (
@@ -132,7 +134,7 @@ class Submission(FolderJobs):
         if seconds is None:
             usual = self.minutes or max(USUAL_MINUTES, LEAST_MINUTES + math.ceil(longest / 60))
             return 1, min(limit or usual, usual)
-        if self.plan.via:  # a launch a core
+        if self.plan.via:  # one launch per core
             seconds /= self.plan.via.nodes * self.site.described.used.cores
         needed = LEAST_MINUTES + math.ceil(ALLOWANCE * seconds / 60)
         if limit is None or needed <= limit:
@@ -155,12 +157,12 @@ class Submission(FolderJobs):
 
     @property
     def name(self) -> str:
-        """What all jobs of this folder are called, and no others, by whatever links it is named."""
+        """The unique name of this folder's jobs, independent of links to the folder."""
         where = str(self.directory.resolve())
         return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, where).hex[:12]}"
 
     def check_asked(self) -> JobAsked:
-        """The job that asks the nodes whether all is there."""
+        """Return the preflight job, which checks whether the nodes have everything."""
         several = [case for case in self.plan.cases if not case.absent and case.layout.ranks > 1]
         asked = {(case.toolchain, by) for case in several for by in (None, case.transport)}
         usable = 60 - warning_s(1)  # of each minute
@@ -169,7 +171,7 @@ class Submission(FolderJobs):
 
     @property
     def first(self) -> JobAsked | None:
-        """That job, where the nodes were not asked yet, or lacked something; else None."""
+        """Return the preflight job if it has not run or has found problems; otherwise None."""
         asked = checked(self.directory).exists() and not lacking(self.directory)
         return None if asked else self.check_asked()
 
@@ -178,7 +180,9 @@ class Submission(FolderJobs):
         return self.site.described.used.max_minutes
 
     def tested(self, job: JobAsked) -> str:
-        """When a job could begin, as the batch system says it. UserError where it is refused."""
+        """Return when a job could start, from the batch system. Raise UserError if it
+        is refused.
+        """
         with scratch() as own:
             path = own.folder / "job.sh"
             path.write_text(self._script(job), encoding="utf-8")
@@ -188,7 +192,7 @@ class Submission(FolderJobs):
         return script(self.site.scheduler, self.site.described, job, Path.cwd())
 
     def write(self, job: JobAsked) -> Submitted:
-        """Write a job's script, and note the job; it is not submitted."""
+        """Write a job's script and note the job, without submitting it."""
         path = job.log.with_suffix(".sh")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, self._script(job))
@@ -200,7 +204,7 @@ class Submission(FolderJobs):
         return noted
 
     def submit(self, job: JobAsked) -> str:
-        """Write and submit a job; its id."""
+        """Write and submit a job; return its id."""
         noted = self.write(job)
         return self._submitted(noted)
 
@@ -211,16 +215,16 @@ class Submission(FolderJobs):
         return job
 
     def found_again(self) -> None:
-        """Look for jobs whose submission had no answer: those that were taken get their id."""
+        """Look for jobs whose submission had no answer; accepted ones get their id."""
         lost = [one.comment for one in self.noted() if not one.job]
         found = {comment: self.batch.scheduler.found(self.name, comment) for comment in lost}
-        noted = self.noted()  # another command may have noted more while the batch system was asked
+        noted = self.noted()  # another command may have noted more in the meantime
         jobs = [one if one.job else replace(one, job=found.get(one.comment)) for one in noted]
         if jobs != noted:
             self.save(jobs)
 
     def states(self) -> dict[str, JobState]:
-        """How each job that was submitted stands."""
+        """Return the state of each submitted job."""
         noted = {one.job: one for one in self.noted() if one.job}
         return {
             job: replace(state, state=CANCELLED)
@@ -230,7 +234,7 @@ class Submission(FolderJobs):
         }
 
     def cancel(self) -> list[str]:
-        """Cancel the jobs that wait or are at work, and note that; their ids."""
+        """Cancel the pending and running jobs, and note that; return their ids."""
         jobs = self.waiting()
         self.batch.cancel(jobs)
         noted = self.noted()
@@ -238,9 +242,9 @@ class Submission(FolderJobs):
         return jobs
 
     def waiting(self) -> list[str]:
-        """The jobs that wait or are at work, of those whose name is this folder's.
+        """Return the pending and running jobs with this folder's name.
 
-        A folder of somebody else, or one that was moved, may name any.
+        A folder from somebody else, or one that was moved, may contain other jobs' ids.
         """
         states = self.states()
         ours = self.batch.scheduler.named(self.name, states)
@@ -270,7 +274,7 @@ def of_folder(directory: Path) -> Submission:
 
 
 def require_of_a_site(jobs: FolderJobs) -> None:
-    """UserError for a folder that is measured without a batch system; not where a site is gone."""
+    """Raise UserError for a folder measured without a batch system, but not for a missing site."""
     facts = places.facts(jobs.plan.on)
     if jobs.plan.via is None and facts is not None and (facts.simulated or not facts.remote):
         raise UserError(_without_jobs(jobs.folder, jobs.plan))
@@ -303,7 +307,7 @@ def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> N
 
 @contextmanager
 def answered(submission: Submission) -> Iterator[None]:
-    """While the batch system is asked what has to be known. UserError where it does not answer."""
+    """Raise UserError if the batch system does not answer a required query."""
     try:
         yield
     except (NoAnswerError, RefusedError) as error:
@@ -313,7 +317,9 @@ def answered(submission: Submission) -> Iterator[None]:
 
 
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
-    """Submit jobs for all that is left, but as many of each size as are there; the ids of all."""
+    """Submit jobs for all remaining launches, at most the missing ones of each size; return all
+    ids.
+    """
     with answered(submission):
         submission.found_again()
         jobs = submission.waiting()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a measurement goes on, from its records alone: rounds, intervals, time left, hosts."""
+"""Progress of a measurement from its records: rounds, intervals, time left, hosts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from haloscope.stats.estimates import Estimate, typical
 from haloscope.study.case import Case
 
 _Launches = Mapping[int, Mapping[str, Any]]
-"""The last record of each launch of a case, by its number, as far as it is needed here."""
+"""The last record of each launch of a case, by its number, with the values needed here."""
 
 
 @dataclass(frozen=True)
 class CaseProgress:
     """One case. name: for people; "" without a plan. planned: None without a plan.
 
-    now: the median over its launches; before: the same over the first half of them.
+    now: median over its launches. before: the same over the first half of them.
     """
 
     id: str
@@ -36,18 +36,20 @@ class CaseProgress:
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of the interval or range, as a share of the median."""
+        """Half the width of the interval or range, relative to the median."""
         return _half_width(self.now)
 
     @property
     def earlier_half_width(self) -> float | None:
-        """The same of the first half of the launches."""
+        """The same for the first half of the launches."""
         return _half_width(self.before)
 
 
 @dataclass(frozen=True)
 class HostPace:
-    """A host. excess: median over launches of their time over their case's median, less 1."""
+    """A host. excess: median over launches of their time relative to their case's
+    median, minus 1.
+    """
 
     host: str
     launches: int
@@ -56,10 +58,11 @@ class HostPace:
 
 @dataclass(frozen=True)
 class Watched:
-    """A result folder now.
+    """The state of a result folder.
 
-    planned: launches; None without a plan. rounds: in which every case is launched once, done and
-    planned. left_s: None where nobody knows. last: when a launch ended last, UTC.
+    planned: number of launches; None without a plan. rounds: finished and planned rounds, in each
+    of which every case is launched once. left_s: None if unknown. last: end of the last launch,
+    UTC.
     """
 
     name: str
@@ -79,7 +82,7 @@ class Watched:
 
 
 def watched(folder: ResultFolder) -> Watched:
-    """How a folder stands. UserError where its plan can't be read."""
+    """Return the state of a folder. Raise UserError if its plan is unreadable."""
     plan = folder.load() if folder.plan.exists() else None
     launches: dict[str, dict[int, Mapping[str, Any]]] = {}
     for raw in whole(folder.records, tell=False):
@@ -161,7 +164,7 @@ def _left_s(plan: SavedPlan, launches: Mapping[str, _Launches]) -> float | None:
 
 
 def _hosts(cases: Iterable[_Launches]) -> Iterator[HostPace]:
-    """Every host by how slow its launches were, the slowest first; none where there is one only."""
+    """Yield every host by its excess time, the slowest first; none if there is only one."""
     excesses: dict[str, list[float]] = {}
     for own in cases:
         good = [one for one in _good(own) if one["time_s"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every measurement starts with: toolchains, halobench's programs for each, this machine."""
+"""Toolchains, halobench's programs for each, and this machine."""
 
 from __future__ import annotations
 
@@ -28,20 +28,18 @@ from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
 
 Requested = Mapping[str, Sequence[str] | None]
-"""Names of MPI libraries by what asks for them, as a user knows it; None is the usual one."""
+"""Names of MPI libraries by what requests them, in a user's terms; None: the default library."""
 Programs = Mapping[str, Iterable[KernelProgram]]
-"""Programs of halobench by the MPI library that they are to be built with."""
+"""Programs of halobench by the MPI library with which they are built."""
 
 
 @dataclass(frozen=True)
 class Workbench:
-    """halobench for every toolchain that is needed, and what stands in the way of others.
+    """halobench for every needed toolchain, and reasons for missing ones.
 
-    built: what of halobench is in the cache. names: the toolchains that a run without any is
-    measured with.
-    missing: libraries that are known but can't be had here, and why.
-    pending: libraries that are still to be fetched, where a study is planned without.
-    programs: external programs that are kernels, too, by name.
+    built: builds in the cache. names: toolchains of runs that name none. missing: known libraries
+    that are unavailable, with reasons. pending: libraries that are still to be downloaded, if a
+    study is planned without them. programs: external programs, by name.
     """
 
     built: Mapping[str, Build]
@@ -53,26 +51,28 @@ class Workbench:
 
     @property
     def program(self) -> Program:
-        """All kernels, to plan with."""
+        """Return all kernels, for planning."""
         return Kernels(Halobench(self._to_ask), self.programs, self.toolchains)
 
     @property
     def toolchains(self) -> dict[str, Toolchain]:
-        """The MPI libraries that there are, by name."""
+        """Return the available MPI libraries, by name."""
         return {name: each.toolchain for name, each in self.built.items()}
 
     def _to_ask(self) -> Iterator[Build]:
-        """Builds whose programs may be asked for a plan, its own first: all of them plan alike."""
+        """Yield builds whose programs can answer --plan, its own first: all give the
+        same answers.
+        """
         yield from self.built.values()
         if any(one.device or one.family == "simgrid" for one in self.toolchains.values()):
             return
         for toolchain in library.available():
             if toolchain.name not in self.built:
-                with suppress(UserError):  # no compiler: nothing is built with it
+                with suppress(UserError):  # without a compiler nothing is built with it
                     yield build.of(toolchain)
 
     def needed(self, cases: Iterable[Case]) -> dict[str, list[KernelProgram]]:
-        """The programs that run those of some cases that can run, by MPI library."""
+        """Return the programs that run the runnable ones of some cases, by MPI library."""
         found: dict[str, dict[KernelProgram, None]] = {}
         for case in cases:
             if case.absent is None and case.kernel not in self.programs:
@@ -81,7 +81,9 @@ class Workbench:
         return {name: [*programs] for name, programs in found.items()}
 
     def lacking(self, *needed: Programs) -> dict[str, list[KernelProgram]]:
-        """Those of some programs that are not built yet, by MPI library; no library without any."""
+        """Return the programs that are not built yet, by MPI library; libraries without any are
+        omitted.
+        """
         every = {
             name: [one for programs in needed for one in programs.get(name, ())]
             for name in self.built
@@ -90,7 +92,7 @@ class Workbench:
         return {name: programs for name, programs in lacking.items() if programs}
 
     def build(self, programs: Programs, tell: Teller) -> None:
-        """Build those that are not there yet. UserError where one fails."""
+        """Build the missing programs. Raise UserError if one fails."""
         for name, lacking in self.lacking(programs).items():
             found = self.built[name]
             make = simgrid.make if found.toolchain.family == "simgrid" else build.build
@@ -98,7 +100,7 @@ class Workbench:
                 make(found, lacking, say=tell.say, progress=steps)
 
     def to_build(self, programs: Programs) -> list[str]:
-        """A line for each library that some of its programs are to be built with first."""
+        """Return a line for each library with which programs must be built first."""
         return [
             f"before the run: build {listed([str(one) for one in lacking])} for {name} "
             f"({self.built[name].toolchain.version})"
@@ -107,10 +109,10 @@ class Workbench:
 
 
 def workbench(requested: Requested, tell: Teller) -> Workbench:
-    """Every toolchain that is wanted somewhere; None is the usual one. Nothing is built yet.
+    """Return every requested toolchain; None is the default one. Nothing is built yet.
 
-    What PyPI has is installed, and so is the usual one if there is no MPI at all. UserError if
-    there is none then.
+    Libraries on PyPI are installed, including the default if there is no MPI library. Raise
+    UserError if there is none then.
     """
     unnamed = [library.ensure(None, say=tell.say)] if None in requested.values() else []
     toolchains = {toolchain.name: toolchain for toolchain in unnamed}
@@ -133,7 +135,7 @@ def workbench(requested: Requested, tell: Teller) -> Workbench:
 
 
 def preview(requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
-    """The same of the toolchains that are there, and a line for each that would be fetched."""
+    """Return the available toolchains, and a line for each that would be downloaded."""
     there = {one.name: one for one in library.available()}
     usual = next(iter(there), library.DEFAULT)
     names = [name for asked in requested.values() for name in asked or [usual]]
@@ -156,7 +158,7 @@ def preview(requested: Requested) -> tuple[Workbench, tuple[str, ...]]:
 
 
 def of_one(toolchain: Toolchain) -> Workbench:
-    """The workbench with nothing but a toolchain that is there."""
+    """Return a workbench with a single available toolchain."""
     return Workbench({toolchain.name: build.of(toolchain)}, (toolchain.name,), ())
 
 
@@ -177,7 +179,7 @@ def _missing(names: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def unknown_toolchains(requested: Requested) -> list[Problem]:
-    """Names among those wanted that no toolchain has, each where it was asked for."""
+    """Return a problem for each unknown toolchain name, with the place of the request."""
     asked = ((where, name) for where, names in requested.items() for name in names or ())
     return [
         Problem(where, f"unknown toolchain '{name}'", library.known(name))
@@ -188,10 +190,10 @@ def unknown_toolchains(requested: Requested) -> list[Problem]:
 
 @dataclass(frozen=True)
 class Halobench:
-    """halobench's kernels, to plan with: by what they declare, and by their programs.
+    """halobench's kernels for planning: their declarations, and their programs' answers.
 
-    to_ask: the builds whose programs may be asked. What no program says, because it is built in
-    none of them, is not checked, and the forecast says so. The same question is asked once.
+    to_ask: builds whose programs can be queried. What needs a program that is not built is not
+    checked, and the forecast says so. Answers are cached.
     """
 
     to_ask: Callable[[], Iterator[Build]]
@@ -203,22 +205,22 @@ class Halobench:
         return matrices.folder()
 
     def kernels(self) -> Sequence[str]:
-        """The names of all kernels."""
+        """Return the names of all kernels."""
         return halobench.names()
 
     def parameters(self, kernel: str) -> Mapping[str, Any]:
-        """A kernel's parameters by name, each with its default."""
+        """Return a kernel's parameters by name, each with its default."""
         return {one.name: one.default for one in halobench.describe(kernel).parameters}
 
     def numbers(self, kernel: str) -> Sequence[str]:
-        """The names of those that are numbers."""
+        """Return the names of numeric parameters."""
         known = halobench.describe(kernel).parameters
         return [parameter.name for parameter in known if parameter.type in ("integer", "real")]
 
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
     ) -> tuple[Mapping[str, Value], str | None]:
-        """Parameters with Matrix Market files made into binary ones, and the folder of those."""
+        """Return parameters with converted Matrix Market files, and the folder of these."""
         files = [one for one in halobench.describe(kernel).parameters if one.type == "file"]
         for one in files:
             matrices.refuse_unused(params, one.name, one.default)
@@ -230,7 +232,7 @@ class Halobench:
     def forecast(
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
-        """One case's resolved parameters, memory and problems."""
+        """Return one case's resolved parameters, memory, and problems."""
         given = {key: text(value) for key, value in params.items()}
         question = (kernel, *given.items(), ranks, threads)
         if question not in self._forecasts:
@@ -261,7 +263,7 @@ class Halobench:
                 raise UserError(Problem(f"kernel {kernel}", what, remedy))
             return found
         if program.device and (host := self._planner(KernelProgram(kernel))):
-            # the host's program checks settings, too: nothing is built for a case that is invalid
+            # the host's program also validates settings, so nothing is built for an invalid case
             asked = host.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
             others = [one for one in asked.problems if one.where != f"{kernel} memory=device"]
             if others:
@@ -279,22 +281,22 @@ class Halobench:
         return self._planners[program]
 
     def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
-        """None: what a kernel can't do here, its forecast says."""
+        """Return None: the forecast reports what a kernel cannot do here."""
         return None
 
 
 def facts(study: str, seed: int, described: Mapping[str, Any]) -> CampaignFacts:
-    """What the records of one campaign have in common. described: the machine."""
+    """Return what the records of one campaign have in common. described: the machine."""
     return CampaignFacts(study, seed, described, __version__, checkout(Path(__file__).parents[3]))
 
 
 def new_seed() -> int:
-    """A seed for the order of launches, short enough to be typed again."""
+    """Return a seed for the order of launches, short enough to be typed again."""
     return random.SystemRandom().randrange(2**31)
 
 
 def checkout(root: Path, *without: str) -> dict[str, Any] | None:
-    """The commit of a git checkout and whether it was changed since; None if it is none.
+    """Return the commit of a git checkout and whether it was changed since, or None.
 
     without: patterns of files whose changes do not count.
     """
@@ -305,7 +307,7 @@ def checkout(root: Path, *without: str) -> dict[str, Any] | None:
         which = ("--", ".", *(f":!{one}" for one in without)) if without else ()
         return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain", *which))}
     except (FileNotFoundError, subprocess.CalledProcessError):
-        return None  # no git here, or no commit yet
+        return None  # no git, or no commit yet
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -49,7 +49,7 @@ WORDS = ("cores", "powers", "every", "divisors")
 
 @dataclass(frozen=True)
 class OneOrMore:
-    """An axis: a list, or a single value that stands for a list of one."""
+    """An axis: a list, or a single value, which is treated as a list of one."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topics: what cases say, as findings. The one list of them, in the order of a report.
+"""Topics: findings from cases, with the only list of topics, in the order of a report.
 
-findings(cases, context)      all there is to say, warnings first, the answer next
+findings(cases, context) returns all findings: warnings first, then the answer.
 
 A topic is a function of cases that yields findings. `answers` are the kinds of tables whose
-question it answers: where a study's first table is one of them, its findings come first.
+question it answers: if a study's first table is one of them, its findings come first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KEY_FIGURES = 4
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: what computes its findings, and the kinds of tables whose question it answers."""
+    """A topic: the function that computes its findings, and the kinds of tables it answers."""
 
     find: Callable[[Sequence[MeasuredCase], Context], Iterator[Finding]]
     answers: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ TOPICS = (
 def findings(
     cases: Sequence[MeasuredCase], context: Context, warnings: Sequence[Finding] = ()
 ) -> list[Finding]:
-    """All there is to say: warnings, the answer to the study's question, key figures, the rest."""
+    """Return all findings: warnings, the answer to the study's question, key figures, the rest."""
     if not context.all_cases:
         context = replace(context, all_cases=tuple(cases))
     found = [(topic, one) for topic in TOPICS for one in topic.find(cases, context)]
@@ -111,7 +111,7 @@ def findings(
 
 
 def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
-    """Findings with ids, in the order of a report: warnings, the answer, key figures, the rest."""
+    """Number findings in the order of a report: warnings, the answer, key figures, the rest."""
     warnings = [one for one in found if one.severity is Prominence.WARNING]
     others = [one for one in found if one.severity is not Prominence.WARNING]
     asked -= sum(one.severity is Prominence.WARNING for one in found[:asked])
@@ -134,7 +134,9 @@ def arranged(found: Sequence[Finding], asked: int = 0) -> list[Finding]:
 
 
 def _answer(found: Sequence[Finding]) -> Finding | None:
-    """The first finding; of simulated cases, the first that published values validate."""
+    """Return the first finding; for simulated cases, the first one validated by
+    published values.
+    """
     own = (one for one in found if one.cases and Caveat.NOT_VALIDATED not in one.caveats)
     return next(own, None) or next(iter(found), None)
 
@@ -171,7 +173,7 @@ def _identified(found: Sequence[Finding]) -> list[Finding]:
 
 
 def _name(finding: Finding) -> str:
-    """ "exchange.halo_exchange.nonblocking": words of letters and digits alone."""
+    """Return a name such as "exchange.halo_exchange.nonblocking", of letters, digits, and _."""
     subject = finding.parts[0].subject.values() if finding.parts else ()
     what = (
         finding.question if finding.shape is not FindingShape.WARNING else finding.caveats[0].value

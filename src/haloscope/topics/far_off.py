@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated values that differ much from the published ones beside them, in any table."""
+"""Simulated values that differ much from published ones in the same table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from haloscope.topics.common.making import made
 from haloscope.topics.common.table import Cell, CellValue, Table
 
 FAR = 1.5
-"""FAR is the ratio of a simulated and a published value from which on they disagree."""
+"""FAR is the ratio of a simulated and a published value from which they disagree."""
 SHOWN = 3
 """SHOWN is how many values of a table a finding names: those that differ most."""
 
@@ -26,7 +26,9 @@ SHOWN = 3
 def far_off(
     tables: Sequence[Table], cases: Sequence[MeasuredCase], context: Context
 ) -> Iterator[Finding]:
-    """Of each table, the simulated values that are FAR times the published ones, or less."""
+    """Yield the simulated values of each table that differ from published ones by a
+    factor of FAR.
+    """
     simulated = {case.id: case for case in cases if case.simulated}
     for table in tables:
         pairs = [pair for pair in beside(table) if {*pair[1].case.split()} & simulated.keys()]
@@ -48,9 +50,9 @@ def far_off(
 
 
 def beside(table: Table) -> Iterator[tuple[str, Cell, Cell, float]]:
-    """Where a value with a published counterpart is, both, and their ratio.
+    """Yield the place of a value with a published counterpart, both cells, and their ratio.
 
-    A counterpart is within the cell, or in a column published_KEY. Unlike ones are left out.
+    A counterpart is in the cell, or in a column published_KEY. Incomparable ones are omitted.
     """
     column_of = {column.key: number for number, column in enumerate(table.columns)}
     for row in table.rows:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every kind of figure by its name: the list of what makes them from cases.
+"""Every kind of figure by its name, with the function that makes it from cases.
 
-build("scaling", cases, context)      every figure of a kind that the cases allow
+build("scaling", cases, context) returns the figures of a kind.
 """
 
 from __future__ import annotations
@@ -62,12 +62,14 @@ _WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
 
 
 def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
-    """Why there is no figure of a kind; more than that no case suits it where its topic says."""
+    """Return why there is no figure of a kind: the topic's reason, or that no case suits it."""
     asked = select(cases, context.options.where)
     reason = _WHY_NONE[kind](asked, context) if kind in _WHY_NONE else None
     return reason or none_suits(asked)
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """The figures of one kind; [] where no case suits it. KeyError for a kind that is none."""
+    """Return the figures of one kind; [] if no case suits it. Raise KeyError for an
+    unknown kind.
+    """
     return FIGURES[kind](select(cases, context.options.where), context)

@@ -37,9 +37,9 @@ _SPLITS = {"balanced": "even", "topology": "topology"}
 
 
 def published_sum(case: MeasuredCase, library: Library) -> Reference | None:
-    """The published interval of a sum's size, ranks, topology and split; None where there is none.
+    """Return the published interval for a sum's size, ranks, topology, and split, or None.
 
-    value: the middle of it.
+    value: its middle.
     """
     size = str(case.settings["size"]).split("x")
     shape = str(case.settings["topology"]).split("x")
@@ -200,7 +200,7 @@ def _sum_row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[
 
 
 def shared_out(counts: Sequence[int]) -> str:
-    """How many elements every rank has: "16 × 1,005,000; 8 × 990,000 (2, 5 … 23)"."""
+    """Format the number of elements per rank: "16 × 1,005,000; 8 × 990,000 (2, 5 … 23)"."""
     ranks: dict[int, list[int]] = {}
     for rank, one in enumerate(counts):
         ranks.setdefault(one, []).append(rank)
@@ -210,7 +210,7 @@ def shared_out(counts: Sequence[int]) -> str:
 
 
 def _listed(ranks: Sequence[int]) -> str:
-    """Ranks in equal steps by their first two and last; others as runs."""
+    """Format ranks with equal steps by their first two and last; others as ranges."""
     steps = {later - earlier for earlier, later in pairwise(ranks)}
     if len(ranks) > 3 and len(steps) == 1 and steps != {1}:
         return f"{ranks[0]}, {ranks[1]} … {ranks[-1]}"
@@ -218,7 +218,7 @@ def _listed(ranks: Sequence[int]) -> str:
 
 
 def transforms(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of settings with several grids: the fastest, and how far behind others are."""
+    """Yield the fastest grid of settings that have several, and the ratios of the others."""
     own = [case for case in cases if case.kernel == "fft_pencil" and case.launches]
     yield from _fastest(
         own, ("topology", "chunks"), "topology", _grid_of, ("Fastest grid of a transform", "fft"),
@@ -233,7 +233,7 @@ def _grid_of(case: MeasuredCase, part: Facet) -> str:
 
 
 def sums(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each size of arrays: the fastest topology and distribution, and published times."""
+    """Yield the fastest topology and distribution for each size of arrays, and published times."""
     own = [case for case in cases if case.kernel == "sum3d" and case.launches]
     yield from _fastest(
         own, ("topology", "distribution"), "", _shared_out, ("Fastest sum of arrays", "sum3d"),
@@ -254,7 +254,7 @@ def _fastest(
     metric: Metric,
     context: Context,
 ) -> Iterator[Finding]:
-    """A race of each setting. differing: the axis that must differ in it; "" for any."""
+    """Yield a race of each setting. differing: axis that must differ in it; "" for any."""
     parts = facets(own, axes)
     if differing:
         parts = [p for p in parts if len({c.settings.get(differing) for c in p.cases}) > 1]

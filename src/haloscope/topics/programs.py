@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What external programs print: values, tables and figure."""
+"""Results of external programs: values, tables, and figures."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ _NAMES: Mapping[TestVerdict, ResultVerdict] = {
     FEW_ALLOCATIONS: FEW_ALLOCATIONS,
 }
 UNPAIRED = ("absent", "new")
-"""UNPAIRED are the verdicts on a result that the second side, or the first, did not print."""
+"""UNPAIRED are the verdicts on a result that only the first or only the second side printed."""
 
 
 @dataclass(frozen=True)
 class ResultContrast:
-    """A result of a case in a second folder against the first.
+    """A result of a case in a second folder compared with the first.
 
-    contrast: the test of numbers; None for texts and lists, for numbers that are one and the same,
-              and where one side did not print the result.
+    contrast: the test of numbers; None for texts and lists, for numbers that are all equal, and if
+    one side did not print the result.
     """
 
     name: str
@@ -77,7 +77,7 @@ class ResultContrast:
 def results_compared(
     pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int = 0
 ) -> list[ResultContrast]:
-    """Every result of external programs: numbers by a test, corrected for as many as there are."""
+    """Compare every result of external programs: numbers by a test, corrected for their number."""
     own = [
         ResultContrast(name, one, other, _equality(one, other, name))
         for one, other in pairs
@@ -134,26 +134,26 @@ def _measure(case: MeasuredCase, name: str) -> Measure:
 
 
 def names(cases: Sequence[MeasuredCase]) -> list[str]:
-    """The names of all results, in the order in which their program's file has them."""
+    """Return the names of all results, in the order of their program's file."""
     return list(
         dict.fromkeys(name for case in cases for record in case.launches for name in record.result)
     )
 
 
 def number_of(case: MeasuredCase, name: str) -> list[float]:
-    """A result that is one number, of each good launch that printed it."""
+    """Return a result that is one number, of each good launch that printed it."""
     found = (record.result.get(name) for record in case.launches)
     return [float(value) for value in found if isinstance(value, int | float)]
 
 
 def printed(case: MeasuredCase, name: str) -> list[Any]:
-    """A result as the good launches that printed it did."""
+    """Return a result as printed by the good launches."""
     found = (record.result.get(name) for record in case.launches)
     return [value for value in found if value not in (None, [])]
 
 
 def texts_of(case: MeasuredCase, name: str, digits: int = 6) -> list[str]:
-    """A result that is no number, or several, in words: each that launches printed, once."""
+    """Return a result that is not a single number, in words: each different one once."""
     return list(dict.fromkeys(_in_words(value, digits) for value in printed(case, name)))
 
 
@@ -164,7 +164,7 @@ def _in_words(value: object, digits: int) -> str:
 
 
 def scale(case: MeasuredCase, name: str) -> Scale:
-    """The unit that a result is shown in: as its program's file says."""
+    """Return the unit of a result, as declared in its program's file."""
     unit = case.unit(name)
     return SCALES.get(unit, ((1.0, unit),))
 
@@ -249,7 +249,7 @@ def _point_table(part: Facet, context: Context) -> Table:
 
 
 def _columns(operation: str | None, complete: bool) -> tuple[Column, Column, Column]:
-    """Time, bandwidth, and launches of an operation; of the only one, which has no name, without.
+    """Return the columns time, bandwidth, and launches of an operation; a single one has no name.
 
     complete: whether all launches have all points.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the other findings are worth: missing launches, conditions, noise, simulation, plausibility.
+"""Reliability of findings: missing launches, conditions, noise, simulation, plausibility.
 
-The bounds of messages are far outside what is published (shared memory 0.2 to 2 µs, TCP within a
-node 5 to 50 µs, networks 1 to 100 µs), so that what they catch is wrong or worth knowing.
+The bounds of messages are far outside published values (shared memory 0.2 to 2 µs, TCP within a
+node 5 to 50 µs, networks 1 to 100 µs). What exceeds them is wrong or remarkable.
 """
 
 from __future__ import annotations
@@ -41,14 +41,16 @@ if TYPE_CHECKING:
 
 SMALL_BYTES = 8
 SOONEST_S = 20e-9
-"""No cache line goes from one core to another in less."""
+"""No cache line moves between cores in less time."""
 LATEST_S = {"shm": 20e-6, "node": 100e-6, "network": 1e-3}
-"""A small message one way: by shared memory, by any means within a node, between nodes."""
+"""Longest one-way time of a small message: shared memory, any means within a node,
+between nodes.
+"""
 LARGE_BYTES = 1 << 20
 SLOWEST = 10e6
-"""Bytes per second: below the oldest network that is still in use, Ethernet of 100 Mbit/s."""
+"""Bytes per second: below the oldest network in use, Ethernet with 100 Mbit/s."""
 FASTEST = 400e9
-"""Bytes per second and process: a core stores 64 bytes a clock at most, at 6 GHz."""
+"""Bytes per second and process: a core stores at most 64 bytes per clock cycle, at 6 GHz."""
 NAMED = 3
 OUTCOMES = {
     "wrong": "wrong",
@@ -60,9 +62,9 @@ OUTCOMES = {
 
 
 def incomplete(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """A warning where launches that were planned are in no table."""
+    """Yield a warning if planned launches are in no table."""
     bad = Counter(record.outcome for case in cases for record in case.excluded)
-    absent = bad.pop("absent", 0)  # expected of a study that asks for all there may be
+    absent = bad.pop("absent", 0)  # expected in a study that requests everything possible
     good = sum(len(case.launches) for case in cases)
     planned = sum(max(case.planned or 0, len(case.launches) + len(case.excluded)) for case in cases)
     planned -= absent
@@ -86,7 +88,9 @@ def _counted(
 
 
 def mixed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """Warnings of launches measured with different libraries or machines, or after a change."""
+    """Yield warnings of launches measured with different libraries or machines, or
+    after a change.
+    """
     if found := differences(cases):
         parts = [Claim({"name": f"{what}: {listed(values)}"}) for what, values in found.items()]
         yield warning(Caveat.MIXED, cases, parts)
@@ -99,7 +103,9 @@ def mixed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]
 
 
 def marked(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """Warnings of shared cores, unverified answers, emulated devices, and unvalidated clusters."""
+    """Yield warnings of shared cores, unverified answers, emulated devices, and unvalidated
+    clusters.
+    """
     measured = [case for case in cases if case.launches and not case.simulated]
     for caveat, own in (
         (Caveat.OVERSUBSCRIBED, [case for case in cases if case.oversubscribed]),
@@ -111,7 +117,7 @@ def marked(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding
 
 
 def simulation(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """How many cases are replicates, and how far such simulations were off."""
+    """Yield the number of replicates, and the errors of such simulations."""
     simulated = [case for case in cases if case.simulated and case.launches]
     if own := [case for case in simulated if case.replicated]:
         yield _counted(Caveat.REPLICATES, own, len(own), len(simulated), "simulated cases")
@@ -119,7 +125,7 @@ def simulation(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Fin
 
 
 def validity(simulated: Sequence[MeasuredCase]) -> Iterator[Finding]:
-    """Of each kernel on its cluster: errors against published times, table by table."""
+    """Yield errors of each kernel on its cluster relative to published times, by table."""
     there = dict.fromkeys((case.cluster, case.kernel) for case in simulated)
     parts = [_validated(own) for where in there for own in _by_paper(*where)]
     if parts:
@@ -155,7 +161,7 @@ def _validated(own: Sequence[Validated]) -> Claim:
 
 
 def core_kinds(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """A warning of cases whose ranks ran on cores of more than one kind."""
+    """Yield a warning of cases whose ranks ran on several kinds of cores."""
     own = [case for case in cases if any(_kinds(record) > 1 for record in case.launches)]
     if own:
         yield _counted(Caveat.MIXED_CORES, own, len(own), len(cases))
@@ -169,7 +175,9 @@ def _kinds(record: Record) -> int:
 
 
 def disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Warnings of other programs that ran beforehand, and of launches that vary too much."""
+    """Yield warnings of other programs running before the study, and of launches that vary too
+    much.
+    """
     if busy := busy_processors(context.machine):
         part = Claim({"name": "load"}, estimate=_number(busy))
         yield warning(Caveat.BUSY, cases, [part], metric=Metric("load", ""))
@@ -183,7 +191,7 @@ def _number(value: float) -> Estimate:
 
 
 def implausible(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """A warning for every ping-pong whose latency or bandwidth no machine has."""
+    """Yield a warning for every ping-pong with an impossible latency or bandwidth."""
     triads = memory_triads(cases, context.machine).values()
     memory = max((triad.point.rate.value for triad in triads), default=None)
     for case in cases:
@@ -239,7 +247,9 @@ def _bandwidth(
 
 
 def scattered(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """A warning for every external program whose pattern finds times of several things."""
+    """Yield a warning for every external program whose pattern matches times of different
+    operations.
+    """
     for case in cases:
         apart = [most_apart(record) for record in case.launches if is_of_several(record)]
         if apart:
@@ -251,14 +261,16 @@ def scattered(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Find
 
 
 def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """A warning for every external program without a valid time of a size, in some launches."""
+    """Yield a warning for every external program without a valid time for a size in
+    some launches.
+    """
     for case in cases:
         lines = Counter(
             point_key(one)
             for record in case.launches
             for one in (record.program or {}).get("untimed", ())
         )
-        found = lines | Counter(case.lacking if case.external else {})  # the larger number of both
+        found = lines | Counter(case.lacking if case.external else {})  # the larger of both numbers
         if found:
             parts = [
                 Claim({"name": f"x {point_name(key, case.size_unit)}"}, count=n)
@@ -271,7 +283,7 @@ def untimed(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Findin
 
 
 def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Which simulated times are near a step of the node model, that measurements do not have."""
+    """Yield the simulated times near a step of the node model, which measurements do not have."""
     simulated = [case for case in cases if case.simulated]
     near = [(case, level) for case in simulated if (level := step_near(case, context.machine))]
     if near:
@@ -288,18 +300,18 @@ def near_steps(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
 
 
 BUSY = 0.5
-"""BUSY is the largest load beforehand, in processors, that is not worth a word."""
+"""BUSY is the largest load before the study, in processors, without a warning."""
 UNEVEN = 1.3
-"""UNEVEN is the largest slowest over fastest launch of a case that is not worth a word."""
+"""UNEVEN is the largest ratio of slowest to fastest launch of a case without a warning."""
 
 
 def busy_processors(machine: Mapping[str, Any] | None) -> float:
-    """How many processors other programs kept busy when the run began; 0 of too few to matter."""
+    """Return how many processors other programs used when the run began; 0 if negligible."""
     busy = float((machine or {}).get("busy_processors") or 0.0)
     return busy if busy > BUSY else 0.0
 
 
 def uneven(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
-    """The cases whose slowest launch took much longer than the fastest."""
+    """Return the cases whose slowest launch took much longer than the fastest."""
     several = [case for case in cases if len(case.times_s) > 1]
     return [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages round a ring: published values, table, figure and findings.
+"""Messages round a ring: published values, table, figure, and findings.
 
-The form of figure 1 and formula (1) of the ORFEO report, with medians as all other tables have.
+The form of figure 1 and formula (1) of the ORFEO report, with medians as in all other tables.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PLACEMENTS = {
 
 
 def published_latency(cluster: str | None, level: RingLevel, library: Library) -> Reference | None:
-    """What was published of a level of the cluster that is simulated; None where nothing was."""
+    """Return the published latency of a level of the simulated cluster, or None."""
     nodes = {
         table.facts.get("node")
         for paper in library.papers
@@ -186,7 +186,7 @@ def _figure(part: Facet, context: Context) -> Figure:
 
 
 def _line(piece: RingPiece, factor: float) -> Curve:
-    """The line of one level, over its numbers of ranks, in a unit of so many seconds."""
+    """Return the line of one level over its numbers of ranks, in units of `factor` seconds."""
     ends = np.array([piece.level.first_ranks, piece.level.last_ranks], float)
     return Curve(
         f"{piece.level.name.replace('-', ' ')}: {seconds(piece.latency_s.value)} a message",
@@ -199,7 +199,7 @@ def _line(piece: RingPiece, factor: float) -> Curve:
 
 
 FAR = 1.2
-"""A published latency that is so many times a simulated one, or the reverse, still agrees."""
+"""Largest ratio, in either direction, of a published to a simulated latency that still agrees."""
 _LEVELS = {
     "oversubscribed": "on shared processors",
     "same-core": "within a core",
@@ -213,7 +213,9 @@ _LEVELS = {
 
 
 def ring(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each ring: a message with the fewest and the most processes, and each level's latency."""
+    """Yield message times with the fewest and the most processes for each ring, and latency by
+    level.
+    """
     for part in facets([case for case in cases if case.kernel == "ring"], ("nodes", "ppn")):
         several = [case for case in part.cases if case.ranks > 1 and case.time]
         several.sort(key=lambda case: case.ranks)
@@ -241,7 +243,7 @@ def ring(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def level_name(name: str) -> str:
-    """How two processes are to each other, in words; ", cores shared" is kept."""
+    """Describe the relative position of two processes; ", cores shared" is kept."""
     where, *shared = name.split(", ")
     return ", ".join([_LEVELS[where], *shared])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sparse matrix times vector: table, figure and findings."""
+"""Sparse matrix-vector product: table, figure, and findings."""
 
 from __future__ import annotations
 
@@ -147,11 +147,11 @@ def _marks(cases: Sequence[MeasuredCase]) -> tuple[Mark, ...]:
 
 
 SHOWN = 6
-"""SHOWN is the largest number of settings that have a finding each; of more, the ends."""
+"""SHOWN is the maximum number of settings with one finding each; with more, only the extremes."""
 
 
 def products(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each matrix, and whatever else differs: its most processes against its fewest."""
+    """Yield the most processes against the fewest, for each matrix and other settings."""
     found = []
     for scaling in scalings([case for case in cases if case.kernel == "spmv"]):
         for ladder in scaling.ladders:
@@ -198,6 +198,6 @@ def _speedup(ladder: Ladder, case: MeasuredCase, context: Context) -> Finding | 
 
 
 def _moved_bytes(case: MeasuredCase) -> float:
-    """What all processes read and write in a product, each once."""
+    """Return the data that all processes read and write in a product, each item once."""
     work = case.launches[0].work or {}
     return float(work.get("bytes") or 0)

@@ -111,7 +111,7 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
 
 
 def _found(case: MeasuredCase) -> list[str]:
-    """A kernel's main results in words, as other tables have them; [] for kernels without any."""
+    """Describe a kernel's main results, as in other tables; [] for kernels without any."""
 
     def middle(name: str) -> float | None:
         sample = case.sample(lambda record: record.result.get(name))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every kind of table by its name: the list of what makes them from cases.
+"""Every kind of table by its name, with the function that makes it from cases.
 
-build("scaling", cases, context)      every table of a kind that the cases allow
+build("scaling", cases, context) returns the tables of a kind.
 """
 
 from __future__ import annotations
@@ -84,17 +84,17 @@ _WHY_NONE: Mapping[str, WhyNone] = MappingProxyType({
 
 
 def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
-    """Why there is no table of a kind; more than that no case suits it where its topic says."""
+    """Return why there is no table of a kind: the topic's reason, or that no case suits it."""
     asked = select(cases, context.options.where)
     reason = _WHY_NONE[kind](asked, context) if kind in _WHY_NONE else None
     return reason or none_suits(asked)
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """The tables of one kind; [] where no case suits it. KeyError for a kind that is none.
+    """Return the tables of one kind; [] if no case suits it. Raise KeyError for an unknown kind.
 
-    `cases` are all there are; those that the options' `where` leaves out are still there for
-    tables that set one kernel against another.
+    `cases` are all cases; those that the options' `where` excludes are available to tables that
+    compare kernels.
     """
     chosen = select(cases, context.options.where)
     return TABLES[kind](chosen, replace(context, all_cases=tuple(cases)))

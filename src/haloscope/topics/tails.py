@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from haloscope.records.record import Record
 
 SHARES = (0.95, 0.99)
-"""SHARES are the tails that are told: P95 and P99."""
+"""SHARES are the displayed percentiles: P95 and P99."""
 
 
 @dataclass(frozen=True)
 class Tail:
     """The repetitions of a case's step, or of a point of its sweep, all launches together.
 
-    what: the point; "" for the step. repetitions: without the warm-up that was found.
-    median: of all of them. at: by share; None where that needs more repetitions.
+    what: the point; "" for the step. repetitions: without the detected warm-up. median: of all of
+    them. at: by share; None if more repetitions are needed.
     """
 
     case: MeasuredCase
@@ -43,12 +43,12 @@ class Tail:
 
 
 def most_repetitions(case: MeasuredCase) -> int:
-    """The repetitions of all launches of a case's step, or of the point that has most."""
+    """Return the repetitions of all launches of a case's step, or of the point with the most."""
     return max((sum(map(len, own)) for _, own in _steady(case)), default=0)
 
 
 def tails(case: MeasuredCase) -> list[Tail]:
-    """The tails of a measured case; none where repetitions are too few, and of simulated times."""
+    """Return the percentiles of a measured case; none with too few repetitions, or if simulated."""
     if case.simulated:
         return []
     least = needed(min(SHARES))
@@ -72,7 +72,7 @@ def _repetitions(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
 
 
 def _steady(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
-    """Every point with its repetitions, launch by launch, without the warm-up that was found."""
+    """Yield every point with its repetitions, by launch, without the detected warm-up."""
     for what, launches in _repetitions(case):
         found = warmup_if_any(launches)
         first = found.repetitions if found is not None and found.settled else 0
@@ -88,10 +88,10 @@ def _tail(case: MeasuredCase, what: str, steady: Sequence[Sequence[float]]) -> T
 
 @dataclass(frozen=True)
 class RankTime:
-    """What one rank computes in a step, in seconds, over launches.
+    """The computation time of one rank per step, in seconds, over launches.
 
-    host: its node, as it said itself. beyond: over the mean of all ranks of a launch.
-    slowest: in how many launches it took longest.
+    host: its node, as reported. beyond: relative to the mean of all ranks of a launch. slowest:
+    number of launches in which it took longest.
     """
 
     rank: int
@@ -103,10 +103,10 @@ class RankTime:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How long ranks wait for the slowest in a step, as far as computing differs among them.
+    """The wait of ranks for the slowest in a step, from differences in computation.
 
-    share: of a step, over launches: by how much the rank that computes longest does so longer than
-    the mean rank. ranks: the slowest first.
+    share: of a step, over launches: difference between the longest computation and the mean. ranks:
+    the slowest first.
     """
 
     case: MeasuredCase
@@ -115,7 +115,7 @@ class Waiting:
 
 
 def waiting(case: MeasuredCase) -> Waiting | None:
-    """Of a measured case's launches that say what each rank computed; None without any."""
+    """Return the waits in a measured case's launches with computation times per rank, or None."""
     computed = [(record, own) for record in case.launches if (own := _computed(record))]
     computed = [(record, own) for record, own in computed if len(own) == len(computed[0][1])]
     if not computed or case.simulated or len(computed[0][1]) < 2:
@@ -137,7 +137,7 @@ def waiting(case: MeasuredCase) -> Waiting | None:
 
 
 def _computed(record: Record) -> list[float]:
-    """Seconds of each rank in the phases that compute; [] where they do not say it."""
+    """Return the seconds of each rank in computing phases; [] if unknown."""
     if not record.times_s or record.points:
         return []
     phases = [phase["by_rank_s"] for phase in record.phases if phase.get("by_rank_s")]
@@ -177,7 +177,7 @@ def tails_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
 
 
 def why_no_tails_table(cases: Sequence[MeasuredCase], _: Context) -> str | None:
-    """How many repetitions there would have to be."""
+    """Return how many repetitions would be needed."""
     real = [case for case in cases if case.launches and not case.simulated]
     if not real:
         return None

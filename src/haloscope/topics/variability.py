@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How launches of a case differ: values, table and figure.
+"""Variability between launches of a case: values, table, and figure.
 
 Source: the task-mapping paper, section 5.4, figure 2 and table 4: means over 30 runs, and the
 largest deviation of a run from it.
@@ -22,18 +22,18 @@ from haloscope.topics.common.table import Cell, Column, Table, label, plain
 from haloscope.topics.mapping.analysis import stands_for
 
 FEWEST_LAUNCHES = 10
-"""Of fewer launches, the largest deviation is mostly that of how few they are."""
+"""With fewer launches, the largest deviation mainly depends on their number."""
 SETTLED = 0.01
-"""SETTLED is how far from the mean of all launches that of the first few may be, as a share."""
+"""SETTLED is the largest relative deviation of a running mean from the mean of all launches."""
 
 
 @dataclass(frozen=True)
 class Variability:
     """The launches of a case in the order in which they ran, relative to their mean.
 
-    running: mean of the first n over the mean of all, for n from 1. settled: the number of launches
-    from which on it stays within SETTLED; the last ones always do, so it says little where it is
-    not far below their number.
+    running: mean of the first n over the mean of all, for n from 1. settled: number of launches
+    from which it stays within SETTLED; the last ones always do, so it is only meaningful if it is
+    much smaller than their number.
     """
 
     case: MeasuredCase
@@ -45,13 +45,15 @@ class Variability:
 
     @property
     def settled(self) -> int:
-        """From how many launches on the running mean stays within SETTLED of the last."""
+        """The number of launches from which the running mean stays within SETTLED of the last."""
         apart = [n for n, ratio in enumerate(self.running, start=1) if abs(ratio - 1) > SETTLED]
         return max(apart, default=0) + 1
 
 
 def variabilities(cases: Sequence[MeasuredCase]) -> list[Variability]:
-    """Of each case with launches enough, which are not all alike by simulation."""
+    """Return the variability of each case with enough launches that are not identical
+    simulations.
+    """
     return [_of(case) for case in cases if not case.alike and len(case.times_s) >= FEWEST_LAUNCHES]
 
 
@@ -106,7 +108,7 @@ def variability_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
 
 
 def why_no_variability_table(cases: Sequence[MeasuredCase], _: Context) -> str | None:
-    """How many launches there would have to be."""
+    """Return how many launches would be needed."""
     real = [len(case.times_s) for case in cases if case.launches and not case.alike]
     if not real:
         return None
@@ -143,7 +145,7 @@ def _published(kernel: str, context: Context) -> Iterator[str]:
 
 
 MOST_CURVES = 8
-"""MOST_CURVES is how many cases one figure shows: those that scatter most."""
+"""MOST_CURVES is the maximum number of cases per figure: those with the largest scatter."""
 
 
 def variability_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

@@ -59,7 +59,7 @@ def check_compiler(patient: Patient) -> CheckResult:
         if not program.exists():
             what = f"{compiler} ends without an error, but writes no program"
             return CheckResult("C++ compiler", "fail", what, remedy)
-        if not may_execute(own.folder):  # a check of its own says so
+        if not may_execute(own.folder):  # a separate check reports this
             what = f"{compiler} compiles C++20 with OpenMP (the program was not run)"
             return CheckResult("C++ compiler", "ok", what)
         if why := _failure([str(program)], extra):
@@ -106,7 +106,7 @@ def check_srun(patient: Patient) -> CheckResult:
     try:
         kinds = srun_kinds.asked(Slurm({"SLURM_CONF": conf} if conf else {}))
     except (NoAnswerError, RefusedError, UserError) as error:
-        # a client alone, as on a laptop; a site's file may also be elsewhere, or on its controller
+        # only a client, as on a laptop; the site file may also be elsewhere
         what = f"Slurm does not answer: {error}"[:300]
         return CheckResult("srun", "note" if Path(conf or _SLURM_CONF).exists() else "ok", what)
     usable = f"srun starts MPI ranks with {', '.join(kinds.usable)}"
@@ -133,7 +133,7 @@ def check_binding(patient: Patient) -> CheckResult:
     job = Job(ranks=min(2, len(machine.physical_cores())))
     try:
         command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
-    except UserError as error:  # it has no launcher but srun, and this is no job
+    except UserError as error:  # srun is the only launcher, and this is not a job
         (problem,) = error.problems
         return CheckResult("binding", "note", f"not tested: {problem.what}", problem.remedy)
     done = process.run(command, environment, _LAUNCHED_S, _STATUS_CHARACTERS)

@@ -86,7 +86,7 @@ def check_host_name(patient: Patient) -> CheckResult:
 
 
 _LONGEST_LABEL = 63
-"""_LONGEST_LABEL is the most letters of a part of a host's name (RFC 1035); Linux takes 64."""
+"""_LONGEST_LABEL is the maximum length of a label in a host name (RFC 1035); Linux accepts 64."""
 
 
 def check_shared_memory(patient: Patient) -> CheckResult:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runners: each takes launches to a place where they run, and brings back their records."""
+"""Runners: each runs launches in a place and returns their records."""

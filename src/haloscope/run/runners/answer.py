@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What came back of a launch: the record that halobench wrote, and its exit code in words."""
+"""The result of a launch: the record written by halobench, and its exit code in words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from haloscope.host.scratch import cramped
 
 BAD_USAGE = 2
-"""BAD_USAGE is halobench's exit code where it can't do what it was asked, and says why."""
+"""BAD_USAGE is halobench's exit code for an invalid request, with a message."""
 
 
 def measured(path: Path) -> dict[str, Any] | None:
-    """The record that halobench wrote; None if it wrote none, or not to its end."""
+    """Return the record that halobench wrote; None if it is missing or incomplete."""
     if not path.exists():
         return None
     try:
@@ -35,12 +35,12 @@ def refused(code: int, printed: str) -> str | None:
 
 
 def with_cause(reason: str) -> str:
-    """Why a launch ended, with what may be the cause on this host."""
+    """Return why a launch ended, with a possible cause on this host."""
     return f"{reason}; {cause}" if (cause := cramped()) else reason
 
 
 def how_it_ended(code: int) -> str:
-    """An exit code in words, with the signal's name where it was killed by one."""
+    """Describe an exit code, with the signal's name if it was killed."""
     if code <= 128 or code - 128 not in set(signal.Signals):
         return f"exit code {code}"
     return f"exit code {code}: killed by {signal.Signals(code - 128).name}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a runner is."""
+"""The interface of runners."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from haloscope.study.case import Launch
 
 
 class Runner(Protocol):
-    """Runs launches one after the other, in the order given, and yields a record as each ends.
+    """Runs launches one after the other, in order, and yields a record as each ends.
 
-    A launch that fails is a record too; an exception means that nothing can be run at all. When the
-    iteration is left early (Ctrl-C), the launch in flight is ended, and nothing is yielded for it.
+    A failed launch is also a record; an exception means that nothing can be run at all. If the
+    iteration is left early (Ctrl-C), the running launch is ended, and nothing is yielded for it.
     """
 
     @property
     def name(self) -> str:
-        """What a record calls it."""
+        """Its name in records."""
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
-        """The records of the launches, as in records.jsonl."""
+        """Yield the records of the launches, as in records.jsonl."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One launch of an external program: what its ranks run, and what it said when it had ended."""
+"""One launch of an external program: the command of its ranks, and its result."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from haloscope.study.case import Case
 from haloscope.toolchains.library import Toolchain
 
 OUTPUT_LIMIT = 1 << 24
-"""OUTPUT_LIMIT is how many characters of an output's end are read: logs have some 10,000."""
+"""OUTPUT_LIMIT is the maximum number of characters read from an output's end; logs have about
+10,000.
+"""
 
 
 @dataclass(frozen=True)
 class ExternalLaunch:
-    """A launch of a case. folder: its own, which all of its nodes see."""
+    """A launch of a case. folder: its own, visible on all of its nodes."""
 
     program: ExternalProgram
     toolchain: Toolchain
@@ -38,7 +40,7 @@ class ExternalLaunch:
 
     @cached_property
     def ready(self) -> needs.Ready:
-        """What it runs with here."""
+        """The requirements it runs with here."""
         return needs.ready(self.program, self.toolchain)
 
     @property
@@ -48,21 +50,25 @@ class ExternalLaunch:
 
     @cached_property
     def values(self) -> dict[str, object]:
-        """What every name in braces stands for."""
+        """Return the values of all names in braces."""
         layout = self.case.layout
         values = of_a_launch(layout.ranks, layout.nodes, layout.threads)
         own = {"folder": self.program.folder, "run": self.run}
         return {**values, **self.case.params, **self.ready.needs, **own}
 
     def words(self) -> list[str]:
-        """What each rank runs, its inputs put in place. UnreadableError where one can't be had."""
+        """Return the command of each rank, with inputs in place. Raise UnreadableError without an
+        input.
+        """
         command = self.prepared()
         given = [f"{key}={text}" for key, text in self.variables().items()]
         script = str(files("haloscope.toolchains") / "seen_rank.sh")
         return ["sh", script, str(self.folder), *given, "--", *command]
 
     def prepared(self) -> list[str]:
-        """The program's own words, its inputs put in place. UnreadableError where one can't be."""
+        """Return the program's own command, with inputs in place. Raise UnreadableError without
+        one.
+        """
         if self.ready.lacking:
             raise UnreadableError(self.ready.lacking)
         self.run.mkdir()
@@ -74,14 +80,14 @@ class ExternalLaunch:
         return words
 
     def variables(self) -> dict[str, str]:
-        """What its environment has besides a launch's: for its MPI library, and its own."""
+        """Return additional variables: for its MPI library, and its own."""
         own = self.program.said.environment
         return needs.environment(self.toolchain) | {
             key: filled(text, self.values) for key, text in own.items()
         }
 
     def _put(self, one: InputFile) -> None:
-        """Put an input into the launch's folder: a link to it, or what becomes of it."""
+        """Put an input into the launch's folder: a link to it, or the modified text."""
         path = self.program.folder / filled(one.file, self.values)
         there = self.run / (one.name or path.name)
         if not path.is_file():
@@ -94,9 +100,9 @@ class ExternalLaunch:
         if not one.fill and not one.replace:
             there.symlink_to(path)
             return
-        text = _content(path).decode(errors="surrogateescape")  # what is no text stays as it is
+        text = _content(path).decode(errors="surrogateescape")  # bytes that are not text are kept
         for each in one.replace:
-            by = filled(each.by, self.values).replace("\\", r"\\")  # nothing in it is a group
+            by = filled(each.by, self.values).replace("\\", r"\\")  # no group references
             text, count = re.subn(each.pattern, by, text, flags=re.MULTILINE)
             if count == 0:
                 what = f"the pattern '{each.pattern}' matches nothing in the input file {path}"
@@ -105,7 +111,7 @@ class ExternalLaunch:
         there.write_bytes(text.encode(errors="surrogateescape"))
 
     def answer(self, ended: Ended) -> Answer:
-        """What it said, as far as that is an answer."""
+        """Return the interpreted output."""
         asked = Asked(
             self.case.params, self.case.layout.ranks, self.case.layout.threads, self._references()
         )
@@ -117,7 +123,7 @@ class ExternalLaunch:
         return answer(self.program.said, _end(path), asked)
 
     def _references(self) -> dict[int, str]:
-        """The text of each check's reference."""
+        """Return the text of each check's reference."""
         found = {}
         for index, check in enumerate(self.program.said.verify):
             if check.reference is None:
@@ -130,18 +136,18 @@ class ExternalLaunch:
         return found
 
     def seen(self) -> list[dict[str, Any]]:
-        """Where each rank was when it became the program, by rank."""
+        """Return the place of each rank when it became the program, by rank."""
         found = []
         for file in self.folder.glob("seen.*"):
             words = file.read_text(encoding="utf-8").split()
-            if len(words) == 3:  # a rank that was killed may have written none
+            if len(words) == 3:  # a killed rank may have written none
                 cpus = parse_cpu_list(words[2])
                 one = {"rank": int(words[0]), "host": words[1], "cpus": cpus, "thread_cpus": []}
                 found.append(one)
         return sorted(found, key=lambda one: int(one["rank"]))
 
     def as_record(self, said: Answer | None = None) -> Mapping[str, Any]:
-        """What a record says of the program."""
+        """Return the facts about the program for a record."""
         executable = self.ready.executable
         return {
             "file": str(self.program.trusted.file),
@@ -159,19 +165,19 @@ class ExternalLaunch:
         }
 
     def _size_unit(self) -> Mapping[str, str]:
-        """The unit of a sweep's sizes, where it is not bytes."""
+        """Return the unit of a sweep's sizes, if it is not bytes."""
         points = self.program.said.points
         unit = points.size_unit if points else "B"
         return {} if unit in SIZES else {"size_unit": unit}
 
 
 def _end(path: Path) -> str:
-    """The text of an output, or its end. UnreadableError where it is none."""
+    """Return the text of an output, or its end. Raise UnreadableError if it is missing."""
     return _content(path, OUTPUT_LIMIT).decode(errors="replace")
 
 
 def _content(path: Path, most: int | None = None) -> bytes:
-    """All of a file, or so much of its end. UnreadableError where it is none."""
+    """Return a file, or its last `most` bytes. Raise UnreadableError if it is missing."""
     try:
         with opened(path) as file:
             size = file.seek(0, 2)

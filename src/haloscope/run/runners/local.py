@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The local runner: cases on this machine, or the nodes of a batch job, one after the other."""
+"""The local runner: cases on this machine, or on a batch job's nodes, one after the other."""
 
 from __future__ import annotations
 
@@ -40,16 +40,17 @@ _log = logging.getLogger(__name__)
 
 
 _PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""_PAUSES_S are how long a batch system is left alone that did not let a launch begin: a controller
-that is restarted is back after some seconds."""
+"""_PAUSES_S are the waits after the batch system did not start a launch: a restarted controller
+answers after some seconds.
+"""
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of a batch job, as the runner needs them.
+    """The nodes of a batch job.
 
-    folder: one that all of them see. share: whether they share one machine's processors. held:
-    whether they are still the job's, asked after a launch and told whether that ended well.
+    folder: visible on all of them. share: whether they share one machine's processors. held:
+    returns whether they still belong to the job; called after a launch with whether it ended well.
     """
 
     allocation: Allocation
@@ -60,11 +61,11 @@ class Nodes:
 
 @dataclass(frozen=True)
 class LocalRunner:
-    """Runs every launch by itself; `built` has the programs for each toolchain.
+    """Runs every launch separately; `built` has the programs of each toolchain.
 
-    seen: what each MPI library says that it uses for a transport. model: this machine's cluster
-    file, for what each phase should take by the node model. nodes: None means this machine.
-    programs: the kernels that are external programs, by name.
+    seen: what each MPI library reports to use for a transport. model: this machine's cluster file,
+    for the expected time of each phase. nodes: None: this machine. programs: external programs, by
+    name.
     """
 
     facts: CampaignFacts
@@ -76,9 +77,9 @@ class LocalRunner:
     programs: Mapping[str, ExternalProgram] = field(default_factory=dict)
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
-        """The records of the launches, in their order, each as soon as it has ended.
+        """Yield the records of the launches, in order, each as soon as it has ended.
 
-        UserError, and no record, where a job's nodes were taken from it during a launch.
+        Raise UserError without a record if a job's nodes were taken from it during a launch.
         """
         for launch in launches:
             why = launch.case.absent
@@ -101,7 +102,7 @@ class LocalRunner:
         return self._launch(launch) if program is None else self._launch_program(program, launch)
 
     def _launch_program(self, program: ExternalProgram, launch: Launch) -> dict[str, Any]:
-        """A launch of an external program: its ranks, started and placed as any."""
+        """Run a launch of an external program; its ranks are started and placed like any others."""
         toolchain, job = self.built[launch.case.toolchain].toolchain, self._job(launch.case)
         command, tuned = list[str](), Tuning({}, {})
         ended, said, seen, started = None, None, list[dict[str, Any]](), maker.now()
@@ -138,7 +139,9 @@ class LocalRunner:
         said: Answer | None,
         seen: Sequence[Mapping[str, Any]],
     ) -> tuple[str, str | None]:
-        """As `_judged`: where ranks were when they became the program, and what it said."""
+        """Return outcome and reason as `_judged`, from the places of ranks and the program's
+        output.
+        """
         if (how := _ill_ended(case, ended)) is not None:
             return how
         assert said is not None
@@ -185,7 +188,7 @@ class LocalRunner:
         timeout_s: float,
         tail: int = process.TAIL,
     ) -> process.Ended:
-        """How a command ended; in a batch job, once the batch system let it begin."""
+        """Run a command; in a batch job, retry until the batch system lets it start."""
         for pause_s in _PAUSES_S if self.nodes else ():
             ended = process.run(command, environment, timeout_s, tail)
             if ended.code == 0 or ended.timed_out or not never_began(ended.output):
@@ -197,9 +200,9 @@ class LocalRunner:
 
     @contextmanager
     def _folder(self) -> Iterator[tuple[Path, Scratch | None]]:
-        """Where ranks find and leave files, and what they may write to besides.
+        """Create the folder of ranks' files, and temporary folders.
 
-        On other nodes that is their own: what this one has in TMPDIR is not there.
+        On other nodes ranks use their own: the TMPDIR of this node is not available there.
         """
         if self.nodes is None:
             with scratch() as own:
@@ -232,7 +235,9 @@ class LocalRunner:
         )
 
     def _program(self, built: Build, case: Case, folder: Path, out: Path) -> list[str]:
-        """halobench's argument list for a case, with the node model's file where there is one."""
+        """Return halobench's command line for a case, with the node model's file if
+        there is one.
+        """
         options = ["--out", str(out), *case.options]
         if self.model is not None:
             machine = folder / "machine"
@@ -260,10 +265,10 @@ class LocalRunner:
     def _placed(
         self, case: Case, asked: Sequence[Sequence[int]], seen: Sequence[Mapping[str, Any]]
     ) -> tuple[str, str | None]:
-        """Outcome and reason of a launch with which all else is well, by where its ranks ran."""
+        """Return outcome and reason of an otherwise good launch, from where its ranks ran."""
         smt = self.facts.machine.get("threads_per_core") or 1
         threads = case.kernel not in self.programs
-        if case.oversubscribed:  # on which of a node's processors is left open then
+        if case.oversubscribed:  # processors within a node are then unspecified
             reason = wrong_hosts(case.layout, seen)
         else:
             reason = misplaced(case.layout, seen, asked, smt, threads=threads)
@@ -271,7 +276,7 @@ class LocalRunner:
 
 
 def _tuned(toolchain: Toolchain, command: Sequence[str], environment: Mapping[str, str]) -> Tuning:
-    """How a launch's library was tuned by its user; says once what is overridden."""
+    """Return the tuning of a launch's library by its user; warn once about overridden settings."""
     found = tuning.of_launch(os.environ, toolchain, command, environment)
     for name, used in found.overridden.items():
         instead = used or "the MPI library's default"
@@ -281,12 +286,12 @@ def _tuned(toolchain: Toolchain, command: Sequence[str], environment: Mapping[st
 
 @cache
 def _warn(line: str) -> None:
-    """Once: a campaign has many launches."""
+    """Print a warning once: a campaign has many launches."""
     _log.warning(line)
 
 
 def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
-    """Outcome and reason of a launch that was ended, or ended with an error; None of another."""
+    """Return outcome and reason of a launch that was ended or failed; None otherwise."""
     if ended.timed_out:
         late = f"still running after {case.timeout_s:g} s ('timeout_s' of the study)"
         return "timeout", answer.with_cause(late)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether ranks and threads ran where they were asked to: what each rank saw, and the layout."""
+"""Comparison of the requested places of ranks and threads with those that ranks reported."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def misplaced(
     *,
     threads: bool = True,
 ) -> str | None:
-    """Why a case did not run as it was laid out; None if it did.
+    """Return why a case did not run with its layout, or None.
 
-    seen: host, cpus and thread_cpus of every rank, as in a record's layout.seen.
-    asked: the processors that each rank was to be bound to, where the runner chose them.
-    threads: whether ranks say where their threads are, as programs that are not ours do not.
+    seen: host, cpus, and thread_cpus of every rank, as in a record's layout.seen. asked: processors
+    to which each rank was to be bound, if the runner chose them. threads: whether ranks report the
+    places of their threads, which external programs do not.
     """
     bound = layout.bind != "none"
     return (
@@ -43,14 +43,14 @@ _ALONE = (
 
 
 def ran_alone(layout: Layout, output: str) -> str | None:
-    """Why the ranks of a launch refused to run as one each; None if they did not, by its output."""
+    """Return why ranks refused to run as separate processes of one, from the output, or None."""
     if layout.ranks > 1 and "halobench: ranks=1:" in output:
         return f"1 rank ran, but {layout.ranks} were requested; {_ALONE}"
     return None
 
 
 def wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why ranks were not shared out to nodes as they were laid out; None if they were."""
+    """Return why ranks were not distributed to nodes as requested, or None."""
     if len(seen) != layout.ranks:
         alone = f"; {_ALONE}" if len(seen) == 1 else ""
         return f"{count(len(seen), 'rank')} ran, but {layout.ranks} were requested{alone}"
@@ -67,7 +67,7 @@ def wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None
 
 
 def _wrong_mapping(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
-    """Ranks that were to share a node and did not; which node it is, is the launcher's choice."""
+    """Return ranks that should share a node and did not; the launcher chooses which node it is."""
     host_of: dict[int, str] = {}
     for rank, node in zip(seen, layout.nodes_of_ranks, strict=True):
         if host_of.setdefault(node, rank["host"]) != rank["host"]:
@@ -89,7 +89,7 @@ def _wrong_threads(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | N
 def _unbound(
     layout: Layout, seen: Sequence[Mapping[str, Any]], threads_per_core: int
 ) -> str | None:
-    """A rank may run on as many cores as it has threads."""
+    """Return a rank that may use a different number of cores than it has threads, or None."""
     for rank in seen:
         if len(rank["cpus"]) > layout.threads * threads_per_core:
             return (
@@ -100,7 +100,7 @@ def _unbound(
 
 
 def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
-    """Two ranks on one core, or two threads of a rank, unless their places are whole sockets."""
+    """Return two ranks on one core, or two threads of a rank, unless places are whole sockets."""
     for host, ranks in _by_host(seen).items():
         clash = _clash((f"rank {rank['rank']}", rank["cpus"]) for rank in ranks)
         if clash:
@@ -113,7 +113,7 @@ def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]) -> str | None:
-    """asked: of the ranks of a full host, in their order; the same on every host."""
+    """Return a rank on other processors than requested. asked: for a full host, in rank order."""
     pairs = [
         pair
         for ranks in _by_host(seen).values()
@@ -134,7 +134,7 @@ def _by_host(seen: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, A
 
 
 def _clash(claims: Iterable[tuple[str, Sequence[int]]]) -> str | None:
-    """The first processor that two of the claimants were given."""
+    """Return the first processor that was given to two claimants."""
     owners: dict[int, str] = {}
     for name, cpus in claims:
         for cpu in cpus:

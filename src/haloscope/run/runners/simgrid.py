@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulating runner: cases on a cluster that is described in a file, under SimGrid's smpirun.
+"""The simulating runner: cases on a described cluster, under SimGrid's smpirun.
 
-Simulated times are the same whenever a case is run, so one launch of a case is enough, results are
-kept in a cache under all that they depend on, and cases run side by side on this machine's cores.
-Several launches of a case are replicates: each draws its nodes from the spread that the cluster
-file gives, by a seed that follows from the case and the launch's number.
+Simulated times are deterministic. One launch of a case is therefore enough, results are cached
+under everything they depend on, and cases run side by side on this machine's cores. Several
+launches of a case are replicates: each draws its nodes from the spread in the cluster file, with a
+seed from the case and the launch's number.
 
-Arithmetic is left out: computation takes the time that the node model says, and the answer is not
-verified. An iterative solve has as many iterations as it is known to need (known_iterations.py),
-and halobench passes over all but the first few, which take as long as these. Where the number is
-not known, or a case asks for it, the arithmetic is done too, and the answer verified: the arrays of
-all ranks are then in this machine's memory.
+Arithmetic is omitted: computation takes the time given by the node model, and the result is not
+verified. An iterative solve has its known number of iterations (known_iterations.py), and halobench
+skips all except the first few, which take as long as the others. If the number is unknown, or if a
+case requests it, the arithmetic is also executed and the result verified; the arrays of all ranks
+are then in this machine's memory.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ from haloscope.study.case import Case, Launch
 
 
 class SimgridRunner(Simulator):
-    """Simulates launches side by side, each in a process of its own."""
+    """Simulates launches side by side, each in a separate process."""
 
     def forecast(self, case: Case) -> SimulationForecast | None:
-        """What it takes to simulate a case; None where that is unknown."""
-        with suppress(ValueError):  # what the cluster file can't say is refused when it is run
+        """Return the expected cost of simulating a case; None if unknown."""
+        with suppress(ValueError):  # refused when it is run
             if SimulatedLaunch(self, Launch(case, 0)).cached:
                 return SimulationForecast(0, 0, kept=True)
         return self.costs.forecast(case)
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
-        """The records of the launches, each as soon as it has ended, in no particular order."""
+        """Yield the records of the launches, each as soon as it has ended, in no
+        particular order.
+        """
         coming = iter(launches)
         launch: Launch | None = None
         going: dict[process.Running, SimulatedLaunch] = {}
@@ -63,10 +65,10 @@ class SimgridRunner(Simulator):
                     running.end()
 
     def sent(self, case: Case) -> Pairs | None:
-        """What ranks send each other in a simulation; None where it fails."""
+        """Return the bytes between ranks in a simulation; None if it fails."""
         return SimulatedLaunch(self, Launch(case, 0)).sent()
 
     def _has_room(self, case: Case, going: Collection[SimulatedLaunch]) -> bool:
-        """Whether its arrays fit beside those that are there."""
+        """Return whether its arrays fit beside the running ones."""
         taken = sum(arrays_bytes(one.case) for one in going)
         return not taken or taken + arrays_bytes(case) <= self.memory_bytes

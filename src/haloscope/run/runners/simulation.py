@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One simulated launch: its files, its command, and the record that comes of it."""
+"""One simulated launch: its files, its command, and its record."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ _log = logging.getLogger(__name__)
 
 
 RECORD = "record.json"
-"""RECORD is the name of the file that halobench writes its record to."""
+"""RECORD is the name of the file to which halobench writes its record."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """How simulations reach the nodes of a job.
+    """How simulations use the nodes of a job.
 
-    before: the words that run a command on a core of one of them. folder: one that all of them see.
+    before: command prefix that runs a command on a core of one of them. folder: visible on all of
+    them.
     """
 
     before: tuple[str, ...]
@@ -58,12 +59,12 @@ class Steps:
 
 @dataclass(frozen=True)
 class Simulator:
-    """What simulates launches, `at_once` side by side, each in a process of its own.
+    """Settings of a simulator with `at_once` simultaneous launches, each in a separate process.
 
-    memory_bytes: what the arrays of those side by side may take; one by itself may take more.
-    keep: where each case has a folder with its platform, host file and node model, and with run.sh,
-    which says what case it is and simulates it; None keeps none.
-    steps: as they are started on the nodes of a job; None: on this machine.
+    memory_bytes: limit for the arrays of simultaneous launches; a single one may exceed it. keep:
+    folder with one folder per case: its platform, host file, node model, and run.sh, which
+    describes and simulates the case; None: keep none. steps: how they are started on a job's nodes;
+    None: on this machine.
     """
 
     facts: CampaignFacts
@@ -78,15 +79,15 @@ class Simulator:
 
     @cached_property
     def costs(self) -> SimulationCosts:
-        """What simulations took on this machine before."""
+        """Return the costs of earlier simulations on this machine."""
         return SimulationCosts(self.cache)
 
 
 class SimulatedLaunch:
-    """One case: its files, its command, and the record that comes of it."""
+    """One launch: its files, its command, and its record."""
 
     def __init__(self, runner: Simulator, launch: Launch) -> None:
-        """Nothing is written or started yet."""
+        """Prepare it without writing or starting anything."""
         self.runner, self.case = runner, launch.case
         self.seed, self.number = replicate_seed(launch), launch.number
         self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
@@ -99,17 +100,19 @@ class SimulatedLaunch:
 
     @cached_property
     def files(self) -> dict[str, str]:
-        """What smpirun and halobench read. ValueError where the cluster file can't say it."""
+        """Return the input of smpirun and halobench. Raise ValueError if the cluster file lacks
+        values.
+        """
         return simgrid_files.files(self.runner.cluster, self.case, self.seed, self.number)
 
     @property
     def cached(self) -> bool:
-        """Whether the same was simulated before."""
+        """Whether the same case was simulated before."""
         return self._cached.exists()
 
     @property
     def _cached(self) -> Path:
-        """Where the result is kept: by all that it depends on."""
+        """Path of the cached result, from everything it depends on."""
         built = self.runner.built
         parts = [built.source, built.toolchain.version, *self.files.values()]
         parts += [
@@ -121,14 +124,14 @@ class SimulatedLaunch:
         return self.runner.cache / f"{key}.json"
 
     def without_running(self) -> dict[str, Any] | None:
-        """The record, where the case can't run or was simulated before."""
+        """Return the record if the case cannot run or was simulated before; otherwise None."""
         if self.case.absent:
             return maker.absent(self.record, self.case.absent)
         if self.runner.keep is not None:
             self._keep_files(self.runner.keep.absolute() / self._folder_name)
         if self.cached and (kept := self._kept()) is not None:
             return kept
-        if self.runner.steps is not None:  # other machines, of which nothing is known
+        if self.runner.steps is not None:  # other machines, about which nothing is known
             return None
         forecast = self.runner.costs.forecast(self.case)
         memory = self.runner.memory_bytes
@@ -136,7 +139,7 @@ class SimulatedLaunch:
         return maker.absent(self.record, why) if why else None
 
     def _kept(self) -> dict[str, Any] | None:
-        """The record of an earlier simulation of the same; None where what was kept is damaged."""
+        """Return the record of an equal earlier simulation; None if it is damaged."""
         try:
             kept = strict_json.json_object(strict_json.content(self._cached))
             record = self._good(kept["measured"], kept["wall_s"], cached=True)
@@ -150,7 +153,7 @@ class SimulatedLaunch:
 
     @property
     def _folder_name(self) -> str:
-        """Of the folder that --keep gives the case: kernel, ranks, nodes, id."""
+        """Return the case's folder name for --keep: kernel, ranks, nodes, id."""
         layout = self.case.layout
         ranks, nodes = count(layout.ranks, "rank"), count(layout.nodes, "node")
         replicate = "" if self.seed is None else f" {self.record['launch']}"
@@ -169,7 +172,7 @@ class SimulatedLaunch:
 
     @contextmanager
     def _folder(self) -> Iterator[Path]:
-        """What the simulation reads and writes, where it sees it."""
+        """Yield the simulation's folder, in a place that it can access."""
         if self.runner.steps is None:
             with scratch() as own:
                 yield own.folder
@@ -178,7 +181,7 @@ class SimulatedLaunch:
                 yield Path(shared)
 
     def sent(self) -> Pairs | None:
-        """What ranks send each other, kept beside the result."""
+        """Return the bytes between ranks, cached beside the result."""
         kept = self._cached.with_suffix(".sent")
         with suppress(OSError, ValueError):
             earlier: Pairs = json.loads(kept.read_bytes())
@@ -197,11 +200,13 @@ class SimulatedLaunch:
         return found
 
     def close(self) -> None:
-        """Remove what the simulation wrote."""
+        """Remove the files of the simulation."""
         self._own.close()
 
     def _command(self, folder: Path, trace: Path | None = None) -> list[str]:
-        """What simulates the case with the files in a folder. trace: where messages are written."""
+        """Return the command that simulates the case with the files in a folder. trace: file of
+        messages.
+        """
         built = self.runner.built
         smpirun = built.toolchain.mpirun
         program = built.path(KernelProgram.of(self.case.kernel, self.case.params))
@@ -218,9 +223,9 @@ class SimulatedLaunch:
             (folder / name).write_text(content, encoding="utf-8")
 
     def _keep_files(self, folder: Path) -> None:
-        """Write them, and run.sh: words of anyone's stand in it quoted, or on one line of comment.
+        """Write the files and run.sh, which contains users' words only quoted or in comments.
 
-        UserError where the folder is a link: what is kept is kept where it was asked for.
+        Raise UserError if the folder is a link: files are kept only where requested.
         """
         if folder.is_symlink():
             what = "is a symbolic link; --keep does not write through links"
@@ -241,7 +246,7 @@ class SimulatedLaunch:
         script.chmod(0o755)
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
-        """The record, kept for the next time if it is good."""
+        """Return the record; a good one is cached."""
         measured = answer.measured(self._out)
         if measured is not None and ended.code == 0 and not ended.timed_out:
             self._keep(measured, ended)
@@ -263,7 +268,9 @@ class SimulatedLaunch:
             self.runner.costs.add(self.case, ended.wall_s, ended.peak_bytes)
 
     def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
-        """A good record. Its parameters are those asked for: fewer iterations were simulated."""
+        """Return a good record. Its parameters are the requested ones, though fewer iterations were
+        run.
+        """
         simulation = self._simulation(cached=cached, result=measured["result"])
         ending = self._ending("ok", None, wall_s, simulation)
         return maker.ended(self.record, {**measured, "params": self.record["params"]}, ending)
@@ -277,7 +284,7 @@ class SimulatedLaunch:
         return maker.Ending(
             outcome,
             reason,
-            self._command(Path()),  # from within the folder that --keep gives
+            self._command(Path()),  # relative to the folder of --keep
             self.started,
             wall_s,
             toolchain={"mpi": version, "source": self.runner.built.source},
@@ -287,7 +294,7 @@ class SimulatedLaunch:
     def _simulation(
         self, *, cached: bool, result: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """How the time came about. result: halobench's, where all went well."""
+        """Return the simulation's facts for a record. result: halobench's, if it succeeded."""
         passed_over = (result or {}).get("iterations_passed_over")
         whole = result["iterations"] if result and passed_over else None
         spread = self.runner.cluster.node.spread
@@ -316,23 +323,23 @@ class SimulatedLaunch:
 
 
 def replicate_seed(launch: Launch) -> int | None:
-    """Of the nodes of a replicate: the same for the same case and number, wherever it is simulated.
+    """Return the seed of a replicate's nodes: the same for equal case and number, on any machine.
 
     None for the only launch of a case, whose nodes are all alike.
     """
     if launch.case.launches == 1:
         return None
     digest = hashlib.sha256(f"{launch.case.id} {launch.number}".encode()).digest()
-    return int.from_bytes(digest[:6], "big")  # any JSON reader has it exactly
+    return int.from_bytes(digest[:6], "big")  # exact in every JSON reader
 
 
 def _asked(case: Case, solve: Solve | None, *, alike: bool) -> list[str]:
-    """The parameters that halobench is given: the case's own, and some for simulated time.
+    """Return halobench's parameters: the case's own, and some for simulated time.
 
-    The number of iterations is given where it is known from published solves. One repetition is
-    enough, because on the simulated clock all of them take the same time. alike: nodes are not
-    drawn at random; then none needs a warm-up, unless it is requested. A device does: its first
-    operations find empty streams.
+    The number of iterations is given if it is known from published solves. One repetition suffices,
+    because on the simulated clock all take the same time. alike: whether nodes are not drawn at
+    random; then no warm-up is needed unless requested. A device needs one: its first operations
+    find empty streams.
     """
     asked = dict(case.given)
     if solve is not None:
@@ -358,7 +365,7 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
         what = f"more memory mappings than the system allows a process (vm.max_map_count = {limit})"
         remedy = f"simulate fewer ranks, or run sysctl vm.max_map_count={4 * int(limit)}"
         return f"{what}; {remedy}"
-    killed = ended.code == 128 + signal.SIGKILL  # as the system does where there is no more
+    killed = ended.code == 128 + signal.SIGKILL  # the system does this when memory is exhausted
     if killed or any(sign in ended.output for sign in _NO_MEMORY):
         ranks, taken = count(case.layout.ranks, "rank"), size(ended.peak_bytes)
         why = f"out of memory: simulating {ranks} used {taken} on this machine and needed more"
@@ -367,7 +374,7 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
         return f"{why}; simulate fewer ranks, or use a machine with more memory"
     if re.search("[Dd]eadlock (detected|or)", ended.output):
         return "deadlock: the simulated ranks wait for each other"
-    if found := re.search(r"/CRITICAL\] (.+)", ended.output):  # such as an unknown collective
+    if found := re.search(r"/CRITICAL\] (.+)", ended.output):  # for example an unknown collective
         return f"SimGrid: {found[1]}"
     if refused := answer.refused(ended.code, ended.output):
         return refused

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bytes between ranks in a simulation, counted in SimGrid's trace while that is written."""
+"""Count the bytes between ranks in SimGrid's trace while it is written."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 Pairs = Sequence[Sequence[int]]
-"""The sender, the receiver, and the bytes of each pair of ranks."""
+"""Sender, receiver, and bytes of each pair of ranks."""
 
 
 @contextmanager
 def counted(pipe: Path) -> Iterator[Callable[[], Pairs]]:
-    """Make a pipe for a trace, whose size has no limit; what is called afterwards gives its pairs.
+    """Create a pipe for a trace of any size; the yielded function returns its pairs afterwards.
 
-    ValueError from that for what is no whole trace.
+    That function raises ValueError for an incomplete trace.
     """
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -38,10 +38,10 @@ def _read(descriptor: int) -> Pairs:
 
 
 def pairs_in(lines: Iterable[str]) -> Pairs:
-    """The pairs of a Paje trace of SimGrid.
+    """Return the pairs in SimGrid's Paje trace.
 
-    Event 15 is a message that is sent: its key begins with the ids of both processes, which are
-    their ranks from 1; its last word is the bytes. ValueError for a line of that kind without them.
+    Event 15 is a sent message: its key begins with the ids of both processes, which are their ranks
+    from 1; its last word is the number of bytes. Raise ValueError for such a line without them.
     """
     found = Counter[tuple[str, str]]()
     for line in lines:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective operations: how fast, and whether they keep performance guidelines."""
+"""Collective operations: their times, and performance guidelines."""

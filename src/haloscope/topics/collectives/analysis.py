@@ -36,17 +36,19 @@ if TYPE_CHECKING:
 
 AXES = ("nodes", "ppn", "threads", "bind", "sizes")
 FLAT = 2.0
-"""FLAT is the largest time over the shortest message's that is called flat."""
+"""FLAT is the largest ratio to the shortest message's time that counts as flat."""
 LEAP = 1.3
-"""A longer message that is faster, or slower than in proportion, by less is no leap."""
+"""Smaller factors by which a longer message is faster, or slower than in proportion,
+are no leaps.
+"""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """An operation on the fewest ranks and on the most: how many times as long it takes there.
+    """An operation on the fewest and on the most ranks: the ratio of its times.
 
-    law: what that is nearest to, see `order_of`; None where its interval, or the range of too few
-         launches for one, leaves that open.
+    law: the nearest law, see `order_of`; None if the interval, or the range of too few launches for
+    one, leaves it open.
     """
 
     operation: str
@@ -68,19 +70,23 @@ class Leap:
 
     @property
     def factor(self) -> float:
-        """The estimate's value."""
+        """The value of the estimate."""
         return self.times.value
 
 
 def parts(cases: Sequence[MeasuredCase]) -> list[Facet]:
-    """Cases of collectives of several ranks that differ in processes and their places alone."""
+    """Return cases of collectives with several ranks that differ only in processes and their
+    places.
+    """
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     found = facets([case for case in own if case.ranks > 1], AXES)
     return [part for part in found if not any(case.settings.get("tasks") for case in part.cases)]
 
 
 def by_operation(case: MeasuredCase) -> dict[str, list[Swept]]:
-    """The points of each operation by size; of one that moves nothing (barrier) a single one."""
+    """Return the points of each operation by size; a single one for barrier, which
+    moves no data.
+    """
     found: dict[str, list[Swept]] = {}
     for point in sweep(case):
         found.setdefault(str(point.operation), []).append(point)
@@ -88,10 +94,10 @@ def by_operation(case: MeasuredCase) -> dict[str, list[Swept]]:
 
 
 def undisturbed(case: MeasuredCase) -> dict[str, list[Swept]]:
-    """The points of each operation that moves something.
+    """Return the points of each operation that moves data.
 
-    Without the smallest where nothing was run before each repetition: that one comes after the
-    largest messages of another operation, and takes longer than the next ones do.
+    Without warm-up steps before each repetition the smallest size is omitted: it follows the
+    largest messages of another operation, and takes longer than the next sizes.
     """
     sized = {
         operation: points
@@ -104,12 +110,12 @@ def undisturbed(case: MeasuredCase) -> dict[str, list[Swept]]:
 
 
 def warmed_up(case: MeasuredCase) -> bool:
-    """Whether every repetition of a case came after steps of its own that do not count."""
+    """Return whether warm-up steps precede every repetition of a case."""
     return all(record.warmup for record in case.launches)
 
 
 def flat_to(points: Sequence[Swept]) -> int:
-    """The largest size up to which no message takes FLAT times as long as the shortest."""
+    """Return the largest size up to which no message takes FLAT times as long as the shortest."""
     last = points[0]
     for point in points:
         if point.time.value > FLAT * points[0].time.value:
@@ -119,7 +125,7 @@ def flat_to(points: Sequence[Swept]) -> int:
 
 
 def growth(few: MeasuredCase, many: MeasuredCase, seed: int = 0) -> list[Growth]:
-    """Every operation at its smallest and largest size that both have."""
+    """Return the growth of every operation at its smallest and largest common size."""
     ends = list(_ends(few, many))
     pairs = [
         (Measure(few, "", o.sample, o.time), Measure(many, "", m.sample, m.time))
@@ -146,7 +152,9 @@ def _ends(few: MeasuredCase, many: MeasuredCase) -> Iterator[tuple[str, Swept, S
 
 
 def ladders(part: Facet) -> list[list[MeasuredCase]]:
-    """Cases by rising ranks: those of one node, and those of several with as many on each."""
+    """Return cases by ascending ranks: on one node, and on several nodes with equal
+    ranks per node.
+    """
     within = [case for case in part.cases if case.number("nodes") == 1]
     across = [case for case in part.cases if case.number("nodes") > 1]
     most = max((case.number("ppn") for case in across), default=0)
@@ -156,7 +164,7 @@ def ladders(part: Facet) -> list[list[MeasuredCase]]:
 
 
 def order_of(times: float, few: int, many: int) -> str:
-    """What a growth is nearest to: "1", "log2 p", "p", or "beyond p" by half and more."""
+    """Return the nearest law of a growth: "1", "log2 p", "p", or "beyond p" from half more."""
     laws = {"1": 1.0, "log2 p": log2(many) / log2(few), "p": many / few}
     if laws["p"] < 1.5 * laws["log2 p"] or laws["log2 p"] < 1.5:
         return ""
@@ -166,7 +174,7 @@ def order_of(times: float, few: int, many: int) -> str:
 
 
 def law_named(one: Growth) -> str:
-    """What a growth is nearest to, in words; "" where processes are too few to tell laws apart."""
+    """Return the nearest law in words; "" with too few processes to distinguish laws."""
     if one.law is None:
         return "no law shown"
     return {
@@ -178,7 +186,9 @@ def law_named(one: Growth) -> str:
 
 
 def leaps(case: MeasuredCase, seed: int = 0) -> list[Leap]:
-    """Where a longer message is faster, or slower than in proportion, by a test where measured."""
+    """Return where a longer message is faster, or slower than in proportion; by a test
+    if measured.
+    """
     pairs = [(*pair, *_measures(case, *pair)) for pair in _neighbours(case)]
     tests = contrasts([pair for *_, down, up in pairs for pair in (down, up)], seed)
     found = []
@@ -202,7 +212,9 @@ def _neighbours(case: MeasuredCase) -> Iterator[tuple[Swept, Swept]]:
 def _measures(
     case: MeasuredCase, below: Swept, above: Swept
 ) -> tuple[tuple[Measure, Measure], tuple[Measure, Measure]]:
-    """The longer against the shorter, and against the shorter in proportion to the size."""
+    """Return the longer against the shorter size, and against the shorter in proportion to the
+    size.
+    """
     stretch = above.size_bytes / below.size_bytes
     longer = Measure(case, "", above.sample, above.time)
     shorter = Measure(case, "", below.sample, below.time)
@@ -212,22 +224,22 @@ def _measures(
 
 
 WORTH = 1.05
-"""Nobody would look for a stand-in to save less."""
+"""A stand-in that saves less is not worth searching for."""
 
 Sized = Literal["alike", "by ranks", "of ranks"]
-"""A stand-in's message beside the operation's: as long, a p-th of it, or p times as long."""
+"""A stand-in's message relative to the operation's: equal, one p-th, or p times as long."""
 
 
 @dataclass(frozen=True)
 class Guideline:
-    """An operation, and the operations that can stand in for it, each with its message's size."""
+    """An operation, and the operations that can replace it, each with its message's size."""
 
     operation: str
     stand_in: tuple[tuple[str, Sized], ...]
 
     @property
     def text(self) -> str:
-        """ "bcast no slower than scatter and allgather"."""
+        """Return for example "bcast no slower than scatter and allgather"."""
         others = " and ".join(name for name, _ in self.stand_in)
         return f"{self.operation} no slower than {others}"
 
@@ -243,15 +255,16 @@ GUIDELINES = (
     Guideline("gather", (("reduce", "of ranks"),)),
     Guideline("scatter", (("bcast", "of ranks"),)),
 )
-"""GUIDELINES hold for any MPI library. Sizes are messages of bcast, reduce and allreduce, and one
-rank's block of the others: scatter and allgather of a p-th each do what a bcast does."""
+"""GUIDELINES hold for any MPI library. Sizes are messages of bcast, reduce, and allreduce, and one
+rank's block of the others: scatter and allgather of one p-th each replace a bcast.
+"""
 
 
 @dataclass(frozen=True)
 class Followed:
-    """A guideline on one case, at every size that was measured of all its operations.
+    """A guideline for one case, at every size measured for all its operations.
 
-    at: by size, the operation against its stand-in: "slower" where the guideline is broken.
+    at: by size, the operation against its stand-in: "slower" if the guideline is violated.
     """
 
     guideline: Guideline
@@ -260,7 +273,7 @@ class Followed:
 
     @property
     def broken(self) -> dict[int, Contrast]:
-        """Where the operation is shown to be slower, and by a factor that is worth a word."""
+        """Return the sizes at which the operation is shown to be slower by a relevant factor."""
         return {
             size: one
             for size, one in self.at.items()
@@ -269,25 +282,25 @@ class Followed:
 
     @property
     def too_few(self) -> bool:
-        """Whether launches are too few to tell, at some size."""
+        """Whether launches are too few for a verdict at some size."""
         return any(one.verdict in OPEN for one in self.at.values())
 
     @property
     def worst(self) -> tuple[int, Contrast] | None:
-        """The size at which the operation takes longest against its stand-in, of those broken."""
+        """The size with the largest ratio of the operation to its stand-in, among violations."""
         broken = self.broken
         at = max(broken, key=lambda size: over(broken[size]), default=None)
         return None if at is None else (at, broken[at])
 
 
 def over(contrast: Contrast) -> float:
-    """How many times as long as its stand-in the operation takes."""
+    """Return the time of the operation relative to its stand-in."""
     assert contrast.ratio is not None
     return 1 / contrast.ratio.value
 
 
 def guideline_followed(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Followed]:
-    """All guidelines on all cases of collectives, corrected for the tests of all of them."""
+    """Return all guidelines for all cases of collectives, corrected for all tests."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     pairs: dict[tuple[MeasuredCase, Guideline], dict[int, tuple[Measure, Measure]]] = {}
     for case in own:
@@ -306,7 +319,9 @@ def guideline_followed(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Fol
 def _pairs(
     case: MeasuredCase, guideline: Guideline, points: Mapping[tuple[str, Fraction], Swept]
 ) -> dict[int, tuple[Measure, Measure]]:
-    """By size: the stand-in, and the operation. Not at sizes that were measured disturbed."""
+    """Return by size the stand-in and the operation, without sizes whose measurement
+    was disturbed.
+    """
     found = {}
     factors = {"alike": Fraction(1), "by ranks": Fraction(1, case.ranks)}
     factors["of ranks"] = Fraction(case.ranks)
@@ -322,13 +337,13 @@ def _pairs(
 
 
 COLLECTIVE, SINGLE = "neighbor", "nonblocking"
-"""The values of `exchange` that are set against each other."""
+"""The values of `exchange` that are compared."""
 PHASE = "exchange"
-"""PHASE is what is compared of a step, because sweeps take the same time either way."""
+"""PHASE is the compared part of a step, because sweeps take the same time with both."""
 
 
 def halo_followed(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Contrast]:
-    """The collective against single messages, for each setting that was run with both."""
+    """Compare the collective with single messages, for each setting that was run with both."""
     alike = [
         case
         for case in cases
@@ -346,7 +361,7 @@ def halo_followed(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Contrast
 
 
 def is_broken(one: Contrast) -> bool:
-    """Whether the collective is shown to be slower, and by a factor that is worth a word."""
+    """Return whether the collective is shown to be slower by a relevant factor."""
     return one.verdict == "slower" and over(one) >= WORTH
 
 
@@ -356,6 +371,8 @@ def _exchange(case: MeasuredCase) -> Measure:
 
 
 def _exchange_s(record: Record) -> float | None:
-    """Seconds of the phase in a step, median over repetitions; in older records the mean."""
+    """Return the seconds of the phase per step, median over repetitions; in older
+    records the mean.
+    """
     own = [phase for phase in record.phases if phase["name"] == PHASE]
     return float(own[0].get("median_s", own[0]["time_s"])["max"]) if own else None

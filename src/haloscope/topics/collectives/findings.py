@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective operations: by size, from few processes to many, where times leap, and guidelines."""
+"""Findings on collective operations: by size, by number of processes, leaps, and guidelines."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ from haloscope.topics.collectives.analysis import (
 from haloscope.topics.common.making import made, needed_of, ratio_of
 
 LEAPS = 6
-"""LEAPS is the largest number of leaps that are listed: of more, the greatest."""
+"""LEAPS is the maximum number of listed leaps; the largest ones are listed."""
 OPERATION = Metric("time of an operation")
 
 
 def collectives(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of the most processes by size, then from the fewest to the most, then the leaps."""
+    """Yield times by size with the most processes, growth from the fewest to the most,
+    and leaps.
+    """
     for part in parts(cases):
         many = max(part.cases, key=lambda case: (case.ranks, case.number("nodes")))
         yield from _by_size(many, context)
@@ -55,9 +57,10 @@ def _tops(part: Facet) -> list[MeasuredCase]:
 
 
 def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
-    """The fastest and the slowest operation at both ends, and how far each is flat.
+    """Yield the fastest and the slowest operation at both ends, and the range in which each is
+    flat.
 
-    Without the first size where that takes longer than the second: it was not warm yet.
+    Without the first size if it takes longer than the second, because it was not warm yet.
     """
     sized = {name: points for name, points in undisturbed(case).items() if len(points) > 1}
     falls = {(o.operation, o.below_bytes) for o in leaps(case, context.seed) if o.factor < 1}
@@ -98,7 +101,7 @@ def _by_size(case: MeasuredCase, context: Context) -> Iterator[Finding]:
 
 
 def _by_ranks(few: MeasuredCase, many: MeasuredCase, context: Context) -> Iterator[Finding]:
-    """Growth at the smallest and at the largest size: operations by the law they are nearest to."""
+    """Yield growth at the smallest and the largest size, by the nearest law."""
     found = growth(few, many, context.seed)
     sizes = sorted({one.size_bytes for one in found if one.size_bytes})
     nodes = many.number("nodes")
@@ -158,7 +161,7 @@ def _leaping(found: Sequence[Leap], case: MeasuredCase, context: Context) -> Fin
 
 
 def pgmpi(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of all cases with the operations of a guideline: those that are violated, and where."""
+    """Yield the violated guidelines of all cases with the required operations, and where."""
     found = guidelines.guideline_followed(cases, context.seed)
     if not found:
         return
@@ -218,7 +221,9 @@ def _violated(own: Sequence[Followed], settings: Sequence[MeasuredCase]) -> Clai
 
 
 def halos(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Whether a neighbourhood collective is slower than single messages, over all settings."""
+    """Yield whether a neighbourhood collective is slower than single messages, over all
+    settings.
+    """
     found = [one for one in halo_guideline.halo_followed(cases, context.seed) if one.ratio]
     if not found:
         return

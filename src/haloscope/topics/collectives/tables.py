@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of collective operations and of the guidelines that they keep or break."""
+"""Tables of collective operations, and of performance guidelines and their violations."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A row for each guideline on each case that has its operations."""
+    """Return a row for each guideline and each case that has its operations."""
     found = followed(cases, context.seed)
     if not found:
         return []

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What topics share: tables, figures and notes as values, and what makes findings."""
+"""Common parts of topics: tables, figures, and notes as values, and construction of findings."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A figure as data: panels of curves, bars, surfaces or timelines, and what they show in words."""
+"""A figure as data: panels of curves, bars, surfaces, or timelines, with descriptions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ AxisScale = Literal["linear", "log", "log2", "symlog"]
 
 
 OVER_PROCESSES = 3
-"""OVER_PROCESSES is the fewest numbers of processes whose figure shows how a program scales."""
+"""OVER_PROCESSES is the minimum number of process counts that shows scaling."""
 
 
 def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
-    """A note on how launches differ; none where all cases are simulated: they do not."""
+    """Return a note on the variability of launches; none if all cases are simulated."""
     own = list(cases)
     if all(case.alike for case in own):
         return ()
@@ -33,9 +33,9 @@ def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Mark:
-    """One point: y over x, the ends of its interval or range where there is one, and outliers.
+    """One point: y at x, the ends of its interval or range, if any, and outliers.
 
-    band: of what was simulated: the factor within which published values are.
+    band: for simulated values, the factor within which published values are.
     """
 
     x: float
@@ -48,16 +48,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points under one name; curves of one name are one thing in several pieces.
+    """Points with one name; curves with the same name are pieces of one curve.
 
-    bound:  a limit (ideal speedup) rather than a measurement: a dashed line without points, grey
-            where it has no style; a further name of that colour has other dashes.
-    model:  what a model says: a line without points.
-    joined: may a reader interpolate? Sizes can lie between two others, numbers of processes not.
-    style:  the number of its colour, sign and dashes; if not given, one that all curves of its
-            label have in a report.
-    published: values of a paper, with signs of their own.
-    like:   the label of the curve whose colour it has: what was published of the same.
+    bound: a limit (ideal speedup) rather than a measurement: a dashed line without points, grey
+    without a style; further names of that colour have other dashes. model: a model's line without
+    points. joined: whether interpolation is meaningful, as for sizes, but not for numbers of
+    processes. style: number of its colour, marker, and dashes; by default the one of all curves
+    with its label in a report. published: values of a paper, with their own markers. like: label of
+    the curve whose colour it has: the measured counterpart.
     """
 
     label: str
@@ -72,9 +70,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its label with the unit, its scale, and its ticks where they are given.
+    """One axis: its label with the unit, its scale, and its ticks, if given.
 
-    from_zero: does a linear one begin there, where no value lies below? If not, it fits its values.
+    from_zero: whether a linear axis starts at 0 if no value is negative; otherwise it fits its
+    values.
     """
 
     label: str
@@ -85,10 +84,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Lines:
-    """A panel of curves. guides: vertical lines with a word, as cache sizes.
+    """A panel of curves. guides: vertical lines with labels, such as cache sizes.
 
-    bands: shaded ranges of y, from their lower to their upper ends.
-    alt: what it shows, where the words of its figure are not of it; "" where they are.
+    bands: shaded ranges of y. alt: description, if that of the figure does not apply; otherwise "".
     """
 
     id: str
@@ -102,19 +100,19 @@ class Lines:
 
     @property
     def names(self) -> list[str]:
-        """The names of its curves, each once."""
+        """Return the names of its curves, each once."""
         return list(dict.fromkeys(curve.label for curve in self.curves))
 
     @property
     def values_of_x(self) -> int:
-        """At how many x there are points, of measurements or published ones."""
+        """Number of different x with measured or published points."""
         data_curves = [curve for curve in self.curves if not (curve.bound or curve.model)]
         return len({mark.x for curve in data_curves for mark in curve.marks})
 
 
 @dataclass(frozen=True)
 class Bars:
-    """A panel of stacked bars, one a case; the last of the parts of one is what is left over."""
+    """A panel of stacked bars, one per case; the last part of a bar is the remainder."""
 
     id: str
     title: str
@@ -124,7 +122,7 @@ class Bars:
 
 
 def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, ...]:
-    """What bars and dots at points of launches are; nothing of what panels do not have."""
+    """Return the meaning of bars and dots at points, as far as the panels have them."""
     marks = [mark for panel in panels for curve in panel.curves for mark in curve.marks]
     notes = []
     if any(mark.low is not None for mark in marks):
@@ -153,7 +151,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class Bar:
-    """Something that lasts, in a row of a Gantt panel. outer: others lie within it."""
+    """An interval in a row of a Gantt panel. outer: whether others are within it."""
 
     row: int
     name: str
@@ -164,9 +162,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class Gantt:
-    """A panel with a row a rank and time to the right. Bars of one name have one colour.
+    """A panel with one row per rank and time to the right. Bars of one name have one colour.
 
-    ends: rows of which nothing is known from a time on, and that time.
+    ends: rows that are unknown after a time, with that time.
     """
 
     id: str
@@ -182,10 +180,10 @@ Panel = Lines | Bars | Surface | Gantt
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more panels side by side. alt: what it shows, for those who can't see it.
+    """One or more panels side by side. alt: description for readers who cannot see it.
 
-    fewest: values of x without which it shows nothing that its table doesn't, in one panel at
-            least; where there are fewer it is not drawn.
+    fewest: minimum number of x values in a panel; with fewer, the figure adds nothing to its table
+    and is not drawn.
     """
 
     id: str
@@ -198,26 +196,26 @@ class Figure:
 
     @property
     def shows_enough(self) -> bool:
-        """Whether a panel has as many values of x as it takes; bars, surfaces, timelines have."""
+        """Return whether a panel has enough x values; always for bars, surfaces, and timelines."""
         return any(
             not isinstance(panel, Lines) or panel.values_of_x >= self.fewest
             for panel in self.panels
         )
 
     def alt_text(self, panel: Panel) -> str:
-        """What one of its panels shows, for those who can't see it: of several, which one."""
+        """Describe a panel for readers who cannot see it, with its title if there are several."""
         which = f"{panel.title}. " if len(self.panels) > 1 and panel.title else ""
         own = panel.alt if isinstance(panel, Lines) else ""
         return f"{which}{own or self.alt}"
 
 
 def mark(x: float, estimate: Estimate) -> Mark:
-    """An estimate at x, with its ends and outliers."""
+    """Return an estimate at x, with its ends and outliers."""
     return Mark(x, estimate.value, estimate.low, estimate.high, estimate.outliers, estimate.band)
 
 
 def counts(numbers: Sequence[int], scale: AxisScale = "log2") -> tuple[tuple[float, str], ...]:
-    """Ticks on whole numbers, each once: labels where an axis has room for them."""
+    """Return ticks at integers, each once, with labels where the axis has room."""
     found = sorted(set(numbers))
     at = {n: float(n) if scale == "linear" else log2(n) for n in found}
     length = at[found[-1]] - at[found[0]]
@@ -229,34 +227,36 @@ def counts(numbers: Sequence[int], scale: AxisScale = "log2") -> tuple[tuple[flo
 
 
 _DIGIT, _GAP = 0.025, 0.0225
-"""Of an axis as it is drawn: the width of a digit at one of its ticks, and what parts labels."""
+"""Fraction of a drawn axis: width of a tick label's digit, and gap between labels."""
 
 
 def _room(one: int, other: int) -> float:
-    """The part of an axis that lies between the middles of two labels which can be told apart."""
+    """Return the fraction of an axis needed between the centres of two labels."""
     return _DIGIT * (len(str(one)) + len(str(other))) / 2 + _GAP
 
 
 def around_one(label: str, ratios: Sequence[float], ends: Sequence[float] = ()) -> Axis:
-    """An axis along which small differences from one are seen, or large ones by their ratios."""
+    """Return an axis suitable for small differences from 1, or for large ratios."""
     if all(1 / FAR < ratio < FAR for ratio in ratios):
         return Axis(label, from_zero=False)
     return Axis(label, "log2", powers_of_two([1.0, *ratios, *ends]))
 
 
 FAR = 1.5
-"""FAR is the ratio from which on, one way or the other, twice as much is to be as far as half."""
+"""FAR is the ratio, in either direction, from which an axis is logarithmic."""
 
 
 def powers_of_two(values: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Ticks at powers of two over the range of some values, which may lie below one."""
+    """Return ticks at powers of two over the range of values, which may be below one."""
     low, high = min(values), max(values)
     powers = [2.0**k for k in range(-16, 24) if low / 2 < 2.0**k < high * 2]
     return tuple((power, f"{power:g}") for power in powers)
 
 
 def second_ticks(every: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Powers of ten around times in seconds, each with its unit, as they may be of any size."""
+    """Return powers of ten around times in seconds, each with its unit, because their range is
+    large.
+    """
     low, high = min(every), max(every)
     steps, beyond = ((1, 2, 5), 2) if high < 100 * low else ((1,), 10)
     times = [k * 10.0**power for power in range(-9, 7) for k in steps]
@@ -269,7 +269,9 @@ _TICKS = 8
 
 
 def ratio_ticks(ratios: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Ticks around ratios and 1: hundredths or tenths where they are close, else 1, 2, 5, 10."""
+    """Return ticks around ratios and 1: hundredths or tenths if they are close, else 1,
+    2, 5, 10.
+    """
     low, high = min(*ratios, 1.0), max(*ratios, 1.0)
     if high < 2.5 * low:
         parts = 10 if high > 1.15 * low else 50
@@ -285,7 +287,7 @@ def ratio_ticks(ratios: Sequence[float]) -> tuple[tuple[float, str], ...]:
 
 
 def size_ticks(bytes_: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Ticks on powers of two, at most six of them."""
+    """Return at most six ticks at powers of two."""
     powers = [2.0**k for k in range(64) if min(bytes_) <= 2.0**k <= max(bytes_)]
     step = max(1, -(-len(powers) // 6))
     return tuple((power, size(power)) for power in powers[::step])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What topics make findings with: settings in common, caveats of cases, contrasts and races."""
+"""Construction of findings: common settings, caveats of cases, comparisons, and races."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ VERDICTS: Mapping[str, Verdict] = {
     NO_DIFFERENCE: Verdict.NO_DIFFERENCE,
     **dict.fromkeys(OPEN, Verdict.UNDECIDED),
 }
-"""Verdicts of comparisons; none of what was not measured."""
+"""Verdicts of comparisons; unmeasured ones have none."""
 _UNNAMED = ("clock", "runner", "threads", "places", "kernel")
-"""Settings that a finding names only where cases differ in them; the first two have caveats."""
+"""Settings that a finding names only if cases differ in them; the first two have caveats."""
 
 
 def made(
@@ -58,10 +58,10 @@ def made(
     but: Sequence[str] = (),
     near: Sequence[MeasuredCase] | None = None,
 ) -> Finding:
-    """A finding about some cases, with their common settings and caveats.
+    """Return a finding about cases, with their common settings and caveats.
 
-    but: settings that its parts name. near: the cases whose closeness to a cache size matters,
-    where these are not all.
+    but: settings named by its parts. near: cases whose closeness to a cache size matters, if not
+    all.
     """
     own = list(dict.fromkeys(cases))
     found = {*caveats, *caveats_of(own)}
@@ -93,7 +93,7 @@ def warning(
     question: str = "",
     metric: Metric = TIME,
 ) -> Finding:
-    """A warning of what changes the answer, or what it is worth."""
+    """Return a warning about something that changes the answer or its reliability."""
     return Finding(
         question=question,
         shape=FindingShape.WARNING,
@@ -108,7 +108,7 @@ def warning(
 def in_common(
     own: Sequence[MeasuredCase], among: Sequence[MeasuredCase], but: Sequence[str] = ()
 ) -> dict[str, Setting]:
-    """The settings that some cases share and that are worth a name among others of the report."""
+    """Return the common settings of cases that distinguish them within the report."""
     if not own:
         return {}
     kernels = {case.kernel for case in own}
@@ -128,7 +128,7 @@ def in_common(
 
 
 def caveats_of(cases: Sequence[MeasuredCase]) -> set[Caveat]:
-    """What the cases behind a finding have to be read with."""
+    """Return the caveats of the cases behind a finding."""
     found = set()
     launches = [len(case.launches) for case in cases if case.launches and not case.alike]
     least = min(launches, default=FEWEST_FOR_INTERVAL)
@@ -149,12 +149,12 @@ def caveats_of(cases: Sequence[MeasuredCase]) -> set[Caveat]:
 
 
 def verdict_of(contrast: Contrast) -> Verdict | None:
-    """What came of a comparison; None of what was not measured."""
+    """Return the verdict of a comparison; None if it was not measured."""
     return VERDICTS.get(contrast.verdict)
 
 
 def ratio_of(contrasts: Sequence[Contrast], where: Settings | None = None) -> Ratio | None:
-    """The ratios of several contrasts of one verdict. where: the settings of the most extreme."""
+    """Return the ratios of contrasts with one verdict. where: settings of the most extreme one."""
     known = [one.ratio for one in contrasts if one.ratio]
     if not known:
         return None
@@ -164,9 +164,9 @@ def ratio_of(contrasts: Sequence[Contrast], where: Settings | None = None) -> Ra
 
 
 def node_hours(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> Ratio | None:
-    """Of subjects and their references: the node-hours of the latter over those of the former.
+    """Return the node-hours of references over those of subjects.
 
-    None where no pair is on different numbers of nodes.
+    None if every pair uses the same number of nodes.
     """
     over = [
         other.node_time.value / one.node_time.value
@@ -180,29 +180,29 @@ def node_hours(pairs: Sequence[tuple[MeasuredCase, MeasuredCase]]) -> Ratio | No
 
 
 def needed_of(contrasts: Sequence[Contrast]) -> int | None:
-    """How many launches of each side would decide what too few leave open; None of all else."""
+    """Return how many launches per side would decide comparisons with too few; None for others."""
     tests = [one.family for one in contrasts if one.verdict == UNTESTABLE]
     return launches_needed(max(tests)) if tests else None
 
 
 def band_within(contrasts: Sequence[Contrast]) -> float | None:
-    """The widest error of the ratios that show no difference, where these were simulated."""
+    """Return the largest error of ratios that show no difference, if simulated."""
     return band_of_verdict(contrasts, NO_DIFFERENCE)
 
 
 def band_of_verdict(contrasts: Sequence[Contrast], verdict: str) -> float | None:
-    """The widest error of the ratios with a verdict; None where none was simulated."""
+    """Return the largest error of the ratios with a verdict; None if none was simulated."""
     found = (one.ratio.band for one in contrasts if one.ratio and one.verdict == verdict)
     return max((band for band in found if band), default=None)
 
 
 def extreme(contrasts: Sequence[Contrast]) -> Contrast:
-    """The contrast whose ratio differs most from 1."""
+    """Return the contrast whose ratio differs most from 1."""
     return max(contrasts, key=lambda one: abs(log(one.ratio.value)) if one.ratio else 0.0)
 
 
 def by_points(found: Mapping[Any, Contrast], subject: Settings, reference: Settings) -> list[Claim]:
-    """Contrasts at several points of an axis, a part for each verdict."""
+    """Return comparisons at several points of an axis, one part per verdict."""
     by_verdict: dict[Verdict | None, dict[Any, Contrast]] = {}
     for at, contrast in found.items():
         by_verdict.setdefault(verdict_of(contrast), {})[at] = contrast
@@ -224,7 +224,7 @@ def winners(
     name: Callable[[Name], Settings],
     at: Callable[[Race[Name]], Setting] | None = None,
 ) -> list[Claim]:
-    """Who is fastest in some races: a part for each set of winners, with who is next."""
+    """Return the fastest in races: a part for each set of winners, with the next one."""
     groups: dict[tuple[frozenset[Name], Name | None], list[Race[Name]]] = {}
     for race in raced:
         next_one = race.lead[0] if race.lead and len(race.against) == 1 else None

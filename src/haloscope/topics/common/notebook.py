@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cells with their spread and marks, and the notes that these need.
 
-A Notebook goes along while one table is made. It sees every estimate that goes into a cell, so its
-notes say what kinds of spread the table shows, which cases are marked, and which launches were left
-out: never silently.
+A Notebook accompanies the construction of one table. It sees every estimate in a cell, so its notes
+explain the kinds of spread in the table, the marks of cases, and every excluded launch.
 """
 
 from __future__ import annotations
@@ -44,19 +43,22 @@ REPLICATES = (
 ONE_ALLOCATION = (
     "All launches ran in one batch job (allocation); results may not hold on other nodes."
 )
-"""ONE_ALLOCATION is what intervals of launches leave out that shared their nodes."""
+"""ONE_ALLOCATION states the limitation of intervals over launches on the same nodes."""
 MINUTE_S = 60
 """MINUTE_S is the time from which seconds alone are hard to read."""
 NAMED_CASES = 3
-"""NAMED_CASES is the largest number of cases not run that a note names, because a study that was
-stopped early has hundreds."""
+"""NAMED_CASES is the maximum number of cases not run that a note names: a study that was stopped
+early has hundreds.
+"""
 
 
 class Notebook:
-    """Makes the cells of one table and keeps what its notes have to say."""
+    """Makes the cells of one table and collects its notes."""
 
     def __init__(self, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> None:
-        """For a table that shows (or leaves out) these cases, named as they differ among others."""
+        """Start a table that shows (or excludes) these cases, named by their differences among
+        others.
+        """
         self._cases = list(cases)
         self._among = [*cases, *among]
         self._estimates: dict[str, list[Estimate]] = {}
@@ -65,14 +67,14 @@ class Notebook:
         self._sources: dict[str, dict[str, None]] = {}
 
     def note(self, text: str) -> None:
-        """A further note; the same one counts once."""
+        """Add a note; equal ones count once."""
         self._extra[text] = None
 
     def estimate(self, estimate: Estimate | None, case: MeasuredCase, scale: Scale = PLAIN) -> Cell:
-        """A cell for an estimate of one case, with its spread and marks."""
+        """Return a cell for an estimate of one case, with its spread and marks."""
         if estimate is None:
             return self.absent(case)
-        if not case.alike:  # whose launches are all the same, however few
+        if not case.alike:  # launches that are all identical need no note
             self._estimates.setdefault(estimate.method, []).append(estimate)
         return Cell(
             value=estimate.value,
@@ -87,7 +89,7 @@ class Notebook:
     def time(
         self, case: MeasuredCase | None, published: Reference | None = None, mesh: str = ""
     ) -> Cell:
-        """A case's wall time, from a minute on as HH:MM:SS, too, and the published one."""
+        """Return a case's wall time, from a minute on also as HH:MM:SS, with the published one."""
         if case is None:
             return missing()
         cell = self.estimate(case.time, case, SECONDS)
@@ -103,7 +105,7 @@ class Notebook:
                 f"Published with OMP_PROC_BIND={published.threads_bound}, which binds the "
                 "threads of a process. The binding of processes is unknown."
             )
-        if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
+        if case.simulated and case.settings.get("nodes") == 1:  # as in `haloscope validate`
             self._marks.add(FITTED)
             cell = replace(cell, marks=cell.marks + FITTED)
         if published.low <= 0:
@@ -116,11 +118,11 @@ class Notebook:
         return replace(cell, ratio=f"{ratio} ×")
 
     def node_time(self, case: MeasuredCase | None) -> Cell:
-        """The nodes of a case times its wall time: what a step costs."""
+        """Return the nodes of a case times its wall time: the cost of a step."""
         return missing() if case is None else self.estimate(case.node_time, case, NODE_SECONDS)
 
     def beside(self, cell: Cell, published: Reference | None, mesh: str = "") -> Cell:
-        """A cell with its published counterpart, and of which mesh that is, as in `time`."""
+        """Return a cell with its published counterpart and the mesh of the latter, as in `time`."""
         if published is None:
             return cell
         self._sources.setdefault(published.source, {})[mesh] = None
@@ -130,13 +132,13 @@ class Notebook:
         return replace(cell, published=text, published_value=published.value, unlike=unlike)
 
     def derived(self, cell: Cell, case: MeasuredCase) -> Cell:
-        """A cell without spread that was computed from a case's launches, with its marks."""
+        """Return a cell without spread that was computed from a case's launches, with its marks."""
         if cell.value is None:
             return cell
         return replace(cell, marks=self._marks_of(case), case=case.id)
 
     def absent(self, case: MeasuredCase) -> Cell:
-        """A cell for a case without a good launch: what became of it."""
+        """Return a cell for a case without a good launch, with the outcome."""
         outcomes = Counter(record.outcome for record in case.excluded)
         cell = missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
         return replace(cell, case=case.id)
@@ -173,8 +175,8 @@ class Notebook:
         every: tuple[tuple[Cell, ...], ...] = (),
         points: tuple[tuple[Mapping[str, Any], ...], ...] = (),
     ) -> Table:
-        """A table of these cells, with their notes. id: its kind unless given."""
-        shown = tuple(rows)  # before the notes, which rows may add to
+        """Return a table of these cells, with their notes. id: by default its kind."""
+        shown = tuple(rows)  # before the notes, to which rows may add
         return Table(
             id or kind,
             kind,
@@ -188,7 +190,7 @@ class Notebook:
         )
 
     def notes(self) -> tuple[str, ...]:
-        """All notes, most important first."""
+        """Return all notes, most important first."""
         published = [f"Published values: {self._published()}."] if self._sources else []
         differences = mixed(self._cases)
         return (
@@ -231,14 +233,14 @@ class Notebook:
         return f"simulated time: {REPLICATES}{also}"
 
     def left_out(self) -> list[str]:
-        """What was left out of the cases in the table, and why."""
+        """Return the excluded launches of the table's cases, and why."""
         return left_out(self._cases, self._among)
 
 
 def _in_seconds(published: Reference) -> Reference:
-    """A time below a minute as finely as its paper has it, where a clock's text is coarser.
+    """Return a time below a minute with the paper's resolution, if the clock format is coarser.
 
-    A ratio is of that time: 6.65 s, not 00:00:07.
+    A ratio refers to that time: 6.65 s, not 00:00:07.
     """
     resolution_s = 2 * (published.high - published.value)
     if published.value >= MINUTE_S or resolution_s >= 1 or ":" not in published.text:
@@ -252,14 +254,14 @@ _RATIOS = ("ratio: ", f"a{RANGE}b: ")
 
 
 def explains_marks(note: str) -> bool:
-    """Whether a note says what marks, spreads or ratios are, as it does of any table."""
+    """Return whether a note explains marks, spreads, or ratios, as in any table."""
     return note == ONE_ALLOCATION or note.startswith(
         (*(f"{mark} " for mark in _MARKS), *_SPREADS, *_RATIOS)
     )
 
 
 def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
-    """What the spreads of estimates are, by their methods, and over how many launches."""
+    """Explain the spreads of estimates, by method, with the number of launches."""
     texts = {
         "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
         "confidence {confidence} or more.",
@@ -289,7 +291,7 @@ def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
 
 
 def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
-    """That one process exchanges nothing, so that its ways to do it are one program."""
+    """Explain that one process exchanges nothing, so that its variants run identical code."""
     values: dict[str, dict[str, None]] = {}
     for ways, part in alike(cases):
         for case in part.cases:
@@ -305,7 +307,7 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
 
 
 def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
-    """A line for every reason to leave launches out; those not run case by case, or in one line."""
+    """Return a line for every reason to exclude launches; cases not run are listed or counted."""
     lines = _excluded(cases, among)
     missing = {
         name_of(case, among): (_total(case) - _seen(case), _total(case))
@@ -325,7 +327,7 @@ def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> li
 
 
 def _of(some: int, total: int) -> str:
-    """ "2 of 6 launches", "all 6 launches", "the only launch"."""
+    """Return "2 of 6 launches", "all 6 launches", or "the only launch"."""
     if total == 1:
         return "the only launch"
     if some == total:
@@ -365,7 +367,7 @@ def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> l
 
 
 def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
-    """The spread for people: [a, b] interval, a … b launches, (a … b) repetitions of one launch."""
+    """Format a spread: [a, b] interval, a … b launches, (a … b) repetitions of one launch."""
     if estimate.low is None or estimate.high is None:
         return ""
     low, high = ends(estimate.value, estimate.low, estimate.high, scale)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table as data: what reports, terminals and CSV files draw without computing anything."""
+"""A table as data, which reports, terminals, and CSV files draw without computing anything."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ Tone = Literal["", "warning", "good", "bad"]
 class Cell:
     """One cell.
 
-    value:     the exact value, in the unit of its column; None where there is none.
-    text:      the value for people, with its unit where the column has none.
-    low, high: the ends of the interval or range, in the unit of value.
-    spread:    the same for people; the table's notes say what kind it is.
-    published: the published counterpart for people; published_value, the same as a number.
-    unlike:    whether what was published is of another solver, or of another memory.
-    ratio:     ours over the published one, for people.
-    marks:     signs that the table's notes explain, as "†".
-    tone:      "warning" where something is missing or wrong, "good" or "bad" for verdicts.
-    case:      the id of the case that it is of; of several, their ids with blanks between them.
+    value: exact value, in the unit of its column; None without one. text: displayed value, with its
+    unit if the column has none. low, high: ends of the interval or range, in the unit of value.
+    spread: the same as displayed; the table's notes explain its kind. published: displayed
+    published counterpart; published_value: the same as a number. unlike: whether the published
+    value is for another solver or memory. ratio: ours over the published one, as displayed. marks:
+    signs explained in the table's notes, such as "†". tone: "warning" if something is missing or
+    wrong, "good" or "bad" for verdicts. case: id of its case; several ids are separated by blanks.
     """
 
     value: CellValue
@@ -43,7 +40,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its key in CSV files (with the unit), its title, the title above several.
+    """One column: its key in CSV files (with the unit), its title, and a common title of several.
 
     only_csv: for programs, not for people.
     """
@@ -59,12 +56,12 @@ class Column:
 class Table:
     """A table: `stub` leading columns name the rows, the others hold data.
 
-    id is unique within a report and fit for a file's name; kind is one of those a study can ask
-    for; notes say what the spread is, what was left out and why, where published values are from.
-    folded: details that a page opens on demand and that stand whole in the CSV file alone.
-    points: what it was made from, for other programs, an object a line: written to ID.jsonl; of
-            several files the first to ID-1.jsonl.
-    every:  the rows of its CSV file where these are more, such as one per size of a sweep.
+    id is unique within a report and usable as a file name; kind is one that a study can request;
+    notes explain the spread, exclusions with reasons, and sources of published values. folded:
+    details that a page opens on demand, and that are complete only in the CSV file. points:
+    underlying data for other programs, one object per line, written to ID.jsonl (ID-1.jsonl and so
+    on if there are several). every: rows of the CSV file if it has more, such as one per size of a
+    sweep.
     """
 
     id: str
@@ -79,7 +76,7 @@ class Table:
     every: tuple[tuple[Cell, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        """Every row has a cell for every column."""
+        """Check that every row has a cell for every column."""
         for row in (*self.rows, *self.every):
             if len(row) != len(self.columns):
                 raise ValueError(
@@ -88,26 +85,26 @@ class Table:
 
 
 NODE_TIME = Column("node_s", "nodes × step")
-"""NODE_TIME is the column of what a step costs, in node-seconds."""
+"""NODE_TIME is the column of the cost of a step, in node-seconds."""
 
 
 def label(text: str, value: CellValue = None, case: str = "") -> Cell:
-    """A cell that names its row. case: as of a cell."""
+    """Return a cell that names its row. case: as in a cell."""
     return Cell(text if value is None else value, text, case=case)
 
 
 def plain(value: CellValue, text: str | None = None) -> Cell:
-    """A cell without spread."""
+    """Return a cell without spread."""
     return Cell(value, str(value) if text is None else text)
 
 
 def missing(text: str = "–", warn: bool = False) -> Cell:
-    """A cell with nothing in it, and a word that says why."""
+    """Return an empty cell with a word that gives the reason."""
     return Cell(None, text, tone="warning" if warn else "")
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """One table of the rows of several, for programs: columns of one key are one column."""
+    """Return one table of the rows of several, for programs; columns with equal keys are merged."""
     columns = {column.key: column for table in tables for column in table.columns}
     rows = []
     for table in tables:
@@ -119,7 +116,7 @@ def joined(tables: Sequence[Table]) -> Table:
 
 
 def lettered(tables: Sequence[Table]) -> list[Table]:
-    """Sub-tables with the papers' letters before their titles: (a), (b) ...; one alone has none."""
+    """Number sub-tables like the papers, (a), (b) ...; a single one has no letter."""
     if len(tables) < 2:
         return list(tables)
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words that tables, figures and reports share: ratios, tests, outcomes, clocks."""
+"""Texts shared by tables, figures, and reports: ratios, tests, outcomes, clocks."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from haloscope.analysis.comparison import Contrast
 from haloscope.quantities import listed, number, percent
 
 RANGE = "–"
-"""RANGE stands between the ends of what published digits leave open."""
+"""RANGE separates the ends of a range implied by published digits."""
 
 
 def ratio_between(value: float, low: float, high: float, digits: int = 2) -> str:
-    """A ratio; "from–to" where the digits of what it is made from leave it open by a tenth."""
+    """Format a ratio; as "from–to" if rounding leaves it open by a tenth."""
     if high - low > 0.1 * value:
         return f"{number(low, 2)}{RANGE}{number(high, 2)}"
     return number(value, digits)
 
 
 def tests_of(contrasts: Sequence[Contrast]) -> str:
-    """Which tests were made: of launches, or of the allocations that these are nested in."""
+    """Return the tests that were made: over launches, or over their allocations."""
     made = [contrast.comparison.test for contrast in contrasts if contrast.comparison]
     return listed([*dict.fromkeys(made)] or ["two-sided Mann-Whitney over launches"])
 
 
 def shares_between(shares: Sequence[float]) -> str:
-    """Shares of one as their ends: "3.1 to 22 %", "up to 22 %" from nearly none."""
+    """Format shares as a range: "3.1 to 22 %", "up to 22 %" from nearly none."""
     low, high = percent(min(shares)), percent(max(shares))
     if low in ("0 %", "0.0 %"):
         return f"up to {high}"
@@ -44,12 +44,12 @@ BECAME = {
 
 
 def clock(cases: Sequence[MeasuredCase]) -> str:
-    """What times of these cases are: "simulated", or "measured" where any was."""
+    """Return "simulated", or "measured" if any of the cases was."""
     return "simulated" if all(case.simulated for case in cases) else "measured"
 
 
 def none_suits(cases: Sequence[MeasuredCase]) -> str:
-    """That no case suits; cases without a good launch are named, as these might."""
+    """Return that no case suits; cases without a good launch are named, because they might."""
     lacking = sum(not case.launches for case in cases)
     if not lacking:
         return "no matching case"

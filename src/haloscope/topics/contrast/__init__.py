@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to do the same, set against each other: exchanges, overlaps, operators, bindings."""
+"""Comparison of alternatives: exchanges, overlaps, operators, bindings."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to do the same set against each other: to exchange, overlap, transpose, bind, and solve."""
+"""Comparison of alternatives: exchange, overlap, transpose, binding, and solver variant."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from haloscope.study.settings import Setting
 class Ways:
     """The values of one setting of a kernel, the reference first.
 
-    least:   of how many it matters: of processes, or of cores of a node where `of_threads` says
-             so.
-    follows: settings that follow from the way, and differ with it.
-    alone:   those that are one program on one process, which exchanges nothing.
-    idle:    other settings that play no part on one process, where one of their values is enough.
-    also:    a second setting that is a part of the way; cases without it take the first's value.
+    least: minimum number of processes, or of cores per node if `of_threads` is set, at which it
+    matters. follows: settings determined by the value. alone: values that run identical code with
+    one process, which exchanges nothing. idle: other settings without effect with one process, for
+    which one value suffices. also: a second setting that belongs to the alternative; cases without
+    it take the first's value.
     """
 
     kernel: str
@@ -40,22 +39,22 @@ class Ways:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The settings that differ between ways."""
+        """The settings in which alternatives differ."""
         return (self.setting, *self.follows, *([self.also] if self.also else []))
 
     def way(self, case: MeasuredCase) -> dict[str, Setting]:
-        """The settings that are a case's way: of the second one only what the first leaves open."""
+        """Return the settings of a case that define its alternative."""
         first, second = case.settings[self.setting], case.settings.get(self.also)
         return {self.setting: first} | ({} if second in (None, first) else {self.also: second})
 
     def matters(self, case: MeasuredCase) -> bool:
-        """Whether a case is of the kernel and has as many of what the setting matters to."""
+        """Return whether a case is of the kernel and large enough for the setting to matter."""
         a_node = case.number("ppn") * case.number("threads")
         there = a_node if self.of_threads else case.ranks
         return case.kernel == self.kernel and there >= self.least
 
     def position(self, case: MeasuredCase) -> tuple[int, str]:
-        """Where a case's way stands in the order."""
+        """Return the position of a case's alternative in the order."""
         order = self.order.index(str(case.settings[self.setting]))
         return order, str(case.settings.get(self.also))
 
@@ -78,7 +77,9 @@ PRINTED_OVERLAPS = MappingProxyType(
         "concurrent_kernels": "split_temporary",
     }
 )
-"""Schemes a, b and c of the report on Summit's figure 12, by what its published times call them."""
+"""Schemes a, b, and c in figure 12 of the report on Summit, by their names in its
+published times.
+"""
 TRANSPOSES = Ways(
     "fft_pencil",
     "transpose",
@@ -113,7 +114,7 @@ VARIANTS = Ways(
 
 
 def alike(cases: Sequence[MeasuredCase]) -> list[tuple[Ways, Facet]]:
-    """Cases of one process that are one program under several names, by what names them."""
+    """Return cases with one process that run identical code under several names, by these names."""
     found = []
     for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES):
         alone = [
@@ -131,7 +132,7 @@ def alike(cases: Sequence[MeasuredCase]) -> list[tuple[Ways, Facet]]:
 def groups(
     cases: Sequence[MeasuredCase], seed: int, ways: Ways = EXCHANGES
 ) -> list[tuple[str, list[Contrast]]]:
-    """For each setting with several ways, all against the reference; corrected over all."""
+    """Compare all alternatives of each setting with the reference; corrected over all."""
     several = [case for case in cases if ways.matters(case)]
     parts = [part for part in facets(several, ways.parts) if len(part.cases) > 1]
     parts = _once_alone(parts, ways)
@@ -144,7 +145,9 @@ def groups(
 
 
 def _once_alone(parts: Sequence[Facet], ways: Ways) -> list[Facet]:
-    """Without settings of one process that differ from one before in what plays no part there."""
+    """Remove parts with one process that differ from an earlier one only in settings without
+    effect.
+    """
     found: dict[tuple[tuple[str, Setting], ...], Facet] = {}
     for part in parts:
         idle = ways.idle if part.cases[0].ranks == 1 else ()
@@ -158,7 +161,7 @@ _KINDS = ("walltime_grid",)
 
 @dataclass(frozen=True)
 class PrintedRatios:
-    """Of a table of each exchange: the time of the reference over the other's, with the cell."""
+    """Time of the reference over the other's in a pair of published tables, with the cell."""
 
     source: str
     ratios: Sequence[tuple[float, Mapping[str, Setting]]]
@@ -167,7 +170,7 @@ class PrintedRatios:
 def both(
     library: Library, case: MeasuredCase, other: str, reference: str
 ) -> Iterator[PrintedRatios]:
-    """Each pair of published tables of these exchanges that may stand beside a case."""
+    """Yield each pair of published tables of these exchanges that is comparable with a case."""
     tables = [
         table
         for table in library.tables(_KINDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many times as fast each way is as its reference, over cores."""
+"""Speedup of each alternative relative to its reference, by cores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def transpose_figures(cases: Sequence[MeasuredCase], context: Context) -> list[F
 
 
 def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Figure]:
-    """One figure of all settings that have several ways, a point each; [] without any."""
+    """Return one figure of all settings that have several alternatives; [] without any."""
     found = [
         contrast
         for _, several in groups(cases, context.seed, ways)
@@ -82,7 +82,7 @@ def contrast_figures(cases: Sequence[MeasuredCase], context: Context, ways: Ways
 
 
 def _shaded(errors: Sequence[float]) -> list[str]:
-    """What is shaded: the smallest error of the points, and how large others are."""
+    """Describe the shading: the smallest error of the points, and the size of others."""
     if not errors:
         return []
     up_to = f", for some points up to {within(errors[-1])}" if errors[-1] > errors[0] else ""
@@ -100,7 +100,8 @@ def _curves(found: Sequence[Contrast], ways: Ways) -> list[Curve]:
         case = contrast.second.case
         own = describe(case.settings, names) or str(case.settings[ways.setting])
         assert contrast.ratio is not None
-        one = replace(mark(case.cores, contrast.ratio), band=None)  # shaded for all points
+        # the error is shaded for all points
+        one = replace(mark(case.cores, contrast.ratio), band=None)
         marks.setdefault(own, []).append(one)
     return [
         Curve(label, tuple(sorted(own, key=lambda one: one.x)), joined=False)

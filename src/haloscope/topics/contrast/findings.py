@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to do the same against their reference: exchanges, overlaps, bindings, variants."""
+"""Findings on alternatives and their reference: exchanges, overlaps, bindings, variants."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ _APART = (Verdict.FASTER, Verdict.SLOWER)
 
 
 def ways(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Every way against the reference of its kernel: where it is faster or slower, by how much."""
+    """Yield every alternative against the reference of its kernel: where it is faster or slower."""
     for own in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, OPERATORS, BINDINGS):
         yield from compared(own, cases, context)
 
 
 def published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """How published times of the same exchanges differ, over all cells that a paper has of both.
+    """Yield differences between published times of the same exchanges, over all cells with both.
 
-    Beside cases of one cluster and variant: a ratio is of a program, too.
+    Beside cases of one cluster and variant, because a ratio depends on the program, too.
     """
     several = [one for _, found in groups(cases, context.seed, EXCHANGES) for one in found]
     pairs = {
@@ -93,10 +93,10 @@ def _over(ratios: Sequence[tuple[float, Settings]]) -> Ratio:
 
 
 def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Variants of the solver over all settings that have several; not of those told by ranks.
+    """Yield variants of the solver over all settings that have several, except those by ranks.
 
-    Nothing where launches are too few: a study may have two variants so that one is beside
-    published times, and ask nothing of the other.
+    Nothing with too few launches: a study may have two variants only for comparison of one with
+    published times.
     """
     reported = {case for found, _ in by_ranks(cases, context.seed) for case in found.part.cases}
     others = [case for case in cases if case not in reported]
@@ -106,7 +106,7 @@ def variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def compared(own: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Ways against their reference over all settings that have both, a finding for each way."""
+    """Yield alternatives against their reference over all settings with both, one finding each."""
     by_pair: dict[tuple[tuple[tuple[str, Setting], ...], ...], list[Contrast]] = {}
     for _, found in groups(cases, context.seed, own):
         for contrast in (one for one in found if one.verdict != "not measured"):

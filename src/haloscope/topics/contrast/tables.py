@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to do the same, set against each other: a row a way, with a test on launches.
+"""Tables that compare alternatives: one row each, with a test over launches.
 
-For every setting that was run with several: the time of each, how many times as fast it is as the
-reference (the first in the order of `EXCHANGES`), and a test on launches with Holm's correction for
-the number of comparisons in the table.
+For every setting that was run with several: the time of each, its speedup relative to the reference
+(the first in the order of `EXCHANGES`), and a test over launches with Holm's correction for the
+number of comparisons in the table.
 """
 
 from __future__ import annotations
@@ -51,12 +51,14 @@ COLUMNS = (
     Column("verdict", "verdict", align="left"),
 )
 ALONE = "nothing to compare with"
-"""ALONE is the verdict on what was measured, where that which it is set against was not."""
+"""ALONE is the verdict if the reference was not measured."""
 _TONES: Mapping[str, Tone] = {"faster": "good", "slower": "bad", "not measured": "warning"}
 
 
 def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
-    """Ratio with its interval, corrected p-value where a test could tell anything, verdict."""
+    """Return the ratio with its interval, the corrected p-value of a possible test, and the
+    verdict.
+    """
     alone = contrast.verdict == "not measured" and contrast.second.time is not None
     text = ALONE if alone else contrast.verdict
     verdict = Cell(text, text, tone=_TONES.get(contrast.verdict, ""))
@@ -67,7 +69,7 @@ def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
 
 
 def ratio_cell(contrast: Contrast, notebook: Notebook) -> Cell:
-    """The ratio of a contrast with its interval, and of simulated times with their error, too."""
+    """Return the ratio of a contrast with its interval and, for simulated times, its error."""
     ratio = contrast.ratio
     if ratio is None:
         return missing()
@@ -82,7 +84,7 @@ def ratio_cell(contrast: Contrast, notebook: Notebook) -> Cell:
 
 
 def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
-    """Notes on the test and on its correction."""
+    """Add notes on the test and its correction."""
     tests = [contrast for contrast in shown if contrast.comparison]
     if tests:
         number_of = count(tests[0].family, "comparison")
@@ -111,7 +113,7 @@ def _is_imported(contrast: Contrast) -> bool:
 
 
 def _apart_alone(contrast: Contrast) -> bool:
-    """Whether an interval leaves out 1 though the corrected test shows no difference."""
+    """Return whether an interval excludes 1 though the corrected test shows no difference."""
     ratio = contrast.ratio
     if contrast.verdict in ("faster", "slower") or ratio is None or ratio.confidence is None:
         return False
@@ -124,8 +126,10 @@ def exchange_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
 
 
 def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
-    """The ways of a kernel: one table over all settings, a row a way; [] without several, or where
-    none was measured."""
+    """Return one table of a kernel's alternatives over all settings, one row each.
+
+    [] without several, or if none was measured.
+    """
     compared = groups(cases, context.seed, ways)
     if not compared:
         return []
@@ -193,7 +197,8 @@ def transpose_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
 
 def overlap_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Comparison of ways to overlap messages with the sparse matrix-vector product."""
-    emulated = any(case.emulated for case in cases)  # which is set beside no time of a GPU
+    # emulated times are not compared with those of a GPU
+    emulated = any(case.emulated for case in cases)
     published = context.library.tables(("overlap",))
     notes = () if emulated else tuple(_published_overlap(table) for table in published)
     tables = contrasted(cases, context, OVERLAPS)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jacobi in three dimensions: rates, the model of the paper, and what bounds them."""
+"""Jacobi in three dimensions: rates, the paper's model, and limits."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured sweeps of jacobi3d, and what the models say of them from the other cases of a study.
+"""Measured sweeps of jacobi3d, and model predictions from the other cases of a study.
 
-Models rest on one rank's sweep, on messages between two ranks (pingpong), and on the memory's
-bandwidth (stream), each measured, or simulated, in the same place as the sweeps.
+Models use one rank's sweep, messages between two ranks (pingpong), and the memory bandwidth
+(stream), each measured or simulated in the same place as the sweeps.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AXES = ("nodes", "ppn", "topology")
 
 @dataclass(frozen=True, eq=False)
 class JacobiCase:
-    """A case that was measured. rate: updates of all ranks a second."""
+    """A measured case. rate: updates per second of all ranks."""
 
     case: MeasuredCase
     sweep: JacobiSweep
@@ -45,10 +45,10 @@ class JacobiCase:
 
 @dataclass(frozen=True, eq=False)
 class JacobiScaling:
-    """Cases that differ in their ranks alone, by ranks and grid, and what models say of them.
+    """Cases that differ only in their ranks, by ranks and grid, with model predictions.
 
-    alone: the case of one rank, which models are made from.
-    lacking: what a model would have needed; why it is not there.
+    alone: the case of one rank, from which models are made. lacking: data that a missing model
+    would need.
     """
 
     part: Facet
@@ -58,18 +58,18 @@ class JacobiScaling:
     lacking: tuple[str, ...]
 
     def predicted(self, model: str, one: JacobiCase) -> float | None:
-        """Updates a second by a model, of the mesh that was swept; None without one.
+        """Return a model's updates per second for the swept mesh; None without the model.
 
-        The largest rank's points times the ranks may be more than the mesh has.
+        The largest rank's points times the ranks may exceed the points of the mesh.
         """
         if model not in self.models:
             return None
         return points_of(one.case) / self.models[model].seconds(one.sweep)
 
     def errors(self, model: str) -> dict[JacobiCase, float]:
-        """What a model's updates a second are off by, as shares, on several ranks.
+        """Return the relative errors of a model's updates per second, on several ranks.
 
-        Not on one rank alone: that case is what the model was made from.
+        One rank is excluded: the model is made from that case.
         """
         return {
             one: predicted / one.rate.value - 1
@@ -79,14 +79,14 @@ class JacobiScaling:
 
 
 def scalings(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[JacobiScaling]:
-    """Every scaling of some cases of jacobi3d; the models may rest on all that are `among`."""
+    """Return every scaling of cases of jacobi3d; the models may use all cases in `among`."""
     own = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     found = (_scaling(part, among) for part in facets(own, AXES))
     return [one for one in found if len(one.swept) > 1]
 
 
 def swept_of(case: MeasuredCase) -> JacobiCase:
-    """What a good launch of jacobi3d tells."""
+    """Return the sweep of a good launch of jacobi3d."""
     grid = _extents(case.result("grid"))
     size = _extents(case.result("size"))
     sweep = JacobiSweep(
@@ -103,9 +103,9 @@ def swept_of(case: MeasuredCase) -> JacobiCase:
 
 
 def measured_parts(one: JacobiCase) -> jacobi.SweepParts | None:
-    """What the points and the ghosts of a sweep took, mean over ranks, as shares of its seconds.
+    """Return the shares of points and ghosts in a sweep's time, mean over ranks.
 
-    None where its phases were not recorded, or fill no more than half of it.
+    None if its phases were not recorded, or cover less than half of it.
     """
     found = {share.name: share.share.value for share in shares(one.case)}
     if "sweep" not in found:
@@ -118,9 +118,9 @@ def measured_parts(one: JacobiCase) -> jacobi.SweepParts | None:
 
 @dataclass(frozen=True, eq=False)
 class MemoryBound:
-    """A case's updates a second beside those that the memory's bandwidth allows on its cores.
+    """A case's updates per second, and those that the memory bandwidth allows on its cores.
 
-    updating: the share of a sweep in which points are updated; None where phases do not tell.
+    updating: share of a sweep in which points are updated; None if phases do not show it.
     """
 
     case: MeasuredCase
@@ -132,7 +132,7 @@ class MemoryBound:
 def memory_bounds(
     cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], machine: Mapping[str, Any] | None
 ) -> list[MemoryBound]:
-    """Of each variant on each number of cores the fastest case whose meshes no cache holds."""
+    """Return the fastest case of each variant and number of cores whose meshes fit no cache."""
     best: dict[tuple[str, int], MemoryBound] = {}
     for case in cases:
         if case.kernel != "jacobi3d" or not case.launches:
@@ -155,26 +155,26 @@ def memory_bounds(
 
 
 def in_cache(case: MeasuredCase, machine: Mapping[str, Any] | None) -> bool:
-    """Whether both meshes of all ranks fit into their share of the last cache."""
+    """Return whether both meshes of all ranks fit their share of the last cache."""
     held = capacities(case, machine)
     return bool(held) and 2 * value_bytes(case) * points_of(case) <= held[-1][1]
 
 
 def points_of(case: MeasuredCase) -> int:
-    """Points of the whole mesh, as the kernel says it."""
+    """Return the points of the whole mesh, as reported by the kernel."""
     return prod(_extents(case.result("size")))
 
 
 def value_bytes(case: MeasuredCase) -> int:
-    """Bytes of a value of the mesh, in the precision of a case."""
+    """Return the bytes of a mesh value, in the precision of a case."""
     return {"float": 4, "double": 8}[str(case.settings["precision"])]
 
 
 def operations_of_update(cases: Sequence[MeasuredCase]) -> int:
-    """Floating-point operations of an update, by what good cases declare for their sweeps.
+    """Return the floating-point operations per update, from good cases' declarations.
 
-    By the one that declares the fewest: with several ghost layers some points are updated on more
-    than one rank.
+    The minimum is used, because with several ghost layers some points are updated on more than one
+    rank.
     """
     return round(min(_of_point(case, "flops") for case in cases))
 
@@ -193,14 +193,15 @@ def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> JacobiScaling:
     swept = [swept_of(case) for case in part.cases]
     swept.sort(key=lambda one: (one.sweep.ranks, one.sweep.nodes, one.sweep.grid[0] * -1))
     alone = next((one for one in swept if one.sweep.ranks == 1), None)
-    swept = [one for one in swept if one is alone or one.sweep.ranks > 1]  # grids of one are alike
+    # grids of one rank are identical
+    swept = [one for one in swept if one is alone or one.sweep.ranks > 1]
     models, lacking = _models(alone, among)
     named = {model.name: model for model in models}
     return JacobiScaling(part, tuple(swept), alone, named, tuple(lacking))
 
 
 def root_mean_square(errors: Iterable[float]) -> float:
-    """Of some errors. ValueError for none."""
+    """Return the root mean square of errors. Raise ValueError without any."""
     return sqrt(fmean(error**2 for error in errors))
 
 
@@ -236,7 +237,9 @@ def _models(
 
 
 def _pingpong(among: Sequence[MeasuredCase], nodes: int, bind: object) -> MeasuredCase | None:
-    """Messages between two ranks of one node, or of two; placed as the sweeps were, if possible."""
+    """Return messages between two ranks of one node, or of two, placed like the sweeps
+    if possible.
+    """
     able = [
         case
         for case in among
@@ -247,7 +250,9 @@ def _pingpong(among: Sequence[MeasuredCase], nodes: int, bind: object) -> Measur
 
 
 def _textbook(update_s: float, links: Sequence[Mapping[str, Model]]) -> Textbook:
-    """With latencies and bandwidths as the report takes them: from short and long messages."""
+    """Return the textbook model with the report's latencies and bandwidths, of short and long
+    messages.
+    """
     found = []
     for link in links:
         model = link.get("Hockney, extrapolated") or link["Hockney, relative"]
@@ -273,8 +278,10 @@ def _no_memory(among: Sequence[MeasuredCase]) -> str:
 def _memory(
     among: Sequence[MeasuredCase], machine: Mapping[str, Any], bind: object
 ) -> Callable[[int], float] | None:
-    """Bytes a second of so many cores of a node together, bound so, with the lines that are read
-    to be overwritten: what an update moves has them too."""
+    """Return the bytes per second of several cores of a node with this binding, together.
+
+    They include write-allocate traffic, as the traffic of an update does.
+    """
     triads = memory_triads(among, machine, bind)
     cores = sorted(triads)
     if not cores:
@@ -284,16 +291,16 @@ def _memory(
 
 
 def _bytes_per_update(one: JacobiCase) -> float:
-    """Through the memory, as the kernel declares it for its variant."""
+    """Return the memory traffic per update that the kernel declares for its variant."""
     (phase,) = (each for each in one.case.launches[0].phases if each["name"] == "sweep")
     return float(phase["bytes"] / (one.sweep.points * one.case.number("sweeps")))
 
 
 def published(one: JacobiCase, library: Library) -> Mapping[str, PublishedValue] | None:
-    """The row of a published table of so many ranks in that grid, on those nodes and sockets.
+    """Return the row of a published table with these ranks, grid, nodes, and sockets.
 
-    Simulated cases have those of the cluster that is simulated; measured ones those of the cluster
-    that is published first.
+    For simulated cases that of the simulated cluster; for measured ones that of the first published
+    cluster.
     """
     every = replace(library, only=None).tables(("jacobi",))
     first = every[0].facts.get("cluster_file") if every else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures of Jacobi in three dimensions: rates over cores, and their roofline.
 
-After Williams, Waterman and Patterson, Communications of the ACM 52, 2009: a program that does so
-many operations on each byte of memory can't do more than the memory's bandwidth times as many.
+After Williams, Waterman and Patterson, Communications of the ACM 52, 2009: the rate of operations
+is at most the memory bandwidth times the operations per byte.
 """
 
 from __future__ import annotations
@@ -83,18 +83,18 @@ def _shared(scaling: JacobiScaling) -> str:
 
 
 def _model_shown(scaling: JacobiScaling) -> str | None:
-    """The best that there is; the tables have all of them."""
+    """Return the most detailed available model; the tables have all of them."""
     return next((name for name in ("detailed", "textbook") if name in scaling.models), None)
 
 
 def _published(one: JacobiCase, context: Context) -> Mapping[str, PublishedValue] | None:
-    """Where the same problem was measured on the very cluster that is simulated here."""
-    weak = one.case.settings.get("size") == "cubes"  # as all of theirs
+    """Return the published row of the same problem on the simulated cluster."""
+    weak = one.case.settings.get("size") == "cubes"  # all of theirs use cubes
     return published(one, context.library) if weak and one.case.cluster else None
 
 
 def _performance(scaling: JacobiScaling, context: Context) -> Lines:
-    """The fastest of each number of ranks, by one curve each: grids lie too close to be seen."""
+    """Draw the fastest case of each number of ranks, one curve each: grids would overlap."""
     fastest = {
         one.sweep.ranks: one for one in sorted(scaling.swept, key=lambda one: one.rate.value)
     }
@@ -155,7 +155,7 @@ def _ratio_curves(
         band = None if one is alone else band_of(alone.case, one.case)
         return Mark(one.sweep.ranks, ratio(one, one.rate.value), band=band)
 
-    for style, (name, own) in enumerate(_families(among), 2):  # beside those of the rate's panel
+    for style, (name, own) in enumerate(_families(among), 2):  # beside those in the panel of rates
         marks = tuple(map(shown, own))
         yield Curve(name, marks, joined=False, style=style)
         yield from _modelled(scaling, own, f"{name}, ", style, ratio)
@@ -165,7 +165,7 @@ def _ratio_curves(
 
 
 def _families(among: Sequence[JacobiCase]) -> list[tuple[str, list[JacobiCase]]]:
-    """Ranks along one axis, and grids that are cut along more; one rank belongs to both."""
+    """Return ranks along one axis, and other grids; one rank belongs to both."""
     line = [one for one in among if max(one.sweep.grid) == one.sweep.ranks]
     more = [one for one in among if one not in line or one.sweep.ranks == 1]
     named = (("1-D", line), ("2/3-D", more))
@@ -248,7 +248,7 @@ def _above(curves: Sequence[Curve]) -> bool:
 
 
 def why_no_roofline_figure(cases: Sequence[MeasuredCase], context: Context) -> str | None:
-    """What a roofline lacks where meshes were swept: a bound, or a mesh that it bounds."""
+    """Return what a roofline lacks although meshes were swept: a bound, or a mesh limited by it."""
     swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     if not swept:
         return None
@@ -281,7 +281,7 @@ def _bounds(
     operations: int,
     context: Context,
 ) -> Iterator[Curve]:
-    """What memory allows by operations on each byte, and the cache, which has no such limit."""
+    """Yield the limits by operations per byte: that of memory, and that of the cache."""
     memory = memory_triads(context.all_cases, context.machine)
     for style, number_ in enumerate(cores):
         marks = tuple(Mark(x, x * memory[number_].moved.value / 1e9) for x in ends)

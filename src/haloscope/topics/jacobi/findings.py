@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jacobi's sweeps beside their model and beside the memory's bandwidth, and which part is off."""
+"""Findings on Jacobi sweeps: model errors, their causes, and memory bandwidth."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from haloscope.topics.jacobi.analysis import (
 )
 
 SMALL = 0.01
-"""SMALL is the largest share of a sweep that a part may be off by without being named a cause."""
+"""SMALL is the largest error of a part, as a share of a sweep, that is not named as a cause."""
 RATE = Metric("updates per second", "", "higher")
 
 
 def model(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """How far models are off over all scalings, at worst where, and by which of their parts."""
+    """Yield the errors of models over all scalings, the largest one, and the responsible parts."""
     modelled = [one for one in scalings(cases, context.all_cases) if one.models]
     if not modelled:
         return
@@ -53,7 +53,7 @@ def model(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def _errors(scaling: JacobiScaling) -> tuple[str, dict[JacobiCase, float]]:
-    """The most detailed model, and what its updates per second are off by on several ranks."""
+    """Return the most detailed model, and the errors of its updates per second on several ranks."""
     name = "detailed" if "detailed" in scaling.models else "textbook"
     return name, scaling.errors(name)
 
@@ -64,7 +64,9 @@ def _named(one: JacobiCase) -> str:
 
 
 def _causes(scaling: JacobiScaling, name: str, one: JacobiCase) -> list[Claim]:
-    """Which parts of a sweep are off the way that the whole is, as shares of the sweep."""
+    """Return the parts of a sweep whose errors have the sign of the total, as shares of
+    the sweep.
+    """
     measured = measured_parts(one)
     if measured is None:
         return []
@@ -86,7 +88,9 @@ def _causes(scaling: JacobiScaling, name: str, one: JacobiCase) -> list[Claim]:
 
 
 def memory_bound(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Each variant on its fewest and its most cores: its share of what the memory allows."""
+    """Yield the share of the memory bandwidth for each variant, on its fewest and its
+    most cores.
+    """
     bounds = memory_bounds(cases, context.all_cases, context.machine)
     for variant in dict.fromkeys(bound.variant for bound in bounds):
         own = [bound for bound in bounds if bound.variant == variant]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks on few nodes and on many, which ranks share a node, and weak scaling."""
+"""Tasks on few and many nodes, mappings of ranks to nodes, and weak scaling."""

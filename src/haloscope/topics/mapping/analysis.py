@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mappings of tasks to nodes set against each other, and weak scaling."""
+"""Comparison of mappings of tasks to nodes, and weak scaling."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from haloscope.papers.tables import PublishedValue
 
 PATTERNS = ("concentrated", "intermediate", "distributed")
-"""The fewest, more, and the most nodes of a study, as the task-mapping paper names them."""
+"""The fewest, more, and the most nodes of a study, as named in the task-mapping paper."""
 
 AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", "copies", SIZES)
-"""What may differ within one comparison: where the tasks are, and sizes that grow with them."""
+"""Settings that may differ within one comparison: places of tasks, and sizes that grow
+with them.
+"""
 
 PROGRAMS = {
     "lammps": ("lammps_rhodo", "md_pppm", "jacobi3d"),
@@ -35,11 +37,11 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Effect:
-    """What was published of a program on a cluster: whether it is faster on few nodes or on many.
+    """A published effect for a program on a cluster: faster on few or on many nodes.
 
-    tasks: how many they were, or the fewest; None for the most that were tried. tasks_text, text:
-    in words. ratio: the time on the most nodes over that on the fewest, where one number is printed
-    for that, or both times are. nodes: how many the most were, where the paper says so.
+    tasks: their number, or the minimum; None for the maximum that was tried. tasks_text, text: in
+    words. ratio: time on the most nodes over that on the fewest, if one number is printed for it,
+    or both times are. nodes: the most nodes, if the paper states them.
     """
 
     program: str
@@ -52,7 +54,7 @@ class Effect:
     nodes: int | None = None
 
     def is_of(self, tasks: int) -> bool:
-        """Whether it was published of so many tasks."""
+        """Return whether it was published for this number of tasks."""
         if self.tasks_text.startswith("more than"):
             return self.tasks is not None and tasks >= self.tasks
         return tasks == self.tasks
@@ -60,9 +62,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spread:
-    """Tasks in one mapping, its name with a random one's seed: a case for each number of nodes.
+    """Tasks with one mapping (including a random one's seed): a case for each number of nodes.
 
-    From few nodes to many. On one node all mappings are the same: that case belongs to each.
+    In ascending order of nodes. On one node all mappings are equal, so that case belongs to each.
     """
 
     tasks: int
@@ -70,14 +72,14 @@ class Spread:
     cases: Mapping[int, MeasuredCase]
 
     def over_fewest(self, nodes: int) -> float | None:
-        """Time on so many nodes over that on the fewest; None without both."""
+        """Return the time on `nodes` nodes over that on the fewest; None without both."""
         first = next(iter(self.cases.values())).time
         case = self.cases.get(nodes)
         return case.time.value / first.value if case and case.time and first else None
 
     @property
     def patterns(self) -> dict[str, MeasuredCase]:
-        """The cases on the fewest and on the most nodes, and the middle one of those between."""
+        """Return the cases on the fewest, an intermediate, and the most nodes."""
         few, *more = self.cases.values()
         between = more[:-1]
         middle = {PATTERNS[1]: between[len(between) // 2]} if between else {}
@@ -86,9 +88,9 @@ class Spread:
 
 @dataclass(frozen=True)
 class Printed:
-    """Published times of some tasks of a program, by nodes, from few to many.
+    """Published times of a program with some number of tasks, by nodes, ascending.
 
-    texts: of each, the tasks on a node as printed.
+    texts: tasks per node as printed.
     """
 
     program: str
@@ -98,12 +100,14 @@ class Printed:
     source: str
 
     def over_fewest(self, nodes: int) -> float:
-        """Time on so many nodes over that on the fewest."""
+        """Return the time on `nodes` nodes over that on the fewest."""
         return self.times_s[nodes] / next(iter(self.times_s.values()))
 
 
 def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
-    """Each comparison of a kernel's cases of given numbers of tasks, by tasks and mapping."""
+    """Return each comparison of a kernel's cases with given numbers of tasks, by tasks
+    and mapping.
+    """
     given = [case for case in cases if case.settings.get("tasks")]
     by_kernel = (
         [case for case in given if case.kernel == kernel]
@@ -118,13 +122,13 @@ def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
 
 
 AS_MUCH = 1.5
-"""Of data per task: grids do not divide evenly, and halos differ."""
+"""Largest ratio of data per task: grids do not divide evenly, and halos differ."""
 
 
 def loads(cases: Sequence[MeasuredCase]) -> dict[MeasuredCase, float | None]:
-    """The data of a task of each case in bytes, as predicted: of loads as much, the smallest.
+    """Return the predicted data per task of each case in bytes; similar loads get the smallest.
 
-    None where nothing was predicted.
+    None without a prediction.
     """
     known = sorted(((load, i) for i, case in enumerate(cases) if (load := _load(case))))
     found: dict[int, float] = {}
@@ -144,7 +148,7 @@ def _load(case: MeasuredCase) -> float | None:
 
 
 def _of_one_load(part: Facet) -> list[Facet]:
-    """Parts by the data of a task, where the same tasks in the same places have several."""
+    """Divide parts by the data per task, if the same tasks in the same places have several."""
     places = {(c.ranks, c.number("nodes"), mapping_of(c)) for c in part.cases}
     if len(places) == len(part.cases):
         return [part]
@@ -162,13 +166,13 @@ def _of_one_load(part: Facet) -> list[Facet]:
 
 
 def named(part: Facet) -> str:
-    """A comparison's kernel, which of its operations, and what sets it apart."""
+    """Return a comparison's kernel, its operation, and what distinguishes it."""
     kernel, operation = part.cases[0].kernel, part.settings.get("operation")
     return ", ".join(filter(None, (f"{kernel} {operation or ''}".strip(), part.label)))
 
 
 def _grid(cases: Sequence[MeasuredCase]) -> tuple[str, ...]:
-    """The grid of ranks, where it follows from their number: it is no setting of its own then."""
+    """Return the grid of ranks as settings that follow from their number."""
     grids = {(case.ranks, case.settings.get("topology")) for case in cases}
     return ("topology",) if len(grids) == len({ranks for ranks, _ in grids}) else ()
 
@@ -185,26 +189,26 @@ def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:
 
 
 def pattern_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
-    """How its tasks lie on nodes, among cases of as many tasks: one of PATTERNS."""
+    """Return the pattern of a case among cases with the same number of tasks: one of PATTERNS."""
     nodes = [one.number("nodes") for one in among]
     own = case.number("nodes")
     return PATTERNS[0 if own == min(nodes) else 2 if own == max(nodes) else 1]
 
 
 def mapping_of(case: MeasuredCase) -> str:
-    """Which ranks share a node: its mapping, and the seed of a random one."""
+    """Return the mapping, with the seed of a random one."""
     seed = case.settings.get("mapping_seed")
     name = str(case.settings["mapping"]).replace("_", " ")
     return name if seed is None else f"{name} {seed}"
 
 
 def stands_for(kernel: str, program: object) -> bool:
-    """Whether a kernel communicates as a published program does."""
+    """Return whether a kernel communicates like a published program."""
     return kernel in PROGRAMS.get(str(program), ())
 
 
 def printed(library: Library, cluster: str, kernel: str) -> Iterator[Printed]:
-    """The times by nodes that were published of a cluster, of the programs a kernel stands for."""
+    """Yield the published times by nodes on a cluster, of the programs that a kernel represents."""
     for table in library.tables(("mapping",)):
         program = str(table.facts["kernel"])
         if same_name(table.facts.get("cluster"), cluster) and stands_for(kernel, program):
@@ -221,7 +225,7 @@ def printed(library: Library, cluster: str, kernel: str) -> Iterator[Printed]:
 
 
 def effects(library: Library, cluster: str, kernel: str) -> Iterator[Effect]:
-    """What was published of a cluster, of the programs that a kernel stands for."""
+    """Yield the published effects on a cluster, of the programs that a kernel represents."""
     for one in printed(library, cluster, kernel):
         yield _timed(one)
     for table in library.tables(("mapping_effect",)):
@@ -231,7 +235,7 @@ def effects(library: Library, cluster: str, kernel: str) -> Iterator[Effect]:
 
 
 def same_name(one: object, other: object) -> bool:
-    """Whether two names of clusters are one, whatever their capitals."""
+    """Return whether two names of clusters are equal, ignoring case."""
     return str(one).lower() == str(other).lower()
 
 
@@ -244,7 +248,7 @@ def _timed(one: Printed) -> Effect:
 
 
 def _most_nodes(library: Library, row: Mapping[str, PublishedValue]) -> int | None:
-    """On how many nodes so many tasks of the program were distributed, by the paper's plan."""
+    """Return the number of nodes over which the tasks were distributed, from the paper's plan."""
     column = f"nodes_{str(row['cluster']).lower()}"
     for table in library.tables(("mapping_plan",)):
         if table.facts["kernel"] == row["kernel"]:
@@ -274,39 +278,39 @@ def _printed_effect(row: Mapping[str, PublishedValue], source_: str, nodes: int 
 
 
 def most_over_fewest(faster: str, percent: float) -> float:
-    """The time on many nodes over that on few, where one pattern is faster by so many percent.
+    """Return the time on many nodes over that on few, if one pattern is faster by a percentage.
 
-    Taken as of the shorter time: the paper does not say of which, and some are more than 100.
+    It is taken relative to the shorter time: the paper does not state which, and some exceed 100 %.
     """
     longer = 1 + percent / 100
     return longer if faster == PATTERNS[0] else 1 / longer
 
 
 MOST_WORK = 1.5
-"""Of operations per task: transforms have 1.3 times as many from 8 to 2048 tasks (N log N)."""
+"""Largest ratio of work per task: transforms have 1.3 from 8 to 2048 tasks (N log N)."""
 
 
 @dataclass(frozen=True)
 class WeakScaling:
-    """Tasks in one mapping, from few to many. reference: the fewest of them, on one node."""
+    """Tasks with one mapping, in ascending order. reference: the fewest, on one node."""
 
     reference: MeasuredCase
     spreads: Sequence[Spread]
 
     def over_reference(self, case: MeasuredCase, seed: int) -> Estimate | None:
-        """A case's time over that of the reference; None without good launches."""
+        """Return a case's time over that of the reference; None without good launches."""
         return times_as_fast(case, self.reference, seed)
 
     def work_over_reference(self, case: MeasuredCase) -> float:
-        """Operations of a task over those of a task of the reference."""
+        """Return a task's operations over those of a task of the reference."""
         return _work_of_a_task(case) / _work_of_a_task(self.reference)
 
 
 def weak_scalings(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, WeakScaling]]:
-    """The weak scaling of each comparison of mappings that has one, ranks placed block by block.
+    """Return the weak scaling of each comparison of mappings that has one, with block mapping.
 
-    There is one where several numbers of tasks have as much work each, and the fewest of them were
-    timed on one node: inside it, no network takes part. Source: the task-mapping paper, table 5.
+    There is one if several numbers of tasks have equal work per task, and the fewest were timed on
+    one node, without a network. Source: the task-mapping paper, table 5.
     """
     found = []
     for part, every in spreads(cases):
@@ -321,7 +325,7 @@ def weak_scalings(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, WeakScalin
 
 
 def last(scaling: WeakScaling) -> tuple[Spread, dict[str, MeasuredCase]]:
-    """The most tasks that have a time, and their cases by pattern, as PATTERNS has them."""
+    """Return the largest number of tasks with a time, and their cases by pattern."""
     timed = [one for one in scaling.spreads if any(case.time for case in one.patterns.values())]
     most = (timed or scaling.spreads)[-1]
     return most, {name: most.patterns[name] for name in PATTERNS if name in most.patterns}
@@ -332,6 +336,6 @@ def _as_much(scaling: WeakScaling, case: MeasuredCase) -> bool:
 
 
 def _work_of_a_task(case: MeasuredCase) -> float:
-    """Operations of a step; where a kernel counts none, as many for each task."""
+    """Return the operations of a step per task; a constant if the kernel counts none."""
     work = case.launches[0].work or {}
     return float(work.get("flops") or case.ranks) / case.ranks

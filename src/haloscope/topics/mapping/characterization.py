@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The characterization map: by the data of a task and the number of tasks, few nodes or many.
+"""The characterization map: few or many nodes, by data per task and number of tasks.
 
 Source: the task-mapping paper, figure 14, which draws such a map without numbers.
 """
@@ -27,10 +27,10 @@ PACK, SPREAD, NEITHER = "pack", "spread", "neither"
 
 @dataclass(frozen=True)
 class Choice:
-    """Some tasks with as much data each: the fastest on the fewest nodes, and on more nodes.
+    """Tasks with the same data each: the fastest case on the fewest nodes, and on more nodes.
 
-    ratio: the time on the fewest nodes over that on more; above 1 where spreading is faster.
-    band: the error of a simulated ratio, as a factor.
+    ratio: time on the fewest nodes over that on more; above 1 if spreading is faster. band: error
+    of a simulated ratio, as a factor.
     """
 
     packed: MeasuredCase
@@ -42,24 +42,24 @@ class Choice:
 
 @dataclass(frozen=True)
 class Map:
-    """Choices of a kernel, by the data of a task in bytes, and the number of tasks."""
+    """Choices of a kernel, by data per task in bytes and number of tasks."""
 
     part: Facet
     choices: Mapping[tuple[float, int], Choice]
 
     @property
     def loads(self) -> list[float]:
-        """The bytes of a task, from few to many."""
+        """Return the bytes per task, ascending."""
         return sorted({load for load, _ in self.choices})
 
     @property
     def tasks(self) -> list[int]:
-        """The numbers of tasks."""
+        """Return the numbers of tasks."""
         return sorted({tasks for _, tasks in self.choices})
 
 
 def maps(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Map]:
-    """A map of each kernel and of all settings but sizes, tasks, nodes, and mappings."""
+    """Return a map of each kernel and of all settings except sizes, tasks, nodes, and mappings."""
     given = [case for case in cases if case.settings.get("tasks") and case.time]
     kernels = dict.fromkeys(case.kernel for case in given)
     parts = [
@@ -82,7 +82,7 @@ def _map(part: Facet, seed: int) -> Map:
 
 
 def _choice(own: Sequence[MeasuredCase], seed: int) -> Choice | None:
-    """None where all are on as many nodes."""
+    """Return the choice; None if all cases use the same number of nodes."""
     fewest = min(case.number("nodes") for case in own)
     packed = min((c for c in own if c.number("nodes") == fewest), key=lambda case: case.time_s)
     more = [case for case in own if case.number("nodes") > fewest]
@@ -137,7 +137,9 @@ def _table(one: Map, context: Context, index: int) -> Table:
 
 
 def _cells(one: Choice, notebook: Notebook) -> list[Cell]:
-    """What wins and by how much; for programs both times, and what spreading costs."""
+    """Return the faster alternative and its ratio; for programs both times and the cost of
+    spreading.
+    """
     few, many = one.packed.number("nodes"), one.spread.number("nodes")
     factor = number(max(one.ratio, 1 / one.ratio))
     cost = many / few / one.ratio
@@ -209,7 +211,7 @@ def _in_words(panel: Lines) -> str:
 
 
 def findings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each map with several loads: in how many of its places packing wins, or spreading."""
+    """Yield for each map with several loads in how many places packing or spreading is faster."""
     for one in maps(cases, context.seed):
         if len(one.loads) < 2:
             continue

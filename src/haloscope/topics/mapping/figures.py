@@ -90,7 +90,7 @@ def _mapping_panel(index: int, part: Facet, found: Sequence[Spread], context: Co
 
 
 def _published(kernel: str, context: Context) -> Iterator[Curve]:
-    """Program by program: times by nodes, and one number of the most nodes where it is printed."""
+    """Yield published times by nodes per program, and single values for the most nodes."""
     cluster = str((context.machine or {}).get("host"))
     timed = set()
     for one in printed(context.library, cluster, kernel):
@@ -112,7 +112,7 @@ def _hollow(program: str, tasks: int, marks: tuple[Mark, ...]) -> Curve:
 
 
 def _mapping_marks(own: Sequence[Spread]) -> Iterator[Mark]:
-    """The first mapping's time by nodes, with the range over all mappings."""
+    """Yield the first mapping's time by nodes, with the range over all mappings."""
     first = next(iter(own[0].cases.values())).time
     for nodes, case in own[0].cases.items():
         every = [one.cases[nodes].time for one in own if nodes in one.cases]

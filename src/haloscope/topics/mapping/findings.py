@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks on few nodes and on many: the fastest mapping, published effects, and weak scaling."""
+"""Findings on tasks on few and many nodes: the fastest mapping, published effects, weak scaling."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STEP = Metric("time of a step")
 
 
 def mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each comparison: on how many nodes tasks are fastest, and with which ranks on each."""
+    """Yield for each comparison the fastest number of nodes, and the ranks on each."""
     for part, _ in spreads(cases):
         timed = [case for case in part.cases if case.time]
         by_tasks = _by_nodes(part.cases, context)
@@ -63,18 +63,18 @@ def mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def _stands_in(part: Facet, context: Context) -> bool:
-    """Whether a comparison's kernel stands for other programs that the study's paper ran."""
+    """Return whether a comparison's kernel represents other programs of the study's paper."""
     kernel = part.cases[0].kernel
     stood_for = any(kernel in stand_ins for stand_ins in PROGRAMS.values())
     return kernel != ITSELF and stood_for and bool(context.library.tables(("mapping_plan",)))
 
 
 _Raced = tuple[Race[MeasuredCase], Sequence[MeasuredCase]]
-"""A race, and all cases of as many tasks, by which patterns are named."""
+"""A race, and all cases with the same number of tasks, which define the patterns."""
 
 
 def _by_nodes(cases: Sequence[MeasuredCase], context: Context) -> dict[int, _Raced]:
-    """A race for each number of tasks: each number of nodes as fast as its best mapping is."""
+    """Return a race for each number of tasks, with the best mapping of each number of nodes."""
     timed = [case for case in cases if case.time]
     fields = {}
     for tasks in sorted({case.ranks for case in timed}):
@@ -91,7 +91,7 @@ def _by_nodes(cases: Sequence[MeasuredCase], context: Context) -> dict[int, _Rac
 
 
 def _patterns(by_tasks: Mapping[int, _Raced]) -> list[Claim]:
-    """Which pattern is fastest with how many tasks; nodes are named where they are one number."""
+    """Return the fastest pattern by number of tasks; nodes are named if they are one number."""
     groups: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for tasks, (race, tried) in by_tasks.items():
         first = tuple(sorted({pattern_of(c, tried) for c in race.first}, key=PATTERNS.index))
@@ -135,7 +135,7 @@ def _pattern(name: str, cases: Sequence[MeasuredCase]) -> Settings:
 
 
 def _loser(race: Race[MeasuredCase]) -> MeasuredCase:
-    """The one on the fewest nodes; where that is the fastest, the one on the most."""
+    """Return the case on the fewest nodes or, if that is the fastest, the one on the most."""
     every = sorted((race.best, *race.against), key=lambda case: case.number("nodes"))
     return every[-1] if race.best is every[0] else every[0]
 
@@ -143,7 +143,9 @@ def _loser(race: Race[MeasuredCase]) -> MeasuredCase:
 def _published(
     by_tasks: Mapping[int, _Raced], timed: Sequence[MeasuredCase], context: Context
 ) -> Iterator[Finding]:
-    """What was published of this cluster, and whether it agrees with the race of as many tasks."""
+    """Yield published effects on this cluster, and whether they agree with the
+    corresponding race.
+    """
     best = next(iter(by_tasks.values()))[0].best
     cluster = best.cluster or str((context.machine or {}).get("host"))
     parts = []
@@ -197,7 +199,7 @@ def _ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 
 def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of the most tasks whose fastest layout is not the cheapest: time against node-hours."""
+    """Yield time against node-hours for the most tasks whose fastest layout is not the cheapest."""
     by_tasks = {case.ranks: [one for one in cases if one.ranks == case.ranks] for case in cases}
     fronts = {
         tasks: front(own, lambda case: case.time_s, lambda case: case.time_s * case.number("nodes"))
@@ -229,7 +231,9 @@ def _front(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 
 def weak(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each comparison: the most tasks in every pattern, over the fewest on one node."""
+    """Yield for each comparison the most tasks in every pattern, relative to the fewest on one
+    node.
+    """
     for part, scaling in weak_scalings(cases):
         _, patterns = last(scaling)
         reference: Settings = {"tasks": scaling.reference.ranks, "nodes": 1}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases of a result folder as cells of a paper on task mapping: what its statements are tested on.
+"""Cases of a result folder as cells of a task-mapping paper, to evaluate its statements.
 
-Its figures have no numbers, so that most of its statements have no published cells; but its tables
-say which tasks were on which nodes, and a study that has these (task-mapping-NAME) has the cells.
+Its figures have no numbers, so most of its statements have no published cells. Its tables contain
+the tasks and nodes of the runs, and a study with these (task-mapping-NAME) provides the cells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _VARIABILITY = "variability"
 
 
 def plan_cells(paper: str, cases: Sequence[MeasuredCase], cluster: str) -> Iterator[KnownCell]:
-    """The cells of a paper's tables that cases on a cluster have; the last of each counts."""
+    """Yield the cells of a paper's tables that cases on a cluster have; the last of
+    each is used.
+    """
     found: dict[tuple[object, ...], KnownCell] = {}
     tables = load(paper).tables.values()
     named = {str({**table.facts, **row}.get(_CLUSTER)) for table in tables for row in table.rows}
@@ -51,7 +53,7 @@ def _is(case: MeasuredCase, said: Mapping[str, PublishedValue], cluster: str) ->
 def _cells(
     table: PaperTable, row: Mapping[str, PublishedValue], cases: Sequence[MeasuredCase], name: str
 ) -> Iterator[KnownCell]:
-    """What cases say of a row: their time, or the largest deviation of a launch from the mean."""
+    """Yield the values of cases for a row: their time, or the largest deviation of a launch."""
     keys = keys_of(table, row)
     telling = table.keys if _CLUSTER in keys else (*table.keys, _CLUSTER)
     keys[_CLUSTER] = name
@@ -65,7 +67,9 @@ def _cells(
 
 
 def deviation_percent(case: MeasuredCase) -> float | None:
-    """The largest deviation of a launch from the mean of all; None where all are alike."""
+    """Return the largest deviation of a launch from the mean, in per cent; None if all are
+    identical.
+    """
     if case.alike or len(case.times_s) < 2:
         return None
     mean = fmean(case.times_s)

@@ -154,7 +154,7 @@ def _statements(
 
 
 def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
-    """A statement: of how many tasks, and the time on the most nodes over that on the fewest."""
+    """Return a statement as cells: tasks, and time on the most nodes over that on the fewest."""
     times = partial(most_over_fewest, str(row["faster"]))
     percents = str(row["difference_text"])
     factors = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
@@ -181,7 +181,7 @@ def one_node_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
 
 
 def why_no_one_node_table(cases: Sequence[MeasuredCase], context: Context) -> str | None:
-    """That the paper has nothing to set beside the cases that there are."""
+    """Return that the paper has nothing comparable to the cases."""
     if context.paper is None or not _of_tasks(cases):
         return None
     programs = sorted(
@@ -294,7 +294,7 @@ SOLVER = "fe_heat"
 def _untimed(
     cases: Sequence[MeasuredCase], pairs: Sequence[tuple[str, str]], program: str, tasks: int
 ) -> list[None]:
-    """A row without a time of ours, unless another kernel that stands for a program has one."""
+    """Return a row without a measured time, unless another kernel represents the program."""
     kernels = [kernel for other, kernel in pairs if other == program]
     return [] if any(_on_one_node(cases, kernel, tasks) for kernel in kernels) else [None]
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory bandwidth: what streams reach, and how much of it a solver moves."""
+"""Memory bandwidth: of STREAM loops, and its use by the solver."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bytes that kernels move and keep, and how near a working set is to the size of a cache.
+"""Memory traffic and working sets of kernels, and their distance from cache sizes.
 
-A triad limits a solve only where its data come from as far: on as many cores, bound alike, over a
-working set that the same cache level holds, or the memory where none does.
+A triad limits a solve only if its data are in the same place: with the same cores and binding, and
+a working set that fits the same cache level, or only the memory.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from haloscope.stats.estimates import Estimate
 from haloscope.study.case import node_bind
 
 VECTORS = {"textbook": 4, "fused": 3, "pipelined": 7, "sstep": 3}
-"""Vectors of a mesh that each variant sweeps over again and again, as its kernel declares them."""
+"""Vectors of a mesh that each variant sweeps over repeatedly, as its kernel declares them."""
 
 USE_NEAR = 3.0
-"""Beyond, a cache may serve a part of the triad's working set and nothing of the solve's."""
+"""Beyond this ratio, a cache may serve a part of the triad's working set but nothing of the
+solve's.
+"""
 
 
 @dataclass(frozen=True)
 class Triad:
-    """A triad of stream: what it moved, over all ranks. level: where its working set lies."""
+    """A triad of stream: its traffic over all ranks. level: that of its working set."""
 
     case: MeasuredCase
     point: Swept
@@ -33,23 +35,23 @@ class Triad:
 
     @property
     def working_set_bytes(self) -> float:
-        """Of all ranks together."""
+        """Working set of all ranks together."""
         return float(self.point.size_bytes * self.case.ranks)
 
     @property
     def moved(self) -> Estimate:
-        """Bytes a second, with the lines that are read only to be overwritten."""
+        """Bytes per second, including write-allocate traffic."""
         return self.point.time.rate(self.point.result.get("traffic_bytes", self.point.bytes))
 
 
 @dataclass(frozen=True)
 class Use:
-    """One Poisson case's use of the memory.
+    """Memory use of one Poisson case.
 
-    bytes_per_point: declared, for a mesh point and an iteration. iteration_s: seconds of one.
-    achieved:  declared bytes a second, over all ranks.
-    working_set_bytes: of one sweep over the mesh, over all ranks. level: where these lie.
-    triad:     of stream, over a working set like it; None without one.
+    bytes_per_point: declared, per mesh point and iteration. iteration_s: seconds per iteration.
+    achieved: declared bytes per second, over all ranks. working_set_bytes: of one sweep over the
+    mesh, over all ranks. level: that of the working set. triad: of stream, with a similar working
+    set, or None.
     """
 
     case: MeasuredCase
@@ -62,14 +64,14 @@ class Use:
 
     @property
     def share(self) -> float | None:
-        """Achieved over what the triad moved; None where that is no bound, as less was moved."""
+        """Achieved bandwidth over that of the triad; None if the triad is slower and no limit."""
         if self.triad is None or self.exceeds:
             return None
         return self.achieved.value / self.triad.moved.value
 
     @property
     def exceeds(self) -> bool:
-        """Whether the solve moved more than the triad did, which then limits nothing."""
+        """Whether the solve exceeded the triad's bandwidth, so that the triad is no limit."""
         return self.triad is not None and self.achieved.value > self.triad.moved.value
 
 
@@ -78,7 +80,7 @@ def uses(
     all_cases: Sequence[MeasuredCase],
     machine: Mapping[str, Any] | None,
 ) -> list[Use]:
-    """The use of the memory by every Poisson case that declares its traffic."""
+    """Return the memory use of every Poisson case that declares its traffic."""
     every = [triad for case in all_cases for triad in _triads(case, machine)]
     found = (_use(case, every, machine) for case in cases if case.kernel == "poisson_cg")
     return [use for use in found if use is not None]
@@ -87,10 +89,11 @@ def uses(
 def memory_triads(
     cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None, bind: object = None
 ) -> dict[int, Triad]:
-    """By cores, the fastest triad over a working set that no cache holds, the largest of its case.
+    """Return by cores the fastest triad with the largest working set of its case, beyond all
+    caches.
 
-    Of any working set where no caches are known. bind: of the triads of that binding where there
-    are some on as many cores, as part of a node's cores may lie on one socket or on several.
+    Of any working set if no caches are known. bind: prefer triads with that binding on the same
+    number of cores, because part of a node's cores may be on one socket or on several.
     """
     found: dict[int, Triad] = {}
     for case in cases:
@@ -104,7 +107,7 @@ def memory_triads(
 
 
 def _nearness(triad: Triad, bind: object) -> tuple[bool, float]:
-    """The largest is of the triad to choose: bound alike first, then fast."""
+    """Return the sort key of triads: equal binding first, then bandwidth."""
     return triad.case.settings.get("bind") == bind, triad.point.rate.value
 
 
@@ -119,7 +122,9 @@ def _triads(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[Triad
 
 
 def swept_bytes(case: MeasuredCase) -> float:
-    """What a sweep of the Poisson solver over its mesh goes through, of all processes, in bytes."""
+    """Return the data of one sweep of the Poisson solver over its mesh, of all
+    processes, in bytes.
+    """
     points = case.result("points") or case.number("n") ** 2
     return float(8.0 * VECTORS[str(case.settings["variant"])] * points)
 
@@ -149,7 +154,7 @@ _ALIKE = ("toolchain", "clock", "nodes")
 
 
 def _limits(triad: Triad, case: MeasuredCase, working_set: float) -> bool:
-    """Whether a triad ran where a case did, over no much larger a working set."""
+    """Return whether a triad ran in a case's place, with a working set that is not much larger."""
     if triad.case.cores != case.cores or triad.working_set_bytes > USE_NEAR * working_set:
         return False
     one, other = triad.case.settings, case.settings
@@ -159,20 +164,20 @@ def _limits(triad: Triad, case: MeasuredCase, working_set: float) -> bool:
 
 
 def _preferred(triad: Triad, working_set: float) -> tuple[float, float]:
-    """The nearest in working set (by ratio), then the fastest."""
+    """Return the sort key of triads: ratio of working sets, then bandwidth."""
     ratio = triad.working_set_bytes / working_set
     return -max(ratio, 1 / ratio), triad.moved.value
 
 
 STEP_NEAR = 1.25
-"""Around a cache's size: measured bandwidth falls from one level's to the next over about this."""
+"""Around a cache's size: the measured bandwidth falls between levels over about this factor."""
 
 
 def step_near(case: MeasuredCase, machine: Mapping[str, Any] | None) -> str | None:
-    """The cache level whose size a simulated sweep's working set is near; None where none is.
+    """Return the cache level whose size is near a simulated sweep's working set, or None.
 
-    By the model, caches below the last hold all of a sweep or nothing; those of Poisson solves are
-    known.
+    In the model, caches below the last hold a sweep completely or not at all. Working sets of
+    Poisson solves are known.
     """
     if case.kernel != "poisson_cg" or not case.simulated or not case.launches:
         return None

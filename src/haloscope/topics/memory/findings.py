@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory bandwidth on few cores and on many, what solvers make of it, and parallel regions."""
+"""Findings on memory bandwidth by cores, its use by solvers, and parallel regions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SERVED = 1.2
 
 
 def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Triad bandwidth of the largest working set, on the fewest and on the most cores."""
+    """Yield triad bandwidth of the largest working set, on the fewest and on the most cores."""
     triads = memory_triads(cases, context.machine)
     if not triads:
         return
@@ -64,14 +64,14 @@ def _moved(
 
 
 def _seconds_per_byte(triad: Triad) -> Measure:
-    """A triad by what can be compared: as many bytes on any number of cores."""
+    """Return a triad's seconds per byte, which is comparable for any number of cores."""
     point = triad.point
     sample = tuple(time_s / point.bytes for time_s in point.sample)
     return Measure(triad.case, "triad", sample, point.time.times(1 / point.bytes))
 
 
 def regions(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The cost of a parallel region of the fewest threads, and of the most."""
+    """Yield the cost of a parallel region with the fewest and with the most threads."""
     own = [case for case in cases if case.kernel == "parallel_region" and case.launches]
     own.sort(key=lambda case: case.number("threads"))
     ends = list(dict.fromkeys((*own[:1], *own[-1:])))
@@ -96,7 +96,7 @@ def regions(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
 
 
 def solver(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Each variant at its largest working set, on the most cores that stream ran on too."""
+    """Yield each variant with its largest working set, on the most cores that stream also used."""
     known = [use for use in uses(cases, cases, context.machine) if use.share is not None]
     in_memory = memory_triads(cases, context.machine)
     for variant in dict.fromkeys(str(use.case.settings.get("variant")) for use in known):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of memory bandwidth: of streams, and of the solver beside them."""
+"""Tables of memory bandwidth: of STREAM loops, and of the solver."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ _COLUMNS = (
     Column("share_of_triad", "share"),
 )
 _OF_A_TRIAD = 3
-"""_OF_A_TRIAD is how many columns, the last ones, a table without any triad lacks."""
+"""_OF_A_TRIAD is the number of last columns that a table without triads lacks."""
 
 
 def bandwidth_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI libraries and transports set against each other, by the time of a message of each size."""
+"""Comparison of MPI libraries and transports by message time at each size."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ AXES = ("toolchain", "transport")
 def message_races(
     cases: Sequence[MeasuredCase], seed: int
 ) -> list[tuple[Facet, dict[int, Race[str]]]]:
-    """Of every placement of two ranks with several libraries or transports: a race at each size.
+    """Return a race at each size for every placement of two ranks with several libraries or
+    transports.
 
-    At the sizes that all of them have; all sizes of a placement are tested as one family, so that
-    whatever shows some of them says the same. By size, the smallest first.
+    The sizes are those that all have, in ascending order. All sizes of a placement are tested as
+    one family, so that any selection of them shows the same verdicts.
     """
     own = [case for case in cases if exchanges(case) and case.launches]
     found = []
@@ -41,7 +42,7 @@ def message_races(
 
 
 def raced_of(part: Facet) -> list[MeasuredCase]:
-    """The cases that were launched often enough for a test of all of them at each size."""
+    """Return the cases with enough launches for a test of all of them at each size."""
     for least in sorted({len(case.launches) for case in part.cases}):
         own = [case for case in part.cases if len(case.launches) >= least]
         if len(own) < 2:
@@ -54,7 +55,7 @@ def raced_of(part: Facet) -> list[MeasuredCase]:
 
 
 def seldom_of(part: Facet) -> list[str]:
-    """The names of those that are not raced, as they were launched too seldom."""
+    """Return the names of the cases that are not compared because they have too few launches."""
     raced = raced_of(part)
     return [describe(case.settings, apart(part)) for case in part.cases if case not in raced]
 
@@ -64,11 +65,11 @@ def _common(cases: Sequence[MeasuredCase]) -> set[int]:
 
 
 def apart(part: Facet) -> list[str]:
-    """In which of library and transport the cases of a placement differ."""
+    """Return the settings, of library and transport, in which the cases of a placement differ."""
     differ = varying([case.settings for case in part.cases])
     return [name for name in AXES if name in differ]
 
 
 def one_way(case: MeasuredCase, point: Swept) -> Measure:
-    """The time of a message one way."""
+    """Return the one-way time of a message."""
     return Measure(case, "", point.sample_one_way, point.one_way)

@@ -35,13 +35,13 @@ def pingpong_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
 
 
 def sizes_of(cases: Sequence[MeasuredCase]) -> Axis:
-    """The axis of message sizes that all these cases fit on."""
+    """Return an axis for the message sizes of all these cases."""
     sizes = [float(p.size_bytes) for case in cases for p in sweep(case) if p.size_bytes]
     return Axis("message", "log2", size_ticks(sizes))
 
 
 def curve(part: Facet, of: Callable[[Swept], Estimate], factor: float, name: str = "") -> Curve:
-    """One case's curve over message size, without messages of no bytes."""
+    """Return one case's curve over message size, without empty messages."""
     marks = tuple(
         mark(point.size_bytes, of(point).times(factor))
         for point in sweep(part.cases[0])
@@ -51,7 +51,7 @@ def curve(part: Facet, of: Callable[[Swept], Estimate], factor: float, name: str
 
 
 def bandwidth_panel(parts: Sequence[Facet], panel: str, title: str, names: Sequence[str]) -> Lines:
-    """Bandwidth by message size, a curve a case."""
+    """Return bandwidth by message size, one curve per case."""
     return Lines(
         panel,
         title,
@@ -160,7 +160,7 @@ def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
 
 
 def _measured(part: Facet, context: Context) -> Curve:
-    """The times that models are fitted to, in the colour that they have among all ping-pongs."""
+    """Return the times to which models are fitted, in the colour that they have in all figures."""
     (case,) = part.cases
     if not exchanges(case):
         return curve(part, lambda point: point.time, 1e6, clock(part.cases))
@@ -171,12 +171,14 @@ def _measured(part: Facet, context: Context) -> Curve:
 
 
 def _style(name: str) -> int:
-    """A model looks the same in every panel and figure, whatever others there are."""
+    """Return a model's style, the same in every panel and figure."""
     return 1 + HOCKNEY.index(name)
 
 
 def _label(name: str, model: Model) -> str:
-    """Its name; with the sizes that its bandwidth is from, where those are not the report's."""
+    """Return a model's name, with the sizes behind its bandwidth if they differ from
+    the report's.
+    """
     ends = model.ends if isinstance(model, Hockney) else None
     if ends is None or ends.bandwidth_bytes == Ends().bandwidth_bytes:
         return name
@@ -191,7 +193,7 @@ def _residuals(name: str, model: Model) -> Curve:
 
 
 def _drawn(name: str, model: Model) -> Iterator[Curve]:
-    """A model's line over the sizes it rests on, where it is above zero."""
+    """Yield a model's line over the sizes it is based on, where it is positive."""
     pieces = model.pieces if isinstance(model, PiecewiseHockney) else ()
     spans = [(piece.first_bytes, piece.last_bytes) for piece in pieces] or [model.valid]
     for smallest, last in spans:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages between two processes: latency, bandwidth, streams, and the fastest MPI library."""
+"""Findings on messages between two processes: latency, bandwidth, streams, fastest library."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from haloscope.topics.common.making import made, winners
 from haloscope.topics.messages.analysis import apart, message_races, raced_of
 
 SHOWN = 4
-"""SHOWN is the largest number of settings that have a value each; of more, the best alone."""
+"""SHOWN is the maximum number of settings with a value each; with more, only the best is shown."""
 
 
 def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The smallest message's time and the highest bandwidth of a few settings; of many the best."""
+    """Yield latency and highest bandwidth of a few settings, or the best of many."""
     own = [case for case in cases if exchanges(case) and case.launches]
     swept = [(case, [p for p in sweep(case) if p.size_bytes]) for case in own]
     ends = [
@@ -57,7 +57,7 @@ def pingpong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def _of(case: MeasuredCase, names: Sequence[str]) -> Settings:
-    """Settings that vary: of two ranks the nodes alone, and of one node no choice of nodes."""
+    """Return settings that vary, reduced to the nodes of two ranks."""
     more = ["nodes"] if "ppn" in names else []
     left_out = ["ppn"] if more and case.ranks == 2 else []
     left_out += ["allocation"] if case.settings.get("nodes") == 1 else []
@@ -69,7 +69,7 @@ def _of(case: MeasuredCase, names: Sequence[str]) -> Settings:
 
 
 def streams(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The highest message rate and the highest bandwidth of all streams of messages."""
+    """Yield the highest message rate and bandwidth of all message streams."""
     own = [case for case in cases if case.kernel == "pingpong" and case.launches]
     points = [
         (case, point)
@@ -102,7 +102,7 @@ def _messages(point: Swept) -> Estimate:
 
 
 def libraries(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of every placement of two ranks: the fastest library or transport by size."""
+    """Yield the fastest library or transport by size for every placement of two ranks."""
     for part, by_size in message_races(cases, context.seed):
         by = listed(apart(part)).replace("toolchain", "MPI library")
         yield made(

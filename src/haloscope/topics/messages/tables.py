@@ -71,12 +71,12 @@ def _pingpong_table(part: Facet, context: Context) -> Table:
 
 
 def _bandwidth(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
-    """Bytes a second, over both directions where messages go both ways at once."""
+    """Return bytes per second, over both directions if messages go both ways at once."""
     return notebook.estimate(point.rate, case, BYTES_PER_SECOND) if point.size_bytes else missing()
 
 
 def _messages(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
-    """Messages a second, told from bytes: how many empty ones there were is not known."""
+    """Return messages per second, from bytes; unknown for empty messages."""
     if not point.size_bytes:
         return missing()
     return notebook.estimate(point.time.rate(point.bytes / point.size_bytes), case, PER_SECOND)
@@ -206,7 +206,7 @@ def _valued(
 
 PLACES = ("placement", "nodes", "ppn", "places")
 SIZES = (8, 1 << 10, 1 << 16, 1 << 20)
-"""SIZES are the sizes that are shown: a message of each kind that is sent differently."""
+"""SIZES are the displayed sizes, one for each way in which messages are sent."""
 
 
 def libraries_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -219,7 +219,7 @@ def libraries_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Ta
 
 
 def _of_races(part: Facet, races: Mapping[int, Race[str]], context: Context) -> Table | None:
-    """The races at a few sizes, whose tests are those of all sizes."""
+    """Return the races at a few sizes, with the tests of all sizes."""
     notebook = Notebook(part.cases, context.all_cases)
     shown = {at: races[at] for at in SIZES if at in races}
     rows = tuple(row for at, race in shown.items() for row in _raced(at, race, notebook))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the time of a step goes: phases, sections, stragglers, timelines."""
+"""Time within a step: phases, sections, stragglers, timelines."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What share of a step each phase takes, and each section of LAMMPS.
+"""Share of each phase, and of each section of LAMMPS, in a step.
 
 Source: the task-mapping paper, figure 7; LAMMPS' manual, "Screen and logfile output".
 """
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from haloscope.records.record import Record
 
 REST = "outside phases"
-"""What is left of a step beside its phases, named as one of them."""
+"""The rest of a step outside its phases, named like a phase."""
 
 
 ROUNDING = 1e-9
-"""Sums of thousands of phases are rounded, and no clock tells so little from nothing."""
+"""Relative rounding error of sums of thousands of phases, below the resolution of any clock."""
 
 
 @dataclass(frozen=True)
 class PhaseShare:
-    """One phase of one case: its share of all steps' time, and its seconds in a median step.
+    """One phase of a case: its share of all steps' time, and its seconds in a median step.
 
-    median: whether the seconds are medians over repetitions, as a step's are; in older records
-            there are none, and the seconds are the share of a step's.
+    median: whether the seconds are medians over repetitions, like those of a step; older records
+    have none, and the seconds are the share of a step's.
     """
 
     name: str
@@ -41,9 +41,9 @@ class PhaseShare:
 
 
 def shares(case: MeasuredCase) -> list[PhaseShare]:
-    """The phases in the kernel's order, then what lies outside of all; medians over launches.
+    """Return the phases in the kernel's order, then the rest; medians over launches.
 
-    None where a launch has several points: their phases are recorded all together.
+    None for a launch with several points, whose phases are recorded together.
     """
     if any(record.points for record in case.launches):
         return []
@@ -63,7 +63,9 @@ def shares(case: MeasuredCase) -> list[PhaseShare]:
 
 
 def _median_s(record: Record, name: str) -> float | None:
-    """A phase's seconds, median over repetitions of the mean over ranks; what a step has beside."""
+    """Return a phase's seconds, median over repetitions of the mean over ranks, or those of the
+    rest.
+    """
     if not record.times_s or not record.phases:
         return None
     inside: dict[str, float] = {p["name"]: p["median_s"]["mean"] for p in record.phases}
@@ -75,9 +77,9 @@ def _median_s(record: Record, name: str) -> float | None:
 
 
 def _share(record: Record, name: str) -> float | None:
-    """A phase's time, mean over ranks, over the step's; outside phases, what they leave.
+    """Return a phase's time, mean over ranks, over the step's, or the share of the rest.
 
-    Both are means over all steps, of which a few may have been slow.
+    Both are means over all steps, a few of which may have been slow.
     """
     if not record.times_s or not record.phases:
         return None
@@ -91,9 +93,9 @@ def _share(record: Record, name: str) -> float | None:
 
 @dataclass(frozen=True)
 class ModelledPhase:
-    """A phase's seconds in a step as measured and by the node model: the slowest rank's.
+    """A phase's seconds per step on the slowest rank, as measured and by the node model.
 
-    measured: the median over repetitions; in older records, which have none, the mean.
+    measured: median over repetitions; in older records, which have none, the mean.
     """
 
     name: str
@@ -102,7 +104,7 @@ class ModelledPhase:
 
 
 def modelled(case: MeasuredCase) -> list[ModelledPhase]:
-    """The phases of a real case that the node model speaks of; medians over launches."""
+    """Return the phases of a real case that have a node model; medians over launches."""
     if case.simulated:
         return []
     names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
@@ -122,7 +124,7 @@ def modelled(case: MeasuredCase) -> list[ModelledPhase]:
 
 
 NAMES = ("Pair", "Bond", "Kspace", "Neigh", "Comm", "Output", "Modify")
-"""The sections, as LAMMPS prints them. What is in none of them, it calls Other."""
+"""The sections as printed by LAMMPS, which calls the rest Other."""
 
 PHASES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "lammps_rhodo": {name: (name,) for name in NAMES},
@@ -136,15 +138,14 @@ PHASES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "Modify": ("modify", "shake", "shake_pack", "sum"),
     },
 }
-"""By kernel, the phases that each section has."""
+"""By kernel, the phases of each section."""
 
 
 def in_sections(case: MeasuredCase) -> MeasuredCase | None:
-    """The case with its phases added up to sections; None where its kernel has none.
+    """Return the case with its phases summed to sections; None if its kernel has none.
 
-    Of a phase that md_pppm has in no section (`check`, which LAMMPS times in none) nothing is left
-    but what the step has beside its phases. Of the ranks' times the means alone add up: no others
-    are there.
+    A phase of md_pppm in no section (`check`, which LAMMPS does not time) belongs to the rest. Only
+    means over ranks can be added, so there are no other values.
     """
     sections = PHASES.get(case.kernel)
     if sections is None:
@@ -159,7 +160,7 @@ def in_sections(case: MeasuredCase) -> MeasuredCase | None:
 
 
 def _section(name: str, own: Sequence[str], phases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One section: sums of the means over ranks of its phases; 0 where it has none."""
+    """Return one section: sums of the means over ranks of its phases; 0 without phases."""
     parts = [phase for phase in phases if phase["name"] in own]
     kept = [key for key in ("time_s", "median_s") if all(key in phase for phase in phases)]
     return {"name": name, **{key: {"mean": sum(p[key]["mean"] for p in parts)} for key in kept}}

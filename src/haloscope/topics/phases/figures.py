@@ -16,11 +16,11 @@ from haloscope.topics.common.words import shares_between
 from haloscope.topics.phases.analysis import REST, in_sections, shares
 
 MOST_BARS = 30
-"""Of more bars, those inside a grid of nodes and processes per node are left out."""
+"""With more bars, those inside a grid of nodes and processes per node are omitted."""
 
 
 BARS_A_PANEL = 18
-"""A page of paper makes more of them smaller than can be read."""
+"""With more bars, a printed page would be illegible."""
 
 
 def phases_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -42,7 +42,9 @@ def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
 
 
 def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Context) -> Figure:
-    """A bar a case, with the shares of its phases; of several kernels, each named."""
+    """Return a bar per case with the shares of its phases, each named if there are
+    several kernels.
+    """
     cases = _at_the_edges(every) if len(every) > MOST_BARS else every
     left_out = len(every) - len(cases)
     by_case = [{phase.name: phase for phase in shares(case)} for case in cases]
@@ -88,7 +90,7 @@ def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
 
 
 UNSEEN = 0.01
-"""UNSEEN is the share of a bar that nobody sees to be missing, or too much."""
+"""UNSEEN is the invisible share of a bar that may be missing, or too much."""
 _UNEVEN = "Shares are separate medians and need not add up to 100 %."
 
 
@@ -110,7 +112,7 @@ def sections_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fi
 MOST_ROWS = 16
 
 Call = Sequence[Any]
-"""As a record has it: name, depth, begin and end in seconds; of a device's work, its stream."""
+"""As in a record: name, depth, begin and end in seconds; for a device's work, its stream."""
 
 
 def timeline_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -183,7 +185,7 @@ def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:
 
 
 def _ends_in_words(panel: Gantt) -> str:
-    """Where a panel's rows end that are cut: "8 B: from 10.1 to 12 µs"."""
+    """Describe where a panel's truncated rows end: "8 B: from 10.1 to 12 µs"."""
     if not panel.ends:
         return ""
     times = [end for _, end in panel.ends]
@@ -194,7 +196,7 @@ def _ends_in_words(panel: Gantt) -> str:
 
 
 def _rows(rank: int, calls: Sequence[Call]) -> dict[str, list[Call]]:
-    """The rows of a rank by their names: its own calls, and the works of each stream that has any.
+    """Return the rows of a rank by name: its own calls, and the work of each stream that has any.
 
     "rank 1", then "rank 1, stream 0" for each stream of its device.
     """
@@ -249,8 +251,11 @@ def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
 
 
 def _took_time(call: Call) -> bool:
-    """Others would have a colour and a name for nothing, and look as if they lay in what ends or
-    begins there: under simulation, all that is not computed, sent or waited for."""
+    """Return whether a call took time.
+
+    In simulations, calls without computation, messages, or waits take none. They would have a
+    colour and a name for nothing, and appear to be inside neighbouring calls.
+    """
     return float(call[3]) > float(call[2])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the time goes: phases of heat conduction, and sections of molecular dynamics."""
+"""Findings on phases of heat conduction, and on sections of molecular dynamics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SOLVE, STEP = Metric("time of a solve"), Metric("time of a step")
 
 
 def heat(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The longest phases of each operator, on the most processes and the most nodes with these."""
+    """Yield the longest phases of each operator, on the most processes and the most nodes with
+    these.
+    """
     own = [case for case in cases if case.kernel == "fe_heat" and case.launches and shares(case)]
     if not own:
         return
@@ -29,7 +31,7 @@ def heat(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def sections(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each kernel with sections the fewest and the most tasks, on the fewest nodes."""
+    """Yield the sections of each kernel for the fewest and the most tasks, on the fewest nodes."""
     own = [case for case in cases if case.time and (known := in_sections(case)) and shares(known)]
     for kernel in dict.fromkeys(case.kernel for case in own):
         ordered = sorted(

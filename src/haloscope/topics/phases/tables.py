@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of where the time goes: phases, sections of LAMMPS, stragglers."""
+"""Tables of phases, sections of LAMMPS, and stragglers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def phases_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table
 
 
 PHASE_MOST = 10
-"""Paper and phones have no room for more, where cases can be told apart by them."""
+"""Maximum number of phases per table, for paper and phones, if cases can be separated by them."""
 
 
 def _with_like_phases(cases: Sequence[MeasuredCase]) -> list[list[MeasuredCase]]:
-    """All cases; of too many phases in parts, in each of which one case has those of all."""
+    """Return all cases or, with too many phases, groups in which one case has the phases of all."""
     if len(_names(cases)) <= PHASE_MOST:
         return [list(cases)]
     phases = {case: {phase.name for phase in shares(case)} for case in cases}
@@ -50,7 +50,7 @@ def _with_like_phases(cases: Sequence[MeasuredCase]) -> list[list[MeasuredCase]]
 
 
 def one_table(cases: Sequence[MeasuredCase], title: str, kind: str, context: Context) -> Table:
-    """Shares of a step, cases in rows; of several kernels, each named."""
+    """Return shares of a step, one row per case, each named if there are several kernels."""
     return replace(_table(cases, cases, context), id=kind, kind=kind, title=context.title(title))
 
 
@@ -174,7 +174,7 @@ def sections_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
 
 
 STRAGGLER_MOST = 4
-"""STRAGGLER_MOST is the largest number of ranks of a case that are shown: the slowest."""
+"""STRAGGLER_MOST is the maximum number of shown ranks per case: the slowest."""
 
 
 def stragglers_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

@@ -22,7 +22,7 @@ from haloscope.topics.poisson.findings import FEWEST, SOLVE, solves
 
 
 def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Errors of meshes over those of meshes twice as fine, of solves that converged."""
+    """Yield errors of meshes over those of meshes twice as fine, for solves that converged."""
     errors: dict[int, set[float]] = {}
     own = []
     solved = solves(cases)
@@ -48,13 +48,13 @@ def order(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def _tolerance(case: MeasuredCase) -> float:
-    """At which residual a solve ends; of older records that of published ones."""
+    """Return the residual at which a solve ends; for older records that of published ones."""
     asked = case.settings.get("tolerance")
     return float(asked) if isinstance(asked, int | float) else TOLERANCE
 
 
 def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """How near errors and iteration counts are to the published ones, at worst."""
+    """Yield the largest differences of errors and iteration counts from the published ones."""
     library = Library(context.shelf)
     own: list[MeasuredCase] = []
     worst = {"error": 0.0, "iterations": 0.0}
@@ -86,10 +86,10 @@ def convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fin
 
 
 def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The largest mesh that one process solved both in these cases and in some paper.
+    """Yield the largest mesh solved by one process both in these cases and in a paper.
 
-    By the published variant where that was measured, else by the fastest. Not of simulations:
-    numbers of cluster files are from such times.
+    With the published variant if it was measured, otherwise with the fastest. Simulations are
+    excluded, because cluster files contain numbers from such times.
     """
     own = [
         case
@@ -121,7 +121,7 @@ def serial(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 
 _NOT_SERIAL = ("exchange", "bind")
-"""Settings that make no difference to one process on one core."""
+"""Settings without effect for one process on one core."""
 
 
 def _known(case: MeasuredCase, context: Context) -> list[Reference]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Iterations a second of poisson_cg's variants, by ranks: what latency leaves of each."""
+"""Iterations per second of poisson_cg's variants, by ranks: their sensitivity to latency."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from haloscope.analysis.races import Race, races
 from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
-"""Settings in which the cases of one figure differ: two are s-step's, the last how many count."""
+"""Settings in which the cases of one figure differ: two are those of s-step, the last is the
+counted one.
+"""
 FEWEST = 2
 
 
 def converged(case: MeasuredCase) -> bool:
-    """Whether a solve went on until it converged, not for a number of iterations that was asked."""
+    """Return whether a solve ran until convergence, not for a fixed number of iterations."""
     return not case.settings.get("iterations")
 
 
 def iteration(case: MeasuredCase) -> Measure:
-    """The time of one of a solve's iterations."""
+    """Return the time per iteration of a solve."""
     iterations = float(case.result("iterations"))
     time = case.time.times(1 / iterations) if case.time else None
     return Measure(case, "iteration", tuple(t / iterations for t in case.times_s), time)
@@ -31,20 +33,20 @@ def iteration(case: MeasuredCase) -> Measure:
 
 @dataclass(frozen=True, eq=False)
 class Paces:
-    """Iterations a second by ranks and variant, all else being the same."""
+    """Iterations per second by ranks and variant, all else equal."""
 
     part: Facet
     by_ranks: dict[int, dict[str, tuple[MeasuredCase, Estimate]]]
 
     @property
     def variants(self) -> list[str]:
-        """Those that were measured, plainest first."""
+        """Return the measured variants, plainest first."""
         order = ("textbook", "fused", "pipelined", "sstep")
         found = {name for row in self.by_ranks.values() for name in row}
         return [name for name in order if name in found]
 
     def races(self, seed: int) -> list[Race[str]]:
-        """The variants' iterations set against each other, rank by rank, as one family."""
+        """Compare the variants' iterations for each number of ranks, as one family."""
         fields = {
             float(ranks): {name: iteration(case) for name, (case, _) in row.items()}
             for ranks, row in self.by_ranks.items()
@@ -53,7 +55,7 @@ class Paces:
 
 
 def paces(cases: Sequence[MeasuredCase]) -> list[Paces]:
-    """For every combination of the other settings under which variants can be compared."""
+    """Return each combination of the other settings for which variants can be compared."""
     own = [case for case in cases if case.kernel == "poisson_cg" and case.launches]
     found = []
     for part in facets(own, AXES):
@@ -69,9 +71,9 @@ def paces(cases: Sequence[MeasuredCase]) -> list[Paces]:
 
 
 def by_ranks(cases: Sequence[MeasuredCase], seed: int) -> list[tuple[Paces, list[Race[str]]]]:
-    """Of every mesh, the variants' iterations set against each other, rank by rank, as one family.
+    """Compare the variants' iterations for each mesh and number of ranks, as one family.
 
-    Of meshes whose ranks are laid out in one way alone: ranks are all that differs then.
+    Only meshes with a single layout per number of ranks, so that nothing else differs.
     """
     ranked = [(one, one.races(seed)) for one in filter(_of_one_layout, paces(cases))]
     return [(one, run) for one, run in ranked if len(run) >= FEWEST]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clusters by year: table 5.1 of HPCF-2018-10, with a row for this or the simulated machine.
 
-Mesh and number of nodes are those of that table. Other meshes than its own take their rows from the
-published wall-time grids.
+Mesh and number of nodes are those of that table. Rows of other meshes are from the published
+wall-time grids.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ ROLES = (SERIAL, "node", "spread", "full")
 
 @dataclass(frozen=True)
 class _Form:
-    """What the published table of clusters shows: its mesh, and how many nodes several are."""
+    """The form of the published table of clusters: its mesh, and its number of several nodes."""
 
     n: int
     nodes: int
 
     def columns(self, n: int) -> tuple[Column, ...]:
-        """The cluster, its processes per node, and each role's time and speedup."""
+        """Return the columns: the cluster, its processes per node, and each role's time and
+        speedup.
+        """
         several = f"{self.nodes} nodes"
         return (
             Column("cluster", "cluster (year)" if n == self.n else "cluster", align="left"),
@@ -51,7 +53,7 @@ class _Form:
         )
 
     def places(self, most: int) -> dict[str, tuple[int, int]]:
-        """Nodes and processes per node of each role, where a node has so many cores at most."""
+        """Return nodes and processes per node of each role, with at most `most` cores per node."""
         return {
             "serial": (1, 1),
             "node": (1, most),
@@ -62,7 +64,7 @@ class _Form:
 
 @dataclass(frozen=True)
 class _Printed:
-    """A published time in seconds, what it may stand for, its text, and processes per node."""
+    """A published time in seconds, its rounding range, its text, and processes per node."""
 
     value: float
     low: float
@@ -73,9 +75,9 @@ class _Printed:
 
 @dataclass(frozen=True)
 class _Published:
-    """One published cluster: its name, its table, and its time for each role there.
+    """One published cluster: its name, its table, and its time for each role.
 
-    speedups: as printed, where they are.
+    speedups: as printed, if they are.
     """
 
     name: str
@@ -84,7 +86,7 @@ class _Published:
     speedups: Mapping[str, float] = field(default_factory=dict)
 
     def speedup(self, role: str) -> str:
-        """How many times as fast as its serial run; from, to where digits leave it open."""
+        """Return the speedup relative to its serial run, as a range if rounding leaves it open."""
         serial, time = self.times.get("serial"), self.times[role]
         if role == "serial" or serial is None or time.low <= 0:
             return ""
@@ -139,7 +141,9 @@ def _others(published: Sequence[_Published], ours: Sequence[MeasuredCase]) -> li
 
 
 def _is_like(case: MeasuredCase, tables: Sequence[PaperTable]) -> bool:
-    """Whether a case is a solve like the published ones: to convergence, a thread a process."""
+    """Return whether a case is a solve like the published ones: converged, one thread
+    per process.
+    """
     return (
         case.kernel == "poisson_cg"
         and converged(case)
@@ -195,7 +199,7 @@ def _listed(table: PaperTable) -> list[_Published]:
 def _read_off(
     grid: PaperTable, n: int, form: _Form, tables: Sequence[PaperTable]
 ) -> list[_Published]:
-    """The corners of a published grid, its serial run in the finest digits published anywhere."""
+    """Return the corners of a published grid, its serial run with the most published digits."""
     ppns = [row["ppn"] for row in grid.rows if row["n"] == n]
     cluster = grid.facts.get("cluster")
     if not ppns or cluster is None:
@@ -215,7 +219,7 @@ def _read_off(
 
 
 def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
-    """A time as printed, or in seconds where these were published more finely."""
+    """Return a time as printed, or in seconds if published with more digits."""
     cell = table.cell("time_s", ppn=ppn, **where)
     if cell is None or isinstance(cell.value, str):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves of the Poisson equation: speedup, layouts, variants, accuracy, published times."""
+"""Findings on Poisson solves: speedup, layouts, variants, accuracy, published times."""
 
 from __future__ import annotations
 
@@ -26,25 +26,30 @@ from haloscope.topics.scaling.analysis import cores_beside, scalings
 from haloscope.topics.scaling.findings import differ_in_layout, fastest_layout, layout_of
 
 ABOVE = 1.005
-"""ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
+"""ABOVE is the minimum efficiency that is displayed as more than 100 %, without decimals."""
 MESHES = 2
-"""MESHES is the largest number of meshes, or other settings, that have a finding each; of more, the
-largest mesh."""
+"""MESHES is the maximum number of meshes, or of other settings, with one finding each; with more,
+only the largest mesh has one.
+"""
 COMMUNICATION = ("reduce", "halo")
 FEWEST = 4
-"""FEWEST is how many meshes, each twice as fine as the one before, show an order: three ratios."""
+"""FEWEST is the number of meshes, each twice as fine as the previous one, that show an order: three
+ratios.
+"""
 SEVERAL = 2
 GRIDS = WALL_TIMES[:2]
 SOLVE, ITERATION = Metric("time of a solve"), Metric("time of an iteration")
 
 
 def solves(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
-    """The cases of the Poisson solver."""
+    """Return the cases of the Poisson solver."""
     return [case for case in cases if case.kernel == "poisson_cg"]
 
 
 def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The largest mesh on the most cores; of several settings the fastest."""
+    """Yield the speedup of the largest mesh on the most cores, with the fastest of several
+    settings.
+    """
     tops = [
         (ladder, good[-1])
         for scaling in scalings(preferred(solves(cases)))
@@ -81,7 +86,9 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
 
 
 def _cores(case: MeasuredCase) -> tuple[bool, int]:
-    """Order cases by cores: hardware threads that share cores are not more of them."""
+    """Return the sort key of cases by cores: hardware threads that share cores do not
+    count more.
+    """
     return not case.shares_cores, case.cores
 
 
@@ -93,7 +100,7 @@ def _levels(base: MeasuredCase, top: MeasuredCase, context: Context) -> bool:
 
 
 def efficiency_caveats(base: MeasuredCase, share: Estimate, levels: bool) -> list[Caveat]:
-    """Whether working sets are in different levels; else why an efficiency is above 100 %."""
+    """Return whether working sets are in different levels, or why an efficiency exceeds 100 %."""
     if levels:
         return [Caveat.OTHER_LEVEL]
     if share.value < ABOVE:
@@ -104,10 +111,10 @@ def efficiency_caveats(base: MeasuredCase, share: Estimate, levels: bool) -> lis
 
 
 def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The largest mesh on the most cores that several layouts share: which of them to use.
+    """Yield the layout to use for the largest mesh on the most cores that several layouts share.
 
-    Of several other settings one. Bindings alone are set against each other by all of their
-    settings together. Where the paper has another order of simulated layouts, its times too.
+    For one of several other settings. If only bindings differ, they are compared over all settings
+    together. If the paper has another order of simulated layouts, its times are included.
     """
     solved = [
         case for case in preferred(solves(cases)) if case.time and not case.settings.get("tasks")
@@ -137,7 +144,7 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
 def _otherwise(
     best: MeasuredCase, group: Sequence[MeasuredCase], apart: Sequence[str], context: Context
 ) -> list[Claim]:
-    """The simulated fastest and the published fastest, where the paper has the former slower."""
+    """Return the simulated and the published fastest layout, if the paper's order differs."""
     if not best.simulated:
         return []
     pairs = ((case, context.library.find(case, "time_s", WALL_TIMES)) for case in group)
@@ -158,11 +165,11 @@ def _otherwise(
 
 
 def per_node(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The fastest number of processes per node, mesh by mesh, on few nodes and on many.
+    """Yield the fastest number of processes per node for each mesh, on few nodes and on many.
 
-    Of processes without threads and of several numbers of nodes, for each exchange. Of several
-    other settings the one that solves the largest mesh on the most nodes in the least time; of
-    several exchanges the largest mesh. What was published of the largest mesh is beside it.
+    For processes without threads, several numbers of nodes, and each exchange. Of several other
+    settings, the one that solves the largest mesh on the most nodes in the shortest time is used;
+    of several exchanges, the largest mesh. Published times of the largest mesh are included.
     """
     chosen = _by_exchange(cases)
     for fields in chosen:
@@ -204,7 +211,9 @@ def _best_per_node(fields: _Fields, least: int, context: Context) -> Iterator[Fi
 
 
 def turns(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The fastest number of processes of each mesh, if more processes are slower for some mesh."""
+    """Yield the fastest number of processes of each mesh, if more processes are slower for some
+    mesh.
+    """
     for fields in _by_exchange(cases):
         every: dict[int, list[tuple[int, MeasuredCase]]] = {}
         for (n, _), field in fields.items():
@@ -239,7 +248,7 @@ def _published_best(
     fields: Mapping[int, Sequence[tuple[int, MeasuredCase]]],
     context: Context,
 ) -> Iterator[Finding]:
-    """The numbers with the least published time at each point of an axis, as a finding."""
+    """Yield the numbers with the shortest published time at each point of an axis, as a finding."""
     groups: dict[tuple[int, ...], list[int]] = {}
     known, sources = [], set()
     for at, field in fields.items():
@@ -270,7 +279,7 @@ def _published_best(
         parts, topic="walltime" if axis == "nodes" else "scaling", metric=SOLVE, axis=axis,
         points=sorted(fields), but=but, near=[],
     )  # fmt: skip
-    yield replace(finding, caveats=())  # those are of simulated or measured cases
+    yield replace(finding, caveats=())  # caveats apply to simulated or measured cases
 
 
 _Fields = Mapping[tuple[int, int], Mapping[int, MeasuredCase]]
@@ -299,13 +308,13 @@ def _fields(part: Facet) -> dict[tuple[int, int], dict[int, MeasuredCase]]:
 
 
 def _rank(fields: _Fields) -> tuple[int, int, float]:
-    """Settings by the largest mesh, the most nodes, and the least time: the first is chosen."""
+    """Return the sort key of settings: the largest mesh, the most nodes, and the shortest time."""
     n, nodes = max(fields)
     return -n, -nodes, min(case.time_s for case in fields[n, nodes].values())
 
 
 def variants_by_ranks(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of every mesh with several variants: the fastest by ranks, and the share of communication."""
+    """Yield the fastest variant by ranks for each mesh, and the share of communication."""
     raced = by_ranks(cases, context.seed)
     if len(raced) > MESHES:
         largest = max(found.part.cases[0].number("n") for found, _ in raced)

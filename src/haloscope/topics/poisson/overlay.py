@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same program here, simulated, and published: times of one mesh by processes."""
+"""Times of one program and mesh by processes: measured here, simulated, and published."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _convergence_table(part: Facet, context: Context) -> Table:
 
 
 def _smallest(cases: list[MeasuredCase]) -> MeasuredCase:
-    """Of one mesh's cases the one with a good launch and the fewest cores."""
+    """Return the case with a good launch and the fewest cores, among those of one mesh."""
     return min(cases, key=lambda case: (not case.launches, case.cores))
 
 
@@ -97,7 +97,7 @@ def _convergence_row(
     published_error = find(case, "error_max", _KINDS, ("n",))
     published_iterations = find(case, "iterations", _KINDS, ("n",))
     if published_iterations:
-        whole = f"{published_iterations.value:,.0f}"  # as ours are written
+        whole = f"{published_iterations.value:,.0f}"  # in the format of ours
         published_iterations = replace(published_iterations, text=whole)
         if iterations != published_iterations.value:
             share = iterations / published_iterations.value - 1
@@ -126,7 +126,9 @@ def _bytes(value: float | None) -> Cell:
 def _observed(
     case: MeasuredCase, error: Reference | None, notebook: Notebook, library: Library
 ) -> Cell:
-    """Memory in use (VmRSS, over all processes), beside the published figure in its own unit."""
+    """Return memory in use (VmRSS, over all processes), with the published value in its
+    own unit.
+    """
     observed = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
     cell = _bytes(observed)
     for column, unit in (("memory_observed_mb", 2**20), ("memory_observed_gb", 2**30)):
@@ -222,7 +224,7 @@ def _iteration_row(
 
 
 def _fastest(race: Race[str] | None) -> tuple[Cell, Cell]:
-    """The variant that is shown to be fastest by a test, and its rate over textbook's."""
+    """Return the variant shown to be fastest by a test, and its rate over textbook's."""
     if race is None:
         return missing(), missing()
     if len(race.first) > 1:
@@ -292,7 +294,7 @@ def _grid(
     own: Sequence[MeasuredCase],
     context: Context,
 ) -> Table:
-    """Wall times by nodes, a row a number of processes per node. heads: what names each row."""
+    """Return wall times by nodes, one row per number of processes per node. heads: row names."""
     at = {(case.number("ppn"), case.number("nodes")): case for case in own}
     notebook = Notebook(own, context.all_cases)
     nodes = values(own, "nodes")
@@ -313,7 +315,7 @@ def _grid(
     columns = (
         *stub,
         *(Column(f"nodes_{on}_time_s", count(on, "node")) for on in nodes),
-        # what a solve costs, for programs: people see the number of nodes above its time
+        # the cost of a solve, for programs: people see the number of nodes above its time
         *(Column(f"nodes_{on}_node_s", "", only_csv=True) for on in nodes),
     )
     return notebook.table(kind, title, columns, rows, stub=len(stub))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speedup and efficiency, and laws fitted to them."""
+"""Speedup and efficiency, and fitted scaling laws."""

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Speedup and efficiency of cases, and scaling laws fitted to them.
 
-S_p = T_b / T_p and E_p = S_p b / p from the medians of launches; p counts cores in use (processes
-times threads), and b, the base, is the smallest p there is: 1 wherever it was run.
-
-And over meshes, to all that was run on as many processes.
+S_p = T_b / T_p and E_p = S_p b / p from the medians of launches. p counts cores in use (processes
+times threads), and b, the base, is the smallest available p, usually 1. Laws over meshes are also
+fitted, to all cases with the same number of processes.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from haloscope.study.settings import Settings
 class Ladder:
     """The cases of one mesh by p.
 
-    ppn: processes per node; of fewer processes, all are on one node. None where there is no choice.
+    ppn: processes per node; with fewer processes, all are on one node. None without a choice.
     """
 
     n: int
@@ -38,7 +37,7 @@ class Ladder:
 
     @property
     def own(self) -> Mapping[int, MeasuredCase]:
-        """By p, the cases that have so many processes per node."""
+        """Return by p the cases with this number of processes per node."""
         return {p: case for p, case in self.steps.items() if case.number("ppn") == self.ppn}
 
     @property
@@ -47,22 +46,22 @@ class Ladder:
         return next((case for case in self.steps.values() if case.launches), None)
 
     def speedup(self, case: MeasuredCase, seed: int) -> Estimate | None:
-        """The base's time over a case's."""
+        """Return the base's time over a case's."""
         return times_as_fast(self.base, case, seed) if self.base else None
 
     def against_base(self, case: MeasuredCase, seed: int) -> Contrast | None:
-        """A case against the base, by a test; None without a base."""
+        """Compare a case with the base by a test; None without a base."""
         if self.base is None or self.base is case:
             return None
         return contrasts([(step(self.base), step(case))], seed)[0]
 
     def efficiency(self, case: MeasuredCase, seed: int) -> Estimate | None:
-        """Speedup over how many times as many cores."""
+        """Return the speedup divided by the ratio of cores."""
         speedup = self.speedup(case, seed)
         return speedup.times(self.base.cores / case.cores) if speedup and self.base else None
 
     def reference(self, label: str = "") -> str:
-        """What its speedup refers to, with the absolute time: "1 process, 4.10 s (N = 1024)"."""
+        """Return the reference of speedups with its time: "1 process, 4.10 s (N = 1024)"."""
         where = ", ".join(filter(None, (label, f"N = {self.n}")))
         if self.base is None or self.base.time is None:
             return f"nothing ({where})"
@@ -71,11 +70,10 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Ladders that differ in nothing but the mesh.
+    """Ladders that differ only in the mesh.
 
-    They differ in processes per node too where several nodes have several numbers of them.
-
-    p: what is counted: "processes", "threads" of one, or "cores" where processes have threads.
+    They also differ in processes per node if there are several numbers of these on several nodes.
+    p: what is counted: "processes", "threads" of one process, or "cores" if processes have threads.
     """
 
     label: str
@@ -84,14 +82,14 @@ class Scaling:
 
     @property
     def is_grid(self) -> bool:
-        """Whether it is over nodes and processes per node."""
+        """Whether it varies nodes and processes per node."""
         return len({ladder.ppn for ladder in self.ladders}) > 1
 
 
 def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
-    """Everything that was run on several p: by processes, then by threads of one process.
+    """Return everything that was run on several p: by processes, then by threads of one process.
 
-    Of kernels with one mesh a case; those that sweep over several in a step have no time of one.
+    For kernels with one mesh per case; those that sweep over several in a step have no time of one.
     """
     sized = [case for case in cases if isinstance(case.settings.get("n"), int)]
     alone = [case for case in sized if case.ranks == 1]
@@ -129,22 +127,22 @@ def _ladder(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Ladder:
 
 
 def _is_of(case: MeasuredCase, ppn: int) -> bool:
-    """Whether a case has so many processes per node, or fewer on one node."""
+    """Return whether a case has this number of processes per node, or fewer on one node."""
     there = case.number("ppn")
     return there == ppn or (there < ppn and case.number("nodes") == 1)
 
 
 def cores_beside(case: MeasuredCase, other: MeasuredCase) -> Settings:
-    """The cores of a case, and its nodes where another case has more or fewer."""
+    """Return the cores of a case, and its nodes if another case has a different number."""
     nodes = case.settings.get("nodes")
     apart = nodes != other.settings.get("nodes")
     return {**({"nodes": nodes} if apart else {}), case.counted: case.cores}
 
 
 def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate | None:
-    """How many times as fast one case is as another, with a bootstrap interval.
+    """Return the speedup of one case over another, with a bootstrap interval.
 
-    None without good launches; no interval where launches are too few, or simulated and all alike.
+    None without good launches. No interval with too few launches, or with identical simulated ones.
     """
     if not slow.times_s or not fast.times_s:
         return None
@@ -164,16 +162,16 @@ def _times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimat
 
 
 RESAMPLES = 500
-"""RESAMPLES is how often launches are drawn again for a band: its ends have two digits."""
+"""RESAMPLES is the number of resamples for a band, whose ends have two digits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """One mesh's times over p, and the law, or why there is none; or those of meshes over n.
+    """One mesh's times over p with the law, or why there is none; or those of meshes over n.
 
-    label: what sets it apart from others.
-    p: what is counted, "processes", "threads" or "cores"; "N" where meshes differ.
-    ppn: processes per node, where there are laws of several numbers of them, alike but for that.
+    label: what distinguishes it from others. p: what is counted: "processes", "threads", or
+    "cores"; "N" if meshes differ. ppn: processes per node, if there are otherwise equal laws for
+    several numbers.
     """
 
     label: str
@@ -185,27 +183,29 @@ class Law:
 
     @property
     def mesh(self) -> str:
-        """Its label, but for processes per node."""
+        """Its label without processes per node."""
         return self.label.removesuffix(f", {self.per_node}")
 
     @property
     def per_node(self) -> str:
-        """ "4 per node", where there are others."""
+        """ "4 per node", if there are others."""
         return f"{self.ppn} per node" if self.ppn else ""
 
     @property
     def over_sizes(self) -> bool:
-        """Whether meshes differ, and not processes."""
+        """Whether meshes differ instead of processes."""
         return self.p == SIZES
 
     @property
     def x(self) -> list[int]:
-        """What each case has of what is counted."""
+        """Return the counted number of each case."""
         return [case.number("n") if self.over_sizes else case.cores for case in self.cases]
 
 
 def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
-    """A law for each ladder of each scaling, then one over meshes for each number of processes."""
+    """Return a law for each ladder of each scaling, then one over meshes per number of
+    processes.
+    """
     found = []
     for scaling in scalings(cases):
         for ladder in scaling.ladders:
@@ -225,11 +225,13 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
 
 
 SIZES = "N"
-"""SIZES is what a law over meshes counts: the edge of each."""
+"""SIZES is the count of a law over meshes: the edge length."""
 
 
 def _steps(ladder: Ladder, is_grid: bool) -> list[MeasuredCase]:
-    """By p; of several processes per node those that have so many: nodes alone are more."""
+    """Return the cases by p; with several processes per node only one number, so that nodes
+    increase.
+    """
     return list((ladder.own if is_grid else ladder.steps).values())
 
 

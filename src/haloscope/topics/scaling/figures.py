@@ -59,7 +59,7 @@ def _scaling_figure(
     ideal = Curve("ideal", tuple(Mark(p, p / fewest) for p in cores), bound=True)
     flat = Curve("ideal", tuple(Mark(p, 1.0) for p in cores), bound=True)
     seed = context.seed
-    joined = scaling.is_grid  # the same processes on each of more and more nodes
+    joined = scaling.is_grid  # the same number of processes on more and more nodes
     speedups = [_curve(name, steps, one.speedup, seed, joined) for name, one, steps in shown]
     shares = [_curve(name, steps, one.efficiency, seed, joined) for name, one, steps in shown]
     printed = [
@@ -94,7 +94,7 @@ def _scaling_figure(
 
 
 _KINDS = ("scaling",)
-"""Published tables that a figure takes points from: what its table takes too."""
+"""Published tables with points for the figure, as for its table."""
 
 
 def _published(
@@ -202,7 +202,7 @@ def _in_words(one: Law, law: ScalingLaw) -> str:
 
 
 def _over(one: Law) -> str:
-    """ "on 1 to 16 processes", "for N from 64 to 1024"."""
+    """Return "on 1 to 16 processes" or "for N from 64 to 1024"."""
     if one.over_sizes:
         return f"for N from {one.x[0]} to {one.x[-1]}"
     return f"on {one.x[0]} to {one.x[-1]} {one.p}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the same work scales with nodes and cores: of kernels without a scaling of their own."""
+"""Findings on strong scaling of kernels whose topics do not cover it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ from haloscope.topics.scaling.analysis import cores_beside, times_as_fast
 
 GRIDS = ("topology", "chunks")
 _ELSEWHERE = ("poisson_cg", "spmv")
-"""Kernels whose own topics say how they scale."""
+"""Kernels whose own topics cover their scaling."""
 _SECTIONS = {"fft_pencil": "fft", "fe_heat": "heat", "jacobi3d": "jacobi"}
 _ALIKE = 1.05
-"""_ALIKE is by how much the work of layouts may differ: pencils and elements do not divide."""
+"""_ALIKE is the largest ratio of work between layouts: pencils and elements do not
+divide evenly.
+"""
 
 
 def of_kernels(cases: Sequence[MeasuredCase]) -> Iterator[list[MeasuredCase]]:
-    """The measured cases of each kernel and program."""
+    """Yield the measured cases of each kernel and program."""
     own = [
         case
         for case in cases
@@ -44,13 +46,13 @@ def of_kernels(cases: Sequence[MeasuredCase]) -> Iterator[list[MeasuredCase]]:
 
 
 def is_same_work(cases: Sequence[MeasuredCase]) -> bool:
-    """Whether their work is the same: programs do not say, and have the same arguments."""
+    """Return whether their work is equal; programs do not report it, and have equal arguments."""
     work = [float((case.launches[0].work or {}).get("flops") or 0) for case in cases]
     return cases[0].external or 0 < max(work) <= _ALIKE * min(work)
 
 
 def section_of(case: MeasuredCase) -> str:
-    """Where its findings stand."""
+    """Return the section of its findings."""
     return _SECTIONS.get(case.kernel, "summary")
 
 
@@ -59,7 +61,7 @@ TIED = (NO_DIFFERENCE, "equal")
 
 
 def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each kernel and program: its longest work on the most cores against the fewest."""
+    """Yield the longest work of each kernel and program, on the most cores against the fewest."""
     for own in of_kernels(cases):
         ladders = [
             ladder
@@ -71,7 +73,7 @@ def strong(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 
 def _ladder(part: Facet) -> list[MeasuredCase]:
-    """By cores the fastest layout; nothing of a kernel whose work grows with its processes."""
+    """Return the fastest layout by cores; [] for a kernel whose work grows with its processes."""
     if not is_same_work(part.cases):
         return []
     fastest: dict[int, MeasuredCase] = {}
@@ -81,7 +83,9 @@ def _ladder(part: Facet) -> list[MeasuredCase]:
 
 
 def _longest(ladders: Sequence[list[MeasuredCase]], seed: int) -> list[MeasuredCase]:
-    """Of the longest work, the first way that is as fast as the fastest, as far as is shown."""
+    """Return the first ladder of the longest work that is not shown to be slower than
+    the fastest.
+    """
     by_problem: dict[tuple[object, ...], list[list[MeasuredCase]]] = {}
     for ladder in ladders:
         problem = tuple(ladder[0].settings.get(name) for name in PROBLEM)
@@ -125,7 +129,7 @@ def _claim(case: MeasuredCase, base: MeasuredCase, context: Context) -> Claim:
 
 
 def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each kernel and program: which layout to use on the most cores that several share."""
+    """Yield the layout to use on the most cores that several layouts share, for each kernel."""
     for own in of_kernels(cases):
         by_cores: dict[tuple[int, int, int], list[MeasuredCase]] = {}
         for index, part in enumerate(facets(own, (*LAYOUT, *GRIDS))):
@@ -148,12 +152,12 @@ def layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
 
 
 def differ_in_layout(group: Sequence[MeasuredCase]) -> bool:
-    """Whether there are several, which differ in more than how they are bound."""
+    """Return whether there are several that differ in more than binding."""
     return not {*varying([case.settings for case in group])} <= {"bind", "thread_bind", *GRIDS}
 
 
 def layout_of(case: MeasuredCase, apart: Sequence[str]) -> Settings:
-    """What sets a layout apart, with the numbers that name its processes."""
+    """Return what distinguishes a layout, with the numbers of its processes."""
     names = [*apart, *(["nodes"] if "ppn" in apart else [])]
     return {name: case.settings.get(name) for name in dict.fromkeys(names)}
 
@@ -161,7 +165,7 @@ def layout_of(case: MeasuredCase, apart: Sequence[str]) -> Settings:
 def fastest_layout(
     group: Sequence[MeasuredCase], context: Context
 ) -> tuple[MeasuredCase, Claim, list[str]]:
-    """The fastest of some layouts, what is said of it, and the settings that set them apart."""
+    """Return the fastest layout, the claim about it, and the settings that distinguish layouts."""
     best, *others = (step(case) for case in sorted(group, key=lambda case: case.time_s))
     apart = [name for name in varying([case.settings for case in group]) if name not in GRIDS]
     found = contrasts([(best, other) for other in others], context.seed)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of speedup and efficiency, and of scaling laws.
 
-By p, with the wall time: the form of tables 4.2 to 4.5 and 5.2 to 5.5 of HPCF-2010-6, meshes in
-rows, processes p in columns. With several numbers of processes per node that would be as many
-tables; they are rows then, and nodes the columns, as in walltime_grid, which has the wall time.
+By p, with the wall time: the form of tables 4.2 to 4.5 and 5.2 to 5.5 of HPCF-2010-6, with meshes
+in rows and processes p in columns. With several numbers of processes per node, these are the rows
+and nodes the columns, as in walltime_grid, which has the wall time.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def _table(found: Sequence[Law], context: Context) -> Table:
 
 
 def _points(one: Law) -> Iterator[dict[str, Any]]:
-    """What a law rests on, a launch each, as a line of Extra-P's JSON Lines format."""
+    """Yield the data of a law, one launch each, as lines of Extra-P's JSON Lines format."""
     for x, case in zip(one.x, one.cases, strict=True):
         for time_s in case.times_s:
             params = {"n" if one.over_sizes else "p": x}
@@ -246,7 +246,7 @@ def _row(one: Law, law: ScalingLaw) -> tuple[Cell, ...]:
 
 
 def law_text(law: ScalingLaw, x: str = "p") -> str:
-    """ "1.20 ms + 2.31 s p^(-1)": without terms that came out as none."""
+    """Return "1.20 ms + 2.31 s p^(-1)", without terms whose coefficient is 0."""
     parts = [seconds(law.constant_s)] if law.constant_s else []
     for term, coefficient in zip(law.terms, law.coefficients_s, strict=True):
         if coefficient:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Star forests by message size, and what the report on Summit printed of them."""
+"""Star forests by message size, with the values of the report on Summit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from haloscope.quantities import printed_seconds
 from haloscope.stats.estimates import Estimate
 
 PETSC_DEFAULT = "B"
-"""The synchronisation that PETSc takes by itself, of those in Table 2."""
+"""PETSc's default synchronisation, as named in Table 2."""
 
 OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
 
@@ -28,7 +28,7 @@ _OF_THE_SAME = "Published times are for the simulated cluster, with messages fro
 
 
 def about_published(cases: Sequence[MeasuredCase]) -> str:
-    """What is said wherever published times stand beside ours."""
+    """Return the note that accompanies published times."""
     if all(case.on_gpus for case in cases):
         return _OF_THE_SAME
     return _OF_OTHER_GPUS if all(case.on_real_gpus for case in cases) else _OF_GPUS
@@ -43,12 +43,12 @@ PRINTED = {
 
 
 def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
-    """The points of a case by size: the time of each is that of a step, there and back."""
+    """Return the points of a case by size, with the time of a step, which is a round trip."""
     return {point.size_bytes: point for point in sweep(case)}
 
 
 def by_n(case: MeasuredCase) -> dict[int, Swept]:
-    """The points of sf_grid by n, the points of a rank along each axis."""
+    """Return the points of sf_grid by n, the points per rank along each axis."""
     elements = {point["size_bytes"]: point["n"] for point in case.launches[0].points}
     return {elements[at]: point for at, point in there_and_back(case).items()}
 
@@ -62,7 +62,7 @@ APART = {
 
 
 def memory_of(case: MeasuredCase) -> tuple[object, ...]:
-    """The memory that a case works in: the host's, or a device's with what MPI is given of it."""
+    """Return the memory of a case: host, or device with what MPI gets of it."""
     if case.settings.get("memory", "host") == "host":
         return ("host",)
     return tuple(case.settings.get(name) for name in ("memory", "mpi", "device_lag"))
@@ -75,7 +75,7 @@ _ALIKE = ("nodes", "ppn", "placement", "bind", "toolchain", "transport", "clock"
 def beside_messages(
     cases: Sequence[MeasuredCase], seed: int = 0
 ) -> list[tuple[MeasuredCase, dict[int, Contrast]]]:
-    """Every sf_pingpong of the host's memory with its contrasts by size: plain messages first."""
+    """Compare every sf_pingpong in host memory with plain messages, by size."""
     plain = {
         tuple(case.settings.get(name) for name in _ALIKE): there_and_back(case)
         for case in cases
@@ -98,10 +98,10 @@ def beside_messages(
 
 @dataclass(frozen=True)
 class DeviceWay:
-    """One way to send from a device's memory against the reference, all else being the same.
+    """One way to send from device memory compared with the reference, all else equal.
 
-    setting, way: what differs, and its value. of: what sets both apart from others, in words.
-    by_size: one way, the reference's first.
+    setting, way: what differs, and its value. of: what distinguishes both from others, in words.
+    by_size: one-way times, the reference's first.
     """
 
     setting: str
@@ -112,7 +112,7 @@ class DeviceWay:
 
 
 def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]:
-    """Every way to send from a device's memory against PETSc's, by sf_pingpong and by sf_grid."""
+    """Return every way to send from device memory against PETSc's, in sf_pingpong and sf_grid."""
     forests = [
         [case for case in cases if case.kernel == kernel and case.launches]
         for kernel in ("sf_pingpong", "sf_grid")
@@ -135,16 +135,17 @@ def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]
 
 
 BEYOND = {"sf_unpack": "sf_newpingpong", "sf_scatter": "sf_unpack"}
-"""Kernels that do one thing more than another one: add where values arrive, in place of writing
-over what is there; serve leaves on rank 0 itself, too. The paper's section 5.2 compares them."""
+"""Kernels that do one thing more than another: add to values instead of overwriting them; also
+serve leaves on rank 0. Section 5.2 of the paper compares them.
+"""
 
 
 @dataclass(frozen=True)
 class More:
-    """What the one thing more of a kernel takes, in one place of two ranks.
+    """The cost of a kernel's additional work, for one placement of two ranks.
 
-    kernel: that does it. of: what sets the place apart from others, in words. by_size: one way,
-    without it first.
+    kernel: the one with additional work. of: what distinguishes the placement, in words. by_size:
+    one-way times, without the work first.
     """
 
     kernel: str
@@ -154,7 +155,7 @@ class More:
 
 
 def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
-    """Each kernel of BEYOND against the one that does less, all settings being the same."""
+    """Compare each kernel of BEYOND with the one that does less, all settings equal."""
     kernels = {*BEYOND, *BEYOND.values()}
     own = [case for case in cases if case.kernel in kernels and case.launches]
     parts = [(part, {one.kernel: one for one in part.cases}) for part in facets(own, ("kernel",))]
@@ -175,7 +176,7 @@ def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
 def _by_size(
     pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int
 ) -> list[dict[int, Contrast]]:
-    """Of each pair, first one first, the tests at sizes that both have: all of them one family."""
+    """Return the tests of each pair at common sizes, all as one family."""
     shared = [_shared(first, case) for first, case in pairs]
     tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
     return [{at: next(tests) for at in by_size} for by_size in shared]
@@ -187,11 +188,12 @@ def _apart(case: MeasuredCase, label: str) -> str:
 
 @dataclass(frozen=True)
 class Start:
-    """Where a message from a device's memory takes mostly what the smallest takes, its start.
+    """Sizes of messages from device memory that are dominated by the start-up time.
 
-    way: how it is sent, in words. of: what sets it apart from others, in words. least: one way,
-    of the smallest. starting, moving, undecided: sizes at which in every launch the start is at
-    least half of it, at which in every launch it is less, and at which launches differ in that.
+    way: how it is sent, in words. of: what distinguishes it from others, in words. least: one-way
+    time of the smallest size, which is the start-up time. starting, moving, undecided: sizes at
+    which the start-up time is at least half in every launch, at which it is less in every launch,
+    and at which launches differ.
     """
 
     case: MeasuredCase
@@ -204,12 +206,14 @@ class Start:
 
     @property
     def sizes(self) -> list[int]:
-        """All of them, the smallest first."""
+        """Return all sizes, ascending."""
         return sorted((*self.starting, *self.moving, *self.undecided))
 
 
 def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
-    """Of every sf_pingpong from a device's memory as PETSc sends it; none of one size alone."""
+    """Return the start of every sf_pingpong from device memory with PETSc's settings and several
+    sizes.
+    """
     own = [
         case
         for case in cases
@@ -241,12 +245,12 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
 
 @dataclass(frozen=True)
 class BetweenGpus:
-    """Plain messages from a device's memory between two ranks, and what a star forest adds to them.
+    """Plain messages from device memory between two ranks, and the overhead of a star forest.
 
-    of: what sets the place apart from others, in words. smallest: seconds one way, of the least
-    size. bandwidth: bytes per second by two points, the least size and the largest (section 3 of
-    the report), with the error of a simulated time. added_s: by size, one way; empty
-    without a star forest that sends as PETSc does.
+    of: what distinguishes the placement, in words. smallest: one-way seconds of the smallest size.
+    bandwidth: bytes per second from two points, the smallest and the largest size (section 3 of the
+    report), with the error of a simulated time. added_s: one-way overhead by size; empty without a
+    star forest with PETSc's settings.
     """
 
     case: MeasuredCase
@@ -261,7 +265,9 @@ _PLACE = (*_ALIKE, "gpus_shared", "memory", "mpi")
 
 
 def gpu_messages(cases: Sequence[MeasuredCase]) -> list[BetweenGpus]:
-    """Of each ping-pong in a device's memory with two sizes or more; of no emulated device."""
+    """Return each ping-pong in device memory with at least two sizes, except on
+    emulated devices.
+    """
     forests = {
         tuple(case.settings.get(name) for name in _PLACE): case
         for case in cases
@@ -302,7 +308,7 @@ def _one_way(case: MeasuredCase, point: Swept) -> Measure:
 
 
 def placement_of(case: MeasuredCase) -> str | None:
-    """How two ranks lie to each other, as the paper calls it."""
+    """Return the relative position of two ranks, as named in the paper."""
     asked, nodes = case.settings.get("placement"), case.settings.get("nodes")
     if asked:
         return PRINTED.get(str(asked))
@@ -312,13 +318,15 @@ def placement_of(case: MeasuredCase) -> str | None:
         return "intra_socket"
     if found := _of_real_gpus(case):
         return found
-    if case.on_gpus and case.settings.get("bind") == "spread":  # real ones are taken by number
+    if case.on_gpus and case.settings.get("bind") == "spread":  # real GPUs are assigned by number
         return "inter_socket"
     return "intra_gpu" if case.settings.get("gpus_shared") else "intra_socket"
 
 
 def _of_real_gpus(case: MeasuredCase) -> str | None:
-    """Of two ranks of a node, by the GPUs that they had; None where records do not say."""
+    """Return the position of two ranks of a node by their GPUs; None if records do not contain
+    them.
+    """
     said: list[Sequence[Mapping[str, Any] | None] | None] = [one.gpus for one in case.launches]
     first, second = (said[0] or [None, None])[:2] if said and case.ranks == 2 else (None, None)
     if first is None or second is None:
@@ -331,11 +339,11 @@ def _of_real_gpus(case: MeasuredCase) -> str | None:
 
 
 def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:
-    """What the paper printed for a size, or for n; GPU memory, so not to be raced against.
+    """Return the published latency for a size or for n, for comparison but not for a race.
 
-    None beside an emulated device's time, which would look as if it were one of a GPU, or that of
-    a simulated GPU of another cluster, of GPUs that have several ranks each, or of messages that
-    MPI did not take from a GPU's memory.
+    None beside an emulated device's time, which would look like that of a GPU; for a simulated GPU
+    of another cluster; for GPUs with several ranks each; and for messages that MPI did not take
+    from GPU memory.
     """
     others = case.settings.get("mpi") in ("staged", "nccl")
     others |= bool(case.settings.get("gpus_shared")) and placement_of(case) != "intra_gpu"

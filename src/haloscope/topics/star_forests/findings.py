@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Star forests: against plain messages, ways of a device, what dominates, halos of grids."""
+"""Findings on star forests: overhead over plain messages, device settings, parts, grid halos."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from haloscope.topics.star_forests.parts import (
 )
 
 FEW = 4
-"""Of more cases, those of the fewest ranks and of the most have a finding."""
+"""With more cases, only those of the fewest and of the most ranks have a finding."""
 _TOPIC = "star_forests"
 _SWEPT = ("sizes", "n", "parts")
 _MORE = {
@@ -64,7 +64,7 @@ _MORE = {
 
 
 def messages(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of two ranks in each placement: sf_pingpong against pingpong, size by size."""
+    """Yield sf_pingpong against pingpong for two ranks in each placement, by size."""
     for case, by_size in beside_messages(cases, context.seed):
         yield _by_size(
             "Star forest or plain messages",
@@ -90,7 +90,7 @@ def _by_size(
 
 
 def device(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Star forests in a device's memory: all other ways against the reference, size by size."""
+    """Yield all other device settings against the reference, by size."""
     for one in device_ways(cases, context.seed):
         subject, reference = {one.setting: one.way}, {one.setting: WAYS_OF_A_DEVICE[one.setting]}
         yield _by_size(
@@ -104,7 +104,7 @@ def device(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 
 def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of sf_unpack against sf_newpingpong, and of sf_scatter against sf_unpack, size by size."""
+    """Yield sf_unpack against sf_newpingpong, and sf_scatter against sf_unpack, by size."""
     for one in more_done(cases, context.seed):
         question, own, less = _MORE[one.kernel]
         yield _by_size(
@@ -128,11 +128,11 @@ def more(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 _APART = 1.01
-"""_APART is the least ratio of two published times that is told where ours do not differ."""
+"""_APART is the minimum ratio of two published times that is mentioned if ours do not differ."""
 
 
 def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[Claim]:
-    """How much longer the published time is, at sizes where ours do not differ."""
+    """Return the ratio of published times at sizes where ours do not differ."""
     found = []
     for size, contrast in by_size.items():
         first, second = (
@@ -147,9 +147,9 @@ def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[
 
 
 def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Messages between GPUs: start-up, bandwidth by two points, what a star forest adds.
+    """Yield messages between GPUs: start-up time, bandwidth, and the overhead of a star forest.
 
-    Table 1 of the report on Summit and what section 3 makes of it, by where two GPUs are.
+    Table 1 of the report on Summit and its interpretation in section 3, by position of the GPUs.
     """
     for one in gpu_messages(cases):
         least, most = one.sizes
@@ -185,7 +185,7 @@ def _by_sizes(
 
 
 def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of messages as PETSc sends them from a device: up to which size their start dominates."""
+    """Yield the size up to which the start-up time dominates messages with PETSc's settings."""
     for one in device_starts(cases):
         parts = [
             Claim({"name": name}, at=tuple(sizes), estimate=estimate)
@@ -204,7 +204,7 @@ def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]
 
 
 def grids(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each kind of grid on the most processes: its halo at the least and the largest n."""
+    """Yield the halo exchange of each kind of grid, on the most processes, at the extreme n."""
     own = [case for case in cases if case.kernel == "sf_grid" and case.launches and case.ranks > 1]
     untimed = [case for case in own if split_phase_model(case) is None]
     for part in facets(untimed, ("nodes", "ppn")):
@@ -228,7 +228,7 @@ def grids(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 
 def dominating(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each star forest that sends, and keeps a part: the longest of its parts by size."""
+    """Yield the longest part by size of each star forest that sends and keeps data."""
     known = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
     known = [
         (case, model)
@@ -242,7 +242,7 @@ def dominating(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
 
 
 def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Finding:
-    """By bytes sent, which part of an operation is longest, and the share of packing."""
+    """Return the longest part of an operation by bytes sent, and the share of packing."""
     sent = [int(each) for each in model.data.remote_bytes]
     at: dict[str, list[int]] = {}
     for size, part in zip(sent, dominant(model), strict=True):
@@ -265,7 +265,7 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
 
 
 def launches(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each case: how much longer it takes with a synchronisation after the first kernel."""
+    """Yield the relative cost of a synchronisation after the first kernel, for each case."""
     for case, contrast in waits(cases, context.seed):
         if contrast.first.time and contrast.second.time and contrast.ratio:
             yield made(

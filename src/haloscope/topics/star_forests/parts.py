@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a split-phase operation consists of, and what a synchronisation costs a device."""
+"""Parts of a split-phase operation, and the cost of a synchronisation on a device."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAIRS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 
 @lru_cache(maxsize=256)
 def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
-    """The model of a star forest's step; None where parts or sizes are too few."""
+    """Return the model of a star forest's step; None with too few parts or sizes."""
     launches = [record for record in case.launches if record.parts]
     if not launches:
         return None
@@ -50,7 +50,7 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
             one_sided=case.kernel in _PAIRS,
         )
         return split_phase.fit(data, Intervals("none") if case.simulated else None)
-    except (KeyError, ValueError):  # a part was not timed at all sizes; says what the data lack
+    except (KeyError, ValueError):  # a part was not timed at all sizes
         return None
 
 
@@ -66,7 +66,7 @@ def _parts(
     wait = timed("wait")
 
     def until_done(name: str) -> Array:
-        """A move on a device, without the wait for it: no shorter than its launch."""
+        """Return a move on a device without the wait for it, at least as long as its launch."""
         return np.maximum(timed(name) - wait, timed(f"{name} launch"))
 
     by_stream = launches[0].params["mpi"] == "nccl"
@@ -95,12 +95,12 @@ def _of_part(record: Record, name: str, order: Sequence[int]) -> list[float]:
 
 
 def _happens(name: str, shapes: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a part moves anything at any size; timing what does nothing times the clock."""
+    """Return whether a part moves anything at any size; otherwise its time is that of the clock."""
     return any(shape.get("moved_bytes", {}).get(name, 1) > 0 for shape in shapes)
 
 
 def switch_text(model: SplitPhase) -> str:
-    """Which of scatter and messages takes longer at which sizes, in words."""
+    """Describe at which sizes scatter or messages take longer."""
     if not model.scatters:
         return "No data stays within a rank, so no scatter overlaps with messages."
     places = model.crossings_bytes
@@ -119,13 +119,13 @@ def switch_text(model: SplitPhase) -> str:
 
 STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing and unpacking"
 LAUNCHING = "kernel launches and waits for them"
-"""Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
+"""Names of parts: messages are divided into the time of the shortest, and the rest."""
 
 
 def dominant(model: SplitPhase) -> list[str | None]:
-    """Point by point, what takes longest in every launch; None where launches differ in that.
+    """Return at each point the part that is longest in every launch; None if launches differ.
 
-    It is starting messages, their bytes, a move in memory, or launches on a device.
+    It is the start of messages, their transfer, a move in memory, or launches on a device.
     """
     launches = range(model.data.whole_s.shape[0])
     each = [
@@ -137,9 +137,9 @@ def dominant(model: SplitPhase) -> list[str | None]:
 
 
 def _longest(parts_s: Mapping[str, Array]) -> list[str]:
-    """The longest part at each point of one launch.
+    """Return the longest part at each point of one launch.
 
-    Starting takes what the messages of the smallest size take: no longer, as these have bytes too.
+    The start takes as long as messages of the smallest size, which slightly overestimates it.
     """
     messages = both(parts_s, MESSAGES)
     found = []
@@ -156,13 +156,15 @@ _MOVES_IN_WORDS = {"pack": "packing", "unpack": "unpacking", "scatter": "the sca
 
 
 def moving(model: SplitPhase) -> list[float]:
-    """Point by point, the share of packing and unpacking in the sum of all parts."""
+    """Return at each point the share of packing and unpacking in the sum of all parts."""
     packing = sum((done(model.parts_s, move) for move in ("pack", "unpack")), np.zeros(1))
     return [float(share) for share in packing / _all_parts(model)]
 
 
 def starting_device_kernels(model: SplitPhase) -> list[float]:
-    """Point by point, the share of launches and of waits for the stream in the sum of all parts."""
+    """Return at each point the share of launches and waits for the stream in the sum of
+    all parts.
+    """
     launches = split_phase.starting(model.parts_s)
     return [float(share) for share in launches / _all_parts(model)]
 
@@ -173,7 +175,9 @@ def _all_parts(model: SplitPhase) -> Array:
 
 
 def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:
-    """Messages to several neighbours, from all cases' parts; None where all have as many."""
+    """Return messages to several neighbours, from all cases' parts; None if their number is
+    constant.
+    """
     models = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
     if not models:
         return None
@@ -188,19 +192,19 @@ def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | 
         return split_phase.fit_neighbours(
             np.array(neighbours, dtype=np.float64), np.array(sizes), np.concatenate(times, axis=1)
         )
-    except ValueError:  # all have as many neighbours
+    except ValueError:  # the number of neighbours is constant
         return None
 
 
 WAYS = ("pipelined", "synchronised")
-"""Without a synchronisation after the first device kernel, and with one."""
+"""Without and with a synchronisation after the first device kernel."""
 FIGURE_15: Mapping[str, int] = MappingProxyType({"kernels": 5, "size": 3_670_016, "first": 8})
-"""Figure 15's kernels on a V100 at 729 GB/s: 40 us the first, 5 us each other."""
+"""Kernels of figure 15 on a V100 with 729 GB/s: 40 us the first, 5 us each other."""
 _CLUSTER = "summit"
 
 
 def published_chain(case: MeasuredCase, way: str, library: Library) -> Reference | None:
-    """What the figure has for a case of its device kernels on its cluster, simulated.
+    """Return the figure's value for a case with its device kernels on its cluster, simulated.
 
     It is an example, whose launches and synchronisations take other times than the cluster's.
     """
@@ -216,7 +220,7 @@ def published_chain(case: MeasuredCase, way: str, library: Library) -> Reference
 
 
 def waits(cases: Sequence[MeasuredCase], seed: int = 0) -> list[tuple[MeasuredCase, Contrast]]:
-    """Of each case that has both: waiting first, so that a ratio is how much longer it takes."""
+    """Compare cases that have both; waiting first, so that the ratio is its relative cost."""
     own = [case for case in cases if case.kernel == "launches" and case.launches]
     timed = [(case, {point.operation: point for point in sweep(case)}) for case in own]
     both = [

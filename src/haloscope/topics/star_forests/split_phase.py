@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Split phases, as a table and a figure: parts, their sum or maximum, the fitted model.
+"""Split phases as a table and a figure: parts, their sum or maximum, the fitted model.
 
-What section 6 of the report on Summit (Zhang, Mills, Smith 2020) proposes; one way, as its tables.
+Proposed in section 6 of the report on Summit (Zhang, Mills, Smith 2020); one way, as in its tables.
 """
 
 from __future__ import annotations
@@ -175,13 +175,15 @@ def _overlap(model: SplitPhase) -> str:
 
 
 def _network(case: MeasuredCase) -> tuple[object, ...]:
-    """What cases share whose messages go the same way: within a node, or between nodes."""
+    """Return what cases share whose messages use the same route: within a node, or
+    between nodes.
+    """
     keys = ("kernel", "toolchain", "transport", "clock")
     return (*(case.settings.get(key) for key in keys), case.number("nodes") > 1)
 
 
 def _parameters(part: str, model: SplitPhase) -> str:
-    """A part's fitted line, of one operation as all of the table: messages are timed in both."""
+    """Describe a part's fitted line, for one operation: messages are timed in both."""
     line = model.lines[part]
     share = ONE_WAY if part == MESSAGES else 1.0
     terms = [
@@ -193,7 +195,9 @@ def _parameters(part: str, model: SplitPhase) -> str:
 
 
 def _latency(alpha_s: Estimate) -> str:
-    """A latency; with its interval where the fit has it below 0, as no latency is."""
+    """Format a latency, with its interval if the fit is negative, which is physically
+    impossible.
+    """
     value = _rounded(alpha_s.value)
     if value >= 0 or alpha_s.low is None or alpha_s.high is None:
         return seconds(value)
@@ -201,7 +205,7 @@ def _latency(alpha_s: Estimate) -> str:
 
 
 def _rounded(time_s: float) -> float:
-    """To a picosecond: simulated times leave a rounding error where there is no latency."""
+    """Round to a picosecond: simulated times have a rounding error if there is no latency."""
     return round(time_s, 12) + 0.0
 
 
@@ -217,7 +221,7 @@ def _per_byte(bandwidth: Estimate) -> str:
 
 _ONE_WAY_US = 1e6 * ONE_WAY
 _MODEL, _SUM, _MAXIMUM = "model, with max()", "sum of parts", "parts with max()"
-"""What parts are added up to, by the same names, and so by the same colours, in both panels."""
+"""Compositions of parts, with the same names and colours in both panels."""
 
 
 def split_phase_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -287,7 +291,7 @@ def _models(model: SplitPhase) -> tuple[Curve, Curve]:
 
 
 def _marks(model: SplitPhase, values: Array, *, zero: bool = False) -> tuple[Mark, ...]:
-    """A mark a size; on a logarithmic axis without those that take no time."""
+    """Return one mark per size; on a logarithmic axis without those that take no time."""
     return tuple(
         Mark(float(at), float(value))
         for at, value in zip(model.data.remote_bytes, values, strict=True)

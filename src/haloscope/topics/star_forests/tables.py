@@ -111,7 +111,7 @@ def _named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
 
 def _where(case: MeasuredCase) -> list[str]:
     memory, *given = (str(one) for one in memory_of(case))
-    if case.on_gpus:  # which sit on sockets as their ranks do
+    if case.on_gpus:  # GPUs are on their ranks' sockets
         return [APART.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
     of_device = [f"{memory}'s memory", *given[:1]] if given else []
     shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
@@ -169,7 +169,7 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
 
 
 def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
-    """The paper's Table 4 in columns of its own, where no case here has its number of nodes."""
+    """Return the paper's Table 4 in separate columns, if no case has its number of nodes."""
     columns: dict[str, dict[int, Cell]] = {}
     for table in context.library.tables(("neighbours",)):
         for row in table.rows:
