@@ -11,7 +11,9 @@ namespace halobench {
 namespace {
 
 /// a b + c, always rounded alike on one machine: advance() and foresee() must agree to the last
-/// bit, which a compiler free to contract one of them and not the other would spoil.
+/// bit, which a compiler free to contract one of them and not the other would spoil. For the same
+/// reason both add up the neighbours above and below first: whichever of them comes first in a
+/// sweep.
 inline double multiply_add(double a, double b, double c) {
 #ifdef __FP_FAST_FMA
   return std::fma(a, b, c);
@@ -19,6 +21,20 @@ inline double multiply_add(double a, double b, double c) {
   return a * b + c;
 #endif
 }
+
+constexpr std::int64_t together = 8;  ///< columns that are advanced side by side
+
+/// Columns ahead for which r, p and x are asked for: what hardware foresees by itself keeps too few
+/// lines on their way from memory.
+constexpr std::int64_t ahead = 256;
+
+/// The inner products of a row, each in sums side by side.
+struct LaneSums {
+  std::array<double, together> residual{};
+  std::array<double, together> coupling{};
+  std::array<double, together> vertical{};
+  std::array<double, together> horizontal{};
+};
 
 template <bool solution>
 RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
@@ -31,29 +47,40 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
   const double* r_below = strip.r.row(i + 1);
   double* r = strip.r.row(i);
   const double* r_above = strip.r.row(i - 1);
-  double residual = 0;
-  double coupling = 0;
-  double vertical = 0;
-  double horizontal = 0;
-#pragma omp simd reduction(+ : residual, coupling, vertical, horizontal)
-  for (std::int64_t j = 0; j < cols; ++j) {
+  LaneSums sums;
+  const auto advance_column = [&](std::int64_t j, std::size_t lane) {
     const double old = p_below[j];
     const double below = multiply_add(beta, old, r_below[j]);
     p_below[j] = below;
     if constexpr (solution) {
       x[j] = multiply_add(alpha, below, multiply_add(previous_alpha, old, x[j]));
     }
-    const double product = 4.0 * p[j] - p_above[j] - below - p[j - 1] - p[j + 1];
+    const double product = 4.0 * p[j] - (p_above[j] + below) - (p[j - 1] + p[j + 1]);
     const double next = multiply_add(-alpha, product, r[j]);
     r[j] = next;
     const double down = next - r_above[j];
     const double right = r_above[j + 1] - r_above[j];
-    residual += next * next;
-    coupling += next * product;
-    vertical += down * down;
-    horizontal += right * right;
-  }
-  return {residual, coupling, vertical + horizontal};
+    sums.residual[lane] += next * next;
+    sums.coupling[lane] += next * product;
+    sums.vertical[lane] += down * down;
+    sums.horizontal[lane] += right * right;
+  };
+  std::int64_t j = 0;
+  const auto advance_to = [&](std::int64_t end, std::int64_t distance) {
+    for (; j + together <= end; j += together) {
+      __builtin_prefetch(r_below + j + distance, 1);
+      __builtin_prefetch(p_below + j + distance, 1);
+      if constexpr (solution) __builtin_prefetch(x + j + distance, 1);
+#pragma omp simd
+      for (std::int64_t lane = 0; lane < together; ++lane) advance_column(j + lane, as_size(lane));
+    }
+  };
+  advance_to(cols - ahead, ahead);
+  advance_to(cols, ahead - cols + strip.r.stride);  // where the next row begins
+  for (; j < cols; ++j) advance_column(j, 0);
+  const auto total = [](const auto& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
+  return {total(sums.residual), total(sums.coupling),
+          total(sums.vertical) + total(sums.horizontal)};
 }
 
 }  // namespace
@@ -119,6 +146,14 @@ RenewSums renew(const Strip& strip, std::int64_t row, double alpha, double beta)
   return {residual, coupling};
 }
 
+Strip upside_down(const Strip& strip) {
+  Strip turned = strip;
+  for (Field* field : {&turned.x, &turned.r, &turned.p}) {
+    *field = {field->row(strip.rows() - 1), -field->stride};
+  }
+  return turned;
+}
+
 void advance_direction(const Strip& strip, std::int64_t i, const Step& step) {
   double* x = strip.x.row(i);
   double* p = strip.p.row(i);
@@ -157,8 +192,8 @@ void foresee(const Strip& strip, std::int64_t row, std::int64_t col, bool downwa
   const auto turned = [&](std::int64_t k) { return multiply_add(step.beta, p[k], r[k]); };
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t at = k * along;
-    const double product =
-        4.0 * turned(at) - turned(at - down) - turned(at + down) - turned(at - 1) - turned(at + 1);
+    const double product = 4.0 * turned(at) - (turned(at - down) + turned(at + down)) -
+                           (turned(at - 1) + turned(at + 1));
     out[k] = multiply_add(-step.alpha, product, r[at]);
   }
 }

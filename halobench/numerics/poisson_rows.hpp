@@ -71,11 +71,14 @@ struct RowSums {
   double residual = 0;  ///< to (r, r)
   double coupling = 0;  ///< to (r, A p)
   /// To (r, A r), which is the sum of (r_a - r_b)^2 over all edges a-b of the grid, the boundary's
-  /// included: no cancellation. For row i: the edges between it and the row above, and those to the
-  /// right of the points of the row above.
+  /// included: no cancellation. For row i of a sweep that goes down: the edges between it and the
+  /// row above, and those to the right of the points of the row above.
   double edges = 0;
 };
 
+/// The strip with its rows of x, r and p counted from the last one up, so that a sweep over it goes
+/// upwards.
+Strip upside_down(const Strip& strip);
 /// p, and x where the step says so, on row i (halo rows too); to be done for rows -1 and 0 before
 /// advance() is called for rows 0, 1, 2 ... in turn.
 void advance_direction(const Strip& strip, std::int64_t i, const Step& step);
