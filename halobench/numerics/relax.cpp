@@ -3,42 +3,202 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <utility>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "machine/streaming.hpp"
 
 namespace halobench {
+namespace {
+
+/// Of values, or of vectors of them. The only place that fixes the order of the sum.
+template <class Value, class Values>
+Values mean(Values below, Values above, Values low, Values high, Values left, Values right) {
+  return (((below + above) + (low + high)) + (left + right)) * (Value{1} / Value{6});
+}
+
+#ifdef __AVX512F__
+
+// A vector fills a cache line, so a load of left or right neighbours would touch two lines: they
+// are shuffled out of vectors that are in registers.
 
 template <class Value>
-void relax(Value* out, const Planes<Value>& from, std::int64_t first, std::int64_t count) {
-  const Value* below = from.below + first;
-  const Value* here = from.here + first;
-  const Value* above = from.above + first;
-  const std::int64_t row = from.row;
+struct Vector {
+  static constexpr std::int64_t size = 64 / sizeof(Value);
+  typedef Value Type __attribute__((vector_size(64)));
+};
+
+template <class Value>
+using Values = typename Vector<Value>::Type;
+
+template <class Value>
+Values<Value> load(const Value* from) {
+  Values<Value> values;
+  std::memcpy(&values, from, sizeof(values));
+  return values;
+}
+
+template <class Value>
+Values<Value> repeated(Value value) {
+  return value - Values<Value>{};  // not plus, which would make 0 of -0
+}
+
+/// The values from the one at `shift` on of two vectors side by side.
+template <class Value, int shift>
+Values<Value> shuffle(Values<Value> low, Values<Value> high) {
+  return [&]<int... i>(std::integer_sequence<int, i...>) {
+    return __builtin_shufflevector(low, high, (i + shift)...);
+  }(std::make_integer_sequence<int, Vector<Value>::size>{});
+}
+
+/// Three vectors of a row in registers, each loaded once.
+template <class Value>
+struct Window {
+  Values<Value> before;  ///< only its last value is used
+  Values<Value> here;
+  Values<Value> after;  ///< only its first
+
+  explicit Window(const Value* row) : before(repeated(row[-1])), here(load(row)), after(here) {}
+
+  Values<Value> left() const { return shuffle<Value, Vector<Value>::size - 1>(before, here); }
+  Values<Value> right() const { return shuffle<Value, 1>(here, after); }
+  void advance() {
+    before = here;
+    here = after;
+  }
+};
+
+template <class Value>
+void store(Value* to, const Values<Value>& values) {
+  std::memcpy(to, &values, sizeof(values));
+}
+
+bool begins_line(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % 64 == 0;
+}
+
+/// Past the caches; `to` begins a cache line.
+template <class Value>
+void stream(Value* to, const Values<Value>& values) {
+  __m512i bits;
+  std::memcpy(&bits, &values, sizeof(bits));
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), bits);
+}
+
+/// All whole vectors of a row in two planes; how many values of each these are. The planes that the
+/// two below did not need are prefetched `ahead` bytes ahead, unless that is 0.
+template <class Value, auto put, std::int64_t ahead>
+std::int64_t relax_vectors(const std::array<Value*, 2>& out, const Planes<Value>& low,
+                           const Planes<Value>& high, std::int64_t count) {
+  constexpr auto size = Vector<Value>::size;
+  if (count < size) return 0;
+  Window<Value> one(low.here);
+  Window<Value> two(high.here);
+  std::int64_t k = 0;
+  const auto step = [&](const auto& next) {
+    for (const auto* plane : {high.here, high.above}) {
+      if (ahead > 0) __builtin_prefetch(reinterpret_cast<const char*>(plane + k) + ahead);
+    }
+    one.after = next(low.here + k + size);
+    two.after = next(high.here + k + size);
+    const auto around = [&](const Window<Value>& window, const Value* here, Values<Value> below,
+                            Values<Value> above) {
+      return mean<Value>(below, above, load(here - low.row), load(here + low.row), window.left(),
+                         window.right());
+    };
+    put(out[0] + k, around(one, low.here + k, load(low.below + k), two.here));
+    put(out[1] + k, around(two, high.here + k, one.here, load(high.above + k)));
+    one.advance();
+    two.advance();
+    k += size;
+  };
+  while (k + 2 * size <= count) step(load<Value>);
+  step([](const Value* right) { return repeated(*right); });
+  return k;
+}
+
+#endif
+
+/// What is left of a row from value `k` on.
+template <class Value>
+void relax_rest(std::int64_t k, Value* out, const Planes<Value>& from, std::int64_t count) {
+  const auto [below, here, above, row] = from;
   // A cache line at a time: GCC takes half of AVX-512's registers otherwise.
 #pragma omp simd simdlen(64 / sizeof(Value))
-  for (std::int64_t k = 0; k < count; ++k) {
-    out[k] =
-        (((below[k] + above[k]) + (here[k - row] + here[k + row])) + (here[k - 1] + here[k + 1])) *
-        (Value{1} / Value{6});
+  for (std::int64_t i = k; i < count; ++i) {
+    out[i] =
+        mean<Value>(below[i], above[i], here[i - row], here[i + row], here[i - 1], here[i + 1]);
   }
 }
 
-/// By way of a few lines in the first cache: a streaming store must have all of a line at once.
+/// The same past the caches, by way of a few lines in the first one: a streaming store must have
+/// all of a line at once.
 template <class Value>
-void relax_streaming(Value* out, const Planes<Value>& from, std::int64_t first,
-                     std::int64_t count) {
+void stream_rest(std::int64_t k, Value* out, const Planes<Value>& from, std::int64_t count) {
   constexpr std::int64_t longest = 64;
   alignas(64) std::array<Value, longest> row;
-  for (std::int64_t k = 0; k < count; k += longest) {
+  for (; k < count; k += longest) {
     const auto now = std::min(longest, count - k);
-    relax(row.data(), from, first + k, now);
+    relax(row.data(), from, k, now);
     stream_row(out + k, row.data(), now);
   }
 }
 
+template <class Value>
+Planes<Value> moved(const Planes<Value>& planes, std::int64_t values) {
+  return {planes.below + values, planes.here + values, planes.above + values, planes.row};
+}
+
+}  // namespace
+
+template <class Value>
+void relax(Value* out, const Planes<Value>& from, std::int64_t first, std::int64_t count) {
+  relax_rest(0, out, moved(from, first), count);
+}
+
+template <class Value>
+void relax_two(const std::array<Value*, 2>& out, const Planes<Value>& from, const Value* top,
+               std::int64_t first, std::int64_t count) {
+  const auto low = moved(from, first);
+  const Planes<Value> high{low.here, low.above, top + first, low.row};
+  std::int64_t done = 0;
+#ifdef __AVX512F__
+  done = relax_vectors<Value, store<Value>, 0>(out, low, high, count);
+#endif
+  relax_rest(done, out[0], low, count);
+  relax_rest(done, out[1], high, count);
+}
+
+template <class Value>
+void relax_two_streaming(const std::array<Value*, 2>& out, const Planes<Value>& from,
+                         const Value* top, std::int64_t first, std::int64_t count) {
+  const auto low = moved(from, first);
+  const Planes<Value> high{low.here, low.above, top + first, low.row};
+  std::int64_t done = 0;
+#ifdef __AVX512F__
+  // A processor's own prefetching does not keep up: it ends with every page.
+  constexpr std::int64_t ahead = 6144;
+  if (begins_line(out[0]) && begins_line(out[1])) {
+    done = relax_vectors<Value, stream<Value>, ahead>(out, low, high, count);
+  }
+#endif
+  stream_rest(done, out[0], low, count);
+  stream_rest(done, out[1], high, count);
+}
+
 template void relax(double*, const Planes<double>&, std::int64_t, std::int64_t);
+template void relax_two(const std::array<double*, 2>&, const Planes<double>&, const double*,
+                        std::int64_t, std::int64_t);
+template void relax_two_streaming(const std::array<double*, 2>&, const Planes<double>&,
+                                  const double*, std::int64_t, std::int64_t);
 template void relax(float*, const Planes<float>&, std::int64_t, std::int64_t);
-template void relax_streaming(double*, const Planes<double>&, std::int64_t, std::int64_t);
-template void relax_streaming(float*, const Planes<float>&, std::int64_t, std::int64_t);
+template void relax_two(const std::array<float*, 2>&, const Planes<float>&, const float*,
+                        std::int64_t, std::int64_t);
+template void relax_two_streaming(const std::array<float*, 2>&, const Planes<float>&, const float*,
+                                  std::int64_t, std::int64_t);
 
 }  // namespace halobench

@@ -9,7 +9,10 @@
 namespace halobench::jacobi {
 namespace {
 
-constexpr std::int64_t planes_at_a_time = 4;  ///< three are read, one is written
+/// Three are read and one is written.
+constexpr std::int64_t planes_at_a_time = 4;
+/// With streaming stores two planes are done at a time: of four that are read, these are new.
+constexpr std::int64_t new_planes = 2;
 
 template <class Value, bool streams>
 class OneSweep : public Sweeper<Value> {
@@ -22,7 +25,8 @@ class OneSweep : public Sweeper<Value> {
     Box target = targets.front();
     target[0] = share(target[0], parts, part);
     const auto row_bytes = from.storage.row() * static_cast<std::int64_t>(sizeof(Value));
-    const auto rows = rows_in_cache(planes_at_a_time, row_bytes);
+    const auto rows = streams ? rows_in_second_cache(new_planes, row_bytes)
+                              : rows_in_last_cache(planes_at_a_time, row_bytes);
     in_threads(target, threads_, [&](const Box& box, std::int64_t) {
       Box block = box;
       for (std::int64_t y = box[1].begin; y < box[1].end; y += rows) {
@@ -35,11 +39,17 @@ class OneSweep : public Sweeper<Value> {
 
  private:
   static void sweep(const Mesh<Value>& from, const Mesh<Value>& to, const Box& block) {
-    constexpr auto row = streams ? relax_streaming<Value> : relax<Value>;
     const auto z = block[2];
-    for (std::int64_t x = block[0].begin; x < block[0].end; ++x) {
+    auto x = block[0].begin;
+    for (; streams && x + 2 <= block[0].end; x += 2) {
       for (std::int64_t y = block[1].begin; y < block[1].end; ++y) {
-        row(to.at(x, y, z.begin), from.planes(x, y), z.begin, z.size());
+        relax_two_streaming({to.at(x, y, z.begin), to.at(x + 1, y, z.begin)}, from.planes(x, y),
+                            from.at(x + 2, y, 0), z.begin, z.size());
+      }
+    }
+    for (; x < block[0].end; ++x) {
+      for (std::int64_t y = block[1].begin; y < block[1].end; ++y) {
+        relax(to.at(x, y, z.begin), from.planes(x, y), z.begin, z.size());
       }
     }
   }

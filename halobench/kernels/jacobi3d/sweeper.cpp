@@ -7,10 +7,23 @@
 
 namespace halobench::jacobi {
 
-std::int64_t rows_in_cache(std::int64_t planes, std::int64_t row_bytes) {
-  constexpr std::int64_t least = 1 << 20;
-  const auto half = std::max(last_cache_share_bytes(), least) / 2;
-  return std::max<std::int64_t>(1, half / (planes * row_bytes));
+namespace {
+
+constexpr std::int64_t usual_bytes = 1 << 20;
+
+std::int64_t rows_in(std::int64_t cache_bytes, std::int64_t planes, std::int64_t row_bytes) {
+  return std::max<std::int64_t>(1, cache_bytes / 2 / (planes * row_bytes));
+}
+
+}  // namespace
+
+std::int64_t rows_in_last_cache(std::int64_t planes, std::int64_t row_bytes) {
+  return rows_in(std::max(last_cache_share_bytes(), usual_bytes), planes, row_bytes);
+}
+
+std::int64_t rows_in_second_cache(std::int64_t planes, std::int64_t row_bytes) {
+  const auto cache = second_cache_share_bytes();
+  return rows_in(cache == 0 ? usual_bytes : cache, planes, row_bytes);
 }
 
 }  // namespace halobench::jacobi

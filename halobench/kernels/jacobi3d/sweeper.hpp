@@ -17,9 +17,11 @@ struct Setting {
   std::int64_t threads = 1;
 };
 
-/// Rows of a block so that as many planes of it take half of a core's share of the last cache: the
-/// other half is for what only passes by. At least one; 1 MiB where the system names no cache.
-std::int64_t rows_in_cache(std::int64_t planes, std::int64_t row_bytes);
+/// Rows of a block so that as many planes of it take half of a core's share of the last cache, or
+/// of the second one: the other half is for what only passes by. At least one; 1 MiB where the
+/// system names no cache.
+std::int64_t rows_in_last_cache(std::int64_t planes, std::int64_t row_bytes);
+std::int64_t rows_in_second_cache(std::int64_t planes, std::int64_t row_bytes);
 
 template <class Value>
 class Sweeper {
