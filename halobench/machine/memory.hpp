@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "base/as_size.hpp"
 
@@ -66,6 +69,34 @@ class Memory {
 /// Asks for huge pages where memory that was not written yet spans some: a page fault takes as long
 /// as writing hundreds of values.
 void wish_huge_pages(void* memory, std::size_t bytes);
+
+/// Memory that std::free() releases, with such a wish. Not aligned to huge pages: vectors that are
+/// written side by side would then fall into the same lines of the first cache.
+void* allocate_for_vector(std::size_t bytes);
+
+/// For vectors that may be large. resize() leaves new values uninitialised.
+template <class Value>
+struct HugePageAllocator {
+  using value_type = Value;
+
+  HugePageAllocator() = default;
+  template <class Other>
+  HugePageAllocator(const HugePageAllocator<Other>& /*other*/) {}
+
+  Value* allocate(std::size_t count) {
+    return static_cast<Value*>(allocate_for_vector(count * sizeof(Value)));
+  }
+  void deallocate(Value* memory, std::size_t /*count*/) { std::free(memory); }
+  template <class Other, class... Arguments>
+  void construct(Other* place, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0) {
+      ::new (static_cast<void*>(place)) Other;
+    } else {
+      ::new (static_cast<void*>(place)) Other(std::forward<Arguments>(arguments)...);
+    }
+  }
+  bool operator==(const HugePageAllocator& /*other*/) const { return true; }
+};
 
 /// Resident now, and at its peak, of this process (VmRSS, VmHWM); -1 where the system doesn't say.
 struct ResidentMemory {
