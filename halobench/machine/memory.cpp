@@ -48,7 +48,7 @@ void wish_huge_pages(void* memory, std::size_t bytes) {
 }
 
 void* allocate_for_vector(std::size_t bytes) {
-  void* memory = std::malloc(bytes);
+  void* memory = std::aligned_alloc(cache_line, round_up(bytes, cache_line));
   if (memory == nullptr) throw std::bad_alloc();
   wish_huge_pages(memory, bytes);
   return memory;
