@@ -47,6 +47,13 @@ void wish_huge_pages(void* memory, std::size_t bytes) {
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
+void* allocate_for_vector(std::size_t bytes) {
+  void* memory = std::aligned_alloc(cache_line, round_up(bytes, cache_line));
+  if (memory == nullptr) throw std::bad_alloc();
+  wish_huge_pages(memory, bytes);
+  return memory;
+}
+
 ResidentMemory resident_memory() {
   ResidentMemory resident;
   std::ifstream status("/proc/self/status");

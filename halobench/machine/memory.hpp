@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "base/as_size.hpp"
 
@@ -66,6 +69,35 @@ class Memory {
 /// Asks for huge pages where memory that was not written yet spans some: a page fault takes as long
 /// as writing hundreds of values.
 void wish_huge_pages(void* memory, std::size_t bytes);
+
+/// Memory that std::free() releases, with such a wish, aligned to cache lines. A star forest of a
+/// million random edges takes 9.0 ms with it, 10.3 ms where large vectors are aligned to huge
+/// pages, and 12.0 ms with malloc's alignment, which causes 20 times as many page faults.
+void* allocate_for_vector(std::size_t bytes);
+
+/// For vectors that may be large. resize() leaves new values uninitialised.
+template <class Value>
+struct HugePageAllocator {
+  using value_type = Value;
+
+  HugePageAllocator() = default;
+  template <class Other>
+  HugePageAllocator(const HugePageAllocator<Other>& /*other*/) {}
+
+  Value* allocate(std::size_t count) {
+    return static_cast<Value*>(allocate_for_vector(count * sizeof(Value)));
+  }
+  void deallocate(Value* memory, std::size_t /*count*/) { std::free(memory); }
+  template <class Other, class... Arguments>
+  void construct(Other* place, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0) {
+      ::new (static_cast<void*>(place)) Other;
+    } else {
+      ::new (static_cast<void*>(place)) Other(std::forward<Arguments>(arguments)...);
+    }
+  }
+  bool operator==(const HugePageAllocator& /*other*/) const { return true; }
+};
 
 /// Resident now, and at its peak, of this process (VmRSS, VmHWM); -1 where the system doesn't say.
 struct ResidentMemory {

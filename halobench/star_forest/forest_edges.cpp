@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <map>
 
 #include "base/as_size.hpp"
 #include "base/usage_error.hpp"
@@ -11,38 +11,66 @@
 namespace halobench {
 namespace {
 
-std::int64_t leaf_of(std::span<const std::int64_t> leaves, std::int64_t edge) {
-  return leaves.empty() ? edge : leaves[as_size(edge)];
+std::int64_t leaf_of(std::span<const std::int64_t> leaves, std::size_t edge) {
+  return leaves.empty() ? static_cast<std::int64_t>(edge) : leaves[edge];
 }
 
-/// The number of each rank in the order in which ranks turn up. Most ranks have few neighbours:
-/// those of a small table are found without a search.
-class Numbers {
+/// The edges to one rank.
+struct Star {
+  std::int64_t first_leaf = 0;
+  std::int64_t first_root = 0;
+  std::int64_t count = 0;
+  std::int64_t leaf_gaps = 0;  ///< 0: leaves are a run
+  std::int64_t root_gaps = 0;
+  std::int64_t* leaf = nullptr;  ///< where the next one goes; null: they are a run
+  std::int64_t* root = nullptr;
+};
+
+class Stars {
  public:
-  std::size_t of(int rank) {
-    auto& [known, number] = recent_[static_cast<unsigned>(rank) % recent_.size()];
-    if (known != rank) {
-      known = rank;
-      number = all_.try_emplace(rank, all_.size()).first->second;
+  /// `body(star, begin, end)` for edges begin to end - 1, which are to one rank: a block of them
+  /// where it can be, so that what long runs need stays in registers.
+  template <class Body>
+  void visit(std::span<const Root> edges, const Body& body) {
+    for (std::size_t begin = 0; begin < edges.size(); begin += block) {
+      const auto end = std::min(begin + block, edges.size());
+      int differences = 0;
+      for (auto i = begin; i < end; ++i) differences |= edges[i].rank ^ edges[begin].rank;
+      if (differences == 0) {
+        body(of(edges[begin].rank), begin, end);
+      } else {
+        for (auto i = begin; i < end; ++i) body(of(edges[i].rank), i, i + 1);
+      }
     }
-    return number;
   }
+  std::map<int, Star>& all() { return all_; }
 
  private:
+  static constexpr std::size_t block = 64;
+
+  /// Most ranks have few neighbours: those of a small table are found without a search.
+  Star& of(int rank) {
+    auto& [known, star] = recent_[static_cast<unsigned>(rank) % recent_.size()];
+    if (star == nullptr || known != rank) {
+      known = rank;
+      star = &all_[rank];
+    }
+    return *star;
+  }
+
   struct Known {
-    int rank = -1;
-    std::size_t number = 0;
+    int rank = 0;
+    Star* star = nullptr;
   };
   std::array<Known, 256> recent_{};
-  std::unordered_map<int, std::size_t> all_;
+  std::map<int, Star> all_;
 };
 
 }  // namespace
 
 std::string own_problem(const Communicator& comm, std::span<const Root> edges,
-                        std::span<const std::int64_t> leaves) {
-  const auto edge_count = std::ssize(edges);
-  const auto name = [&](std::int64_t edge) {
+                        std::span<const std::int64_t> leaves, const std::vector<Bundle>& bundles) {
+  const auto name = [&](std::size_t edge) {
     return "leaf " + std::to_string(leaf_of(leaves, edge)) + " of rank " +
            std::to_string(comm.rank());
   };
@@ -50,18 +78,23 @@ std::string own_problem(const Communicator& comm, std::span<const Root> edges,
     return "rank " + std::to_string(comm.rank()) + " gives " + std::to_string(leaves.size()) +
            " leaves and " + std::to_string(edges.size()) + " roots of leaves";
   }
-  for (std::int64_t i = 0; i < edge_count; ++i) {
-    const auto& [rank, index] = edges[as_size(i)];
+  const bool ascending = std::ranges::is_sorted(leaves, std::less_equal{});
+  if (bundles.empty() || (bundles.front().rank >= 0 && bundles.back().rank < comm.size() &&
+                          ascending && (leaves.empty() || leaves.front() >= 0))) {
+    return {};
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto& [rank, index] = edges[i];
     if (rank < 0 || rank >= comm.size()) {
       return name(i) + ": its root is on rank " + std::to_string(rank) + "; there are ranks 0 to " +
              std::to_string(comm.size() - 1);
     }
     if (leaf_of(leaves, i) < 0) return name(i) + ": indices begin at 0";
   }
-  if (leaves.empty() || std::ranges::is_sorted(leaves, std::less_equal{})) return {};
+  if (ascending) return {};
   std::vector<bool> seen(as_size(std::ranges::max(leaves) + 1));
-  for (std::int64_t i = 0; i < edge_count; ++i) {
-    const auto leaf = as_size(leaves[as_size(i)]);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto leaf = as_size(leaves[i]);
     if (seen[leaf]) return name(i) + " is given twice; a leaf has one root";
     seen[leaf] = true;
   }
@@ -85,8 +118,8 @@ std::string missing_root(const Communicator& comm, std::int64_t roots, std::span
   std::vector<std::int64_t> there(as_size(comm.size()));
   check(MPI_Allgather(&roots, 1, MPI_INT64_T, there.data(), 1, MPI_INT64_T, comm.handle()),
         "MPI_Allgather");
-  for (std::int64_t i = 0; i < std::ssize(edges); ++i) {
-    const auto& [rank, index] = edges[as_size(i)];
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto& [rank, index] = edges[i];
     const auto end = there[as_size(rank)];
     if (index >= 0 && index < end) continue;
     return "leaf " + std::to_string(leaf_of(leaves, i)) + " of rank " +
@@ -98,31 +131,45 @@ std::string missing_root(const Communicator& comm, std::int64_t roots, std::span
 }
 
 std::vector<Bundle> by_rank(std::span<const Root> edges, std::span<const std::int64_t> leaves) {
-  struct Counted {
-    int rank = 0;
-    Sequence::Scan leaves;
-    Sequence::Scan roots;
-  };
-  std::vector<Counted> counted;
-  Numbers numbers;
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    const auto number = numbers.of(edges[i].rank);
-    if (number == counted.size()) counted.push_back({edges[i].rank, {}, {}});
-    counted[number].leaves.add(leaf_of(leaves, static_cast<std::int64_t>(i)));
-    counted[number].roots.add(edges[i].index);
-  }
+  if (!leaves.empty() && leaves.size() != edges.size()) return {};
+  Stars stars;
+  stars.visit(edges, [&](Star& star, std::size_t begin, std::size_t end) {
+    if (star.count == 0) {
+      star.first_leaf = leaf_of(leaves, begin);
+      star.first_root = edges[begin].index;
+    }
+    std::int64_t leaf_gaps = 0;
+    std::int64_t root_gaps = 0;
+    for (auto i = begin; i < end; ++i) {
+      const auto place = star.count + static_cast<std::int64_t>(i - begin);
+      leaf_gaps |= leaf_of(leaves, i) - star.first_leaf - place;
+      root_gaps |= edges[i].index - star.first_root - place;
+    }
+    star.leaf_gaps |= leaf_gaps;
+    star.root_gaps |= root_gaps;
+    star.count += static_cast<std::int64_t>(end - begin);
+  });
   std::vector<Bundle> bundles;
   bool lists = false;
-  for (const auto& [rank, own, theirs] : counted) {
-    bundles.push_back({rank, Sequence(own), Sequence(theirs)});
-    lists |= !own.straight || !theirs.straight;
+  for (auto& [rank, star] : stars.all()) {
+    const auto sequence = [&](std::int64_t gaps, std::int64_t first) {
+      return gaps == 0 ? Sequence::run(first, star.count) : Sequence::unset(star.count);
+    };
+    auto& bundle = bundles.emplace_back(rank, sequence(star.leaf_gaps, star.first_leaf),
+                                        sequence(star.root_gaps, star.first_root));
+    star.leaf = bundle.leaves.values();
+    star.root = bundle.roots.values();
+    lists |= star.leaf != nullptr || star.root != nullptr;
   }
-  for (std::size_t i = 0; lists && i < edges.size(); ++i) {
-    auto& bundle = bundles[numbers.of(edges[i].rank)];
-    bundle.leaves.append(leaf_of(leaves, static_cast<std::int64_t>(i)));
-    bundle.roots.append(edges[i].index);
-  }
-  std::ranges::sort(bundles, {}, &Bundle::rank);
+  if (!lists) return bundles;
+  stars.visit(edges, [&](Star& star, std::size_t begin, std::size_t end) {
+    if (star.leaf != nullptr) {
+      for (auto i = begin; i < end; ++i) *star.leaf++ = leaf_of(leaves, i);
+    }
+    if (star.root != nullptr) {
+      for (auto i = begin; i < end; ++i) *star.root++ = edges[i].index;
+    }
+  });
   return bundles;
 }
 

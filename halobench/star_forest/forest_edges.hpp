@@ -18,10 +18,6 @@ struct Root {
   std::int64_t index = 0;
 };
 
-/// What is wrong with this rank's own edges, or nothing.
-std::string own_problem(const Communicator& comm, std::span<const Root> edges,
-                        std::span<const std::int64_t> leaves);
-
 /// The first leaf whose root is not there, in words, or nothing. Collective, and only the way to an
 /// error message: every rank learns how many roots every other has.
 std::string missing_root(const Communicator& comm, std::int64_t roots, std::span<const Root> edges,
@@ -38,7 +34,11 @@ struct Bundle {
   Sequence roots;
 };
 
-/// Edges by the rank of their root, in rank order.
+/// Edges by the rank of their root, in rank order; none where edges and leaves are not as many.
 std::vector<Bundle> by_rank(std::span<const Root> edges, std::span<const std::int64_t> leaves);
+
+/// What is wrong with this rank's own edges, or nothing. `bundles`: by_rank() of them.
+std::string own_problem(const Communicator& comm, std::span<const Root> edges,
+                        std::span<const std::int64_t> leaves, const std::vector<Bundle>& bundles);
 
 }  // namespace halobench

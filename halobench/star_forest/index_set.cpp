@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/as_size.hpp"
-#include "machine/memory.hpp"
 
 namespace halobench {
 namespace {
@@ -137,7 +136,7 @@ std::pair<std::int64_t, std::int64_t> IndexSet::bounds() const {
   return {low, high};
 }
 
-std::vector<std::int64_t> IndexSet::serialise(IndexSet set) {
+Indices IndexSet::serialise(IndexSet set) {
   auto numbers = std::move(set.list);
   for (const auto& box : set.boxes) {
     numbers.push_back(box.start);
@@ -148,7 +147,7 @@ std::vector<std::int64_t> IndexSet::serialise(IndexSet set) {
   return numbers;
 }
 
-IndexSet IndexSet::deserialise(std::vector<std::int64_t> numbers) {
+IndexSet IndexSet::deserialise(Indices numbers) {
   IndexSet set;
   const auto boxes = as_size(numbers.back());
   numbers.pop_back();
@@ -184,10 +183,18 @@ bool some_index_twice(const std::vector<Placed>& sets) {
   return std::ranges::adjacent_find(rows, overlap) != rows.end();
 }
 
-Sequence::Sequence(const Scan& seen) : run_(seen.straight), start_(seen.start), count_(seen.count) {
-  if (run_) return;
-  list_.reserve(as_size(count_) + 1);  // and what serialise() adds
-  wish_huge_pages(list_.data(), list_.capacity() * sizeof(std::int64_t));
+Sequence Sequence::run(std::int64_t start, std::int64_t count) {
+  Sequence run;
+  run.start_ = start;
+  run.count_ = count;
+  return run;
+}
+
+Sequence Sequence::unset(std::int64_t count) {
+  Indices list;
+  list.reserve(as_size(count) + 1);  // and what serialise() adds
+  list.resize(as_size(count));
+  return list;
 }
 
 IndexSet Sequence::described() && {
@@ -210,9 +217,8 @@ Route route(Sequence from, Sequence to) {
 }
 
 Route packing(Sequence from) {
-  Sequence::Scan places;
-  places.count = from.count();
-  return route(std::move(from), Sequence(places));
+  const auto count = from.count();
+  return route(std::move(from), Sequence::run(0, count));
 }
 
 Route packing(IndexSet from) {

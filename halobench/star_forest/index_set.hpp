@@ -7,7 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "machine/memory.hpp"
+
 namespace halobench {
+
+/// Indices one by one.
+using Indices = std::vector<std::int64_t, HugePageAllocator<std::int64_t>>;
 
 /// start + i + strides[0] j + strides[1] k, for i, j, k below the extents, i fastest: a sub-box of
 /// a three-dimensional array (Zhang, Mills and Smith 2020, section 5.3). Strides may have
@@ -25,7 +30,7 @@ struct Box {
 struct IndexSet {
   std::int64_t count = 0;
   std::vector<Box> boxes;
-  std::vector<std::int64_t> list;  ///< empty where there are boxes
+  Indices list;  ///< empty where there are boxes
 
   /// start, start + 1, ... start + count - 1.
   static IndexSet run(std::int64_t start, std::int64_t count);
@@ -48,8 +53,8 @@ struct IndexSet {
     }
   }
   /// As numbers that deserialise() reads: a list is itself, not a copy, with its kind at the end.
-  static std::vector<std::int64_t> serialise(IndexSet set);
-  static IndexSet deserialise(std::vector<std::int64_t> numbers);
+  static Indices serialise(IndexSet set);
+  static IndexSet deserialise(Indices numbers);
 
   bool operator==(const IndexSet&) const = default;
 };
@@ -67,33 +72,18 @@ bool some_index_twice(const std::vector<Placed>& sets);
 /// memory however long it is.
 class Sequence {
  public:
-  /// What is known of indices that were looked at once.
-  struct Scan {
-    std::int64_t start = 0;
-    std::int64_t count = 0;
-    bool straight = true;
-
-    void add(std::int64_t index) {
-      if (count == 0) start = index;
-      straight &= index == start + count;
-      ++count;
-    }
-  };
-
   Sequence() = default;
-  Sequence(std::vector<std::int64_t> list)
-      : run_(list.empty()), count_(std::ssize(list)), list_(std::move(list)) {}
-  /// The run that was seen, or an empty list for append() with room for them all.
-  explicit Sequence(const Scan& seen);
+  Sequence(Indices list) : run_(list.empty()), count_(std::ssize(list)), list_(std::move(list)) {}
+  static Sequence run(std::int64_t start, std::int64_t count);
+  /// A list whose values are not set yet.
+  static Sequence unset(std::int64_t count);
 
   bool is_run() const { return run_; }
-  /// The next index, where this is no run.
-  void append(std::int64_t index) {
-    if (!run_) list_.push_back(index);
-  }
   std::int64_t count() const { return count_; }
   std::int64_t start() const { return start_; }
-  const std::vector<std::int64_t>& list() const { return list_; }
+  const Indices& list() const { return list_; }
+  /// To set the values of a list; null where this is a run.
+  std::int64_t* values() { return run_ ? nullptr : list_.data(); }
   /// As boxes where it is a run, else as the list that it is.
   IndexSet described() &&;
 
@@ -101,7 +91,7 @@ class Sequence {
   bool run_ = true;
   std::int64_t start_ = 0;
   std::int64_t count_ = 0;
-  std::vector<std::int64_t> list_;
+  Indices list_;
 };
 
 /// Where values come from and where they go, value by value. Either both sets have boxes of the

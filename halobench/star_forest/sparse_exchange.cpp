@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/as_size.hpp"
-#include "machine/memory.hpp"
 
 namespace halobench {
 namespace {
@@ -23,8 +22,6 @@ void receive(const Communicator& comm, std::vector<Parcel>& received) {
   check(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
   Parcel& parcel = received.emplace_back();
   parcel.rank = status.MPI_SOURCE;
-  parcel.numbers.reserve(as_size(count));
-  wish_huge_pages(parcel.numbers.data(), parcel.numbers.capacity() * sizeof(std::int64_t));
   parcel.numbers.resize(as_size(count));
   check(MPI_Recv(parcel.numbers.data(), count, MPI_INT64_T, parcel.rank, tag, comm.handle(),
                  MPI_STATUS_IGNORE),

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
+#include "star_forest/index_set.hpp"
 
 namespace halobench {
 
 /// Numbers for one rank, or from it.
 struct Parcel {
   int rank = 0;
-  std::vector<std::int64_t> numbers;
+  Indices numbers;
 };
 
 /// Delivers every parcel; returns what came for this rank, in rank order. Collective. At most one

@@ -47,8 +47,10 @@ std::string problem_of(const Communicator& comm, const std::vector<Bond>& bonds)
 StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t roots,
                        std::span<const Root> edges, std::span<const std::int64_t> leaves)
     : comm_(comm.handle()), space_(space) {
-  throw_first(comm_, own_problem(comm_, edges, leaves));
-  connect(roots, edges, leaves);
+  auto bundles = by_rank(edges, leaves);
+  throw_first(comm_, own_problem(comm_, edges, leaves, bundles));
+  const bool good = connect(roots, std::move(bundles));
+  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
   find_shared_root(roots);
   prepare_scatter();
 }
@@ -78,10 +80,9 @@ void StarForest::prepare_scatter() {
 StarForest::~StarForest() = default;
 
 /// Leaves know their roots; roots learn of their leaves.
-void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
-                         std::span<const std::int64_t> leaves) {
+bool StarForest::connect(std::int64_t roots, std::vector<Bundle> bundles) {
   std::vector<Parcel> parcels;
-  for (auto& [rank, own_leaves, their_roots] : by_rank(edges, leaves)) {
+  for (auto& [rank, own_leaves, their_roots] : bundles) {
     if (rank == comm_.rank()) {
       local_ = route(std::move(their_roots), std::move(own_leaves));
     } else {
@@ -90,8 +91,7 @@ void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
       parcels.push_back({rank, IndexSet::serialise(std::move(description))});
     }
   }
-  const bool good = learn_of_leaves(roots, parcels) && within(local_.from, roots);
-  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
+  return learn_of_leaves(roots, parcels) && within(local_.from, roots);
 }
 
 bool StarForest::learn_of_leaves(std::int64_t roots, const std::vector<Parcel>& parcels) {

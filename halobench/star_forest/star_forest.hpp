@@ -146,8 +146,8 @@ class StarForest {
   class Packed;
   class Link;
 
-  void connect(std::int64_t roots, std::span<const Root> edges,
-               std::span<const std::int64_t> leaves);
+  /// Whether all roots of this rank that leaves have are here.
+  bool connect(std::int64_t roots, std::vector<Bundle> bundles);
   /// Whether all roots that other ranks ask for with their `parcels` are here.
   bool learn_of_leaves(std::int64_t roots, const std::vector<Parcel>& parcels);
   void find_shared_root(std::int64_t roots);

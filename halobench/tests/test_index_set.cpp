@@ -10,8 +10,6 @@ using namespace halobench;
 
 namespace {
 
-using Indices = std::vector<std::int64_t>;
-
 Indices enumerate(const IndexSet& set) {
   Indices indices;
   set.for_each([&](std::int64_t index) { indices.push_back(index); });

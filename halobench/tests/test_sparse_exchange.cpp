@@ -13,8 +13,8 @@ bool sends(int from, int to, int round) {
   return from != to && (3 * from + 5 * to + round) % (1 + round % 4) == 0;
 }
 
-std::vector<std::int64_t> numbers(int from, int to, int round) {
-  return std::vector<std::int64_t>(as_size((from + round) % 3 * 5000), 100 * from + to);
+Indices numbers(int from, int to, int round) {
+  return Indices(as_size((from + round) % 3 * 5000), 100 * from + to);
 }
 
 void parcels_arrive(const Communicator& comm, int round) {
