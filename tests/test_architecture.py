@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ARCHITECTURE.md names types, functions, and files that exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from imports import SOURCE
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+NAMED = re.compile(r"`([\w/]+\.py):([\w.]+)`")
+LIFE = ("Study", "Case", "Launch", "Record", "Measured case", "Finding", "Report")
+
+
+def section(title: str) -> str:
+    """Return the text below a heading."""
+    return PAGE.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of the first table, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def defined(path: Path, wanted: type[ast.AST] = ast.AST) -> set[str]:
+    """Return the classes, functions, methods, and constants of a module, as `Class.method`."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.ClassDef(name=name, body=body):
+                names |= {name} if isinstance(node, wanted) else set()
+                names |= {f"{name}.{one.name}" for one in body if isinstance(one, ast.FunctionDef)}
+            case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]) if isinstance(
+                node, wanted
+            ):
+                names.add(name)
+    return names
+
+
+@pytest.mark.parametrize(("file", "name"), sorted(set(NAMED.findall(PAGE))))
+def test_a_named_function_exists(file: str, name: str) -> None:
+    assert name in defined(SOURCE / file)
+
+
+def test_the_life_of_a_case_has_every_type() -> None:
+    life = {row[0]: row[1:] for row in rows(section("The life of a case"))}
+
+    assert tuple(life) == LIFE
+    for made, *by in life.values():
+        ((file, name),) = NAMED.findall(made)
+        assert name in defined(SOURCE / file, ast.ClassDef)
+        assert all("`" in one for one in by)
+
+
+def test_each_task_starts_in_a_file_that_exists() -> None:
+    tasks = rows(section("Start here"))
+
+    assert len(tasks) == 5
+    for _, first, _ in tasks:
+        file = re.split("[`:]", first)[1]
+        assert (ROOT / file).is_file() or (SOURCE / file).is_file()
