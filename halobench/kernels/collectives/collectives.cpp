@@ -2,16 +2,13 @@
 // Collective operations by message size, blocking or not, each result checked. How ranks start
 // together, and so what the times mean, is the protocol's `synchronisation`: round_time unless
 // another is asked for.
-#include <algorithm>
-#include <array>
-#include <limits>
 #include <tuple>
 
 #include "base/as_size.hpp"
-#include "base/simulation.hpp"
 #include "device/message_buffer.hpp"
 #include "device/message_place.hpp"
 #include "kernel.hpp"
+#include "kernels/collectives/settings.hpp"
 #include "kernels/memory/memory.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/shared_clock.hpp"
@@ -19,156 +16,19 @@
 namespace halobench {
 namespace {
 
-constexpr std::int64_t item = sizeof(double);
+using namespace collective;
+
 constexpr double lateness_s = 5e-5;  ///< of the last rank at a barrier that is checked
-constexpr const char* no_barrier = "SMPI's MPI_Ibarrier does not synchronise (SimGrid 3.32)";
-
-struct Arguments {
-  const void* in;
-  void* out;
-  int bytes;  ///< of a block
-  int ranks;
-  MPI_Comm comm;
-
-  int items() const { return bytes / static_cast<int>(item); }
-};
-
-/// Blocks in a rank's buffer: none, one, one for each rank.
-enum class Blocks { none, one, each };
-
-/// Which ranks get what: the same bytes everywhere, bytes for each alone, bytes of all or sums on
-/// one, sums on all.
-enum class Outcome { nothing, shared_bytes, own_bytes, bytes_on_root, sum_on_root, sum_on_all };
-
-struct Operation {
-  const char* name;
-  Blocks in;
-  Blocks out;
-  Outcome outcome;
-  int (*call)(const Arguments&);
-  int (*start)(const Arguments&, MPI_Request*);
-};
-
-// The root, where there is one, is rank 0.
-const std::array<Operation, 8> operations{{
-    {"barrier", Blocks::none, Blocks::none, Outcome::nothing,
-     [](const Arguments& a) { return MPI_Barrier(a.comm); },
-     [](const Arguments& a, MPI_Request* r) { return MPI_Ibarrier(a.comm, r); }},
-    {"bcast", Blocks::none, Blocks::one, Outcome::shared_bytes,
-     [](const Arguments& a) { return MPI_Bcast(a.out, a.bytes, MPI_BYTE, 0, a.comm); },
-     [](const Arguments& a, MPI_Request* r) {
-       return MPI_Ibcast(a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
-     }},
-    {"reduce", Blocks::one, Blocks::one, Outcome::sum_on_root,
-     [](const Arguments& a) {
-       // SMPI's, as Open MPI does it, has a rank that is alone send to nobody (SimGrid 3.32).
-       if (simulated() && a.ranks == 1) {
-         return MPI_Allreduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, a.comm);
-       }
-       return MPI_Reduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, 0, a.comm);
-     },
-     [](const Arguments& a, MPI_Request* r) {
-       return MPI_Ireduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, 0, a.comm, r);
-     }},
-    {"allreduce", Blocks::one, Blocks::one, Outcome::sum_on_all,
-     [](const Arguments& a) {
-       return MPI_Allreduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, a.comm);
-     },
-     [](const Arguments& a, MPI_Request* r) {
-       return MPI_Iallreduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, a.comm, r);
-     }},
-    {"alltoall", Blocks::each, Blocks::each, Outcome::own_bytes,
-     [](const Arguments& a) {
-       return MPI_Alltoall(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm);
-     },
-     [](const Arguments& a, MPI_Request* r) {
-       return MPI_Ialltoall(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm, r);
-     }},
-    {"allgather", Blocks::one, Blocks::each, Outcome::shared_bytes,
-     [](const Arguments& a) {
-       return MPI_Allgather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm);
-     },
-     [](const Arguments& a, MPI_Request* r) {
-       return MPI_Iallgather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm, r);
-     }},
-    {"gather", Blocks::one, Blocks::each, Outcome::bytes_on_root,
-     [](const Arguments& a) {
-       return MPI_Gather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm);
-     },
-     [](const Arguments& a, MPI_Request* r) {
-       return MPI_Igather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
-     }},
-    {"scatter", Blocks::each, Blocks::one, Outcome::own_bytes,
-     [](const Arguments& a) {
-       return MPI_Scatter(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm);
-     },
-     [](const Arguments& a, MPI_Request* r) {
-       return MPI_Iscatter(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
-     }},
-}};
-
-bool ends_on_root(const Operation& operation) {
-  return operation.outcome == Outcome::bytes_on_root || operation.outcome == Outcome::sum_on_root;
-}
-
-bool sums(const Operation& operation) {
-  return operation.outcome == Outcome::sum_on_root || operation.outcome == Outcome::sum_on_all;
-}
-
-std::int64_t count(Blocks blocks, std::int64_t ranks) {
-  if (blocks == Blocks::none) return 0;
-  return blocks == Blocks::one ? 1 : ranks;
-}
-
-/// An operation at a size.
-struct Point {
-  const Operation* operation;
-  std::int64_t size;
-};
-
-/// Whether a call does not do under simulation what MPI says of it.
-bool lacking(const Operation& operation, const Params& params) {
-  return simulated() && operation.outcome == Outcome::nothing &&
-         params.choice("call") == "nonblocking";
-}
-
-/// Of all operations those that there are; one that was asked for by its name in any case.
-std::vector<Point> parse_points(const Params& params) {
-  const auto& wanted = params.choice("operation");
-  std::vector<Point> points;
-  for (const auto& operation : operations) {
-    if (wanted == "all" ? lacking(operation, params) : wanted != operation.name) continue;
-    if (operation.outcome == Outcome::nothing) {
-      points.push_back({&operation, 0});
-    } else {
-      for (const auto size : params.sizes("sizes")) points.push_back({&operation, size});
-    }
-  }
-  return points;
-}
-
-/// Bytes of the largest buffer, in or out, that any point needs.
-std::int64_t largest(const std::vector<Point>& points, Blocks Operation::* side,
-                     std::int64_t ranks) {
-  std::int64_t most = 0;
-  for (const auto& point : points) {
-    most = std::max(most, count(point.operation->*side, ranks) * point.size);
-  }
-  return most;
-}
-
 class Collectives : public Instance {
  public:
   explicit Collectives(const Context& context)
       : comm_(context.comm),
         executes_(context.meter.executes()),
-        blocking_(context.params.choice("call") == "blocking"),
-        points_(parse_points(context.params)),
-        lacks_barrier_(lacking(operations[0], context.params)),
+        settings_(parse_settings(context.params)),
         clock_(comm_) {
-    in_ = context.memory.allocate<unsigned char>(largest(points_, &Operation::in, comm_.size()),
+    in_ = context.memory.allocate<unsigned char>(settings_.largest(&Operation::in, comm_.size()),
                                                  Pages::ordinary);
-    out_ = context.memory.allocate<unsigned char>(largest(points_, &Operation::out, comm_.size()),
+    out_ = context.memory.allocate<unsigned char>(settings_.largest(&Operation::out, comm_.size()),
                                                   Pages::ordinary);
     device_ = chosen_device(context);
     if (device_) {
@@ -178,12 +38,12 @@ class Collectives : public Instance {
     select(0);
   }
 
-  std::size_t points() const override { return points_.size(); }
+  std::size_t points() const override { return settings_.points.size(); }
 
   void select(std::size_t point) override {
-    operation_ = points_[point].operation;
-    arguments_ = {in_.data(), out_.data(), message_count(points_[point].size), comm_.size(),
-                  comm_.handle()};
+    operation_ = settings_.points[point].operation;
+    arguments_ = {in_.data(), out_.data(), message_count(settings_.points[point].size),
+                  comm_.size(), comm_.handle()};
   }
 
   void prepare() override {
@@ -227,18 +87,18 @@ class Collectives : public Instance {
 
   Json point(std::size_t point, const Times& times) override {
     return Json::object()
-        .set("size_bytes", points_[point].size)
-        .set("operation", points_[point].operation->name)
+        .set("size_bytes", settings_.points[point].size)
+        .set("operation", settings_.points[point].operation->name)
         .set("result", Json::object().set("latency_s", times.median()));
   }
 
   /// Each operation's time at its first size, and which is absent for which reason.
   Json result(std::span<const Times> times) override {
     Json out = Json::object();
-    if (lacks_barrier_) out.set("absent", std::string("barrier: ") + no_barrier);
+    if (settings_.lacks_barrier) out.set("absent", std::string("barrier: ") + no_barrier);
     const Operation* last = nullptr;
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      const auto* operation = points_[i].operation;
+    for (std::size_t i = 0; i < settings_.points.size(); ++i) {
+      const auto* operation = settings_.points[i].operation;
       if (operation != last) out.set(std::string(operation->name) + "_s", times[i].median());
       last = operation;
     }
@@ -249,7 +109,7 @@ class Collectives : public Instance {
   /// All that it sends lies where its result does; a barrier has none.
   void call() {
     const MessagePlace lies(operation_->out == Blocks::none ? nullptr : arguments_.out);
-    if (blocking_) return check(operation_->call(arguments_), operation_->name);
+    if (settings_.blocking) return check(operation_->call(arguments_), operation_->name);
     MPI_Request request = MPI_REQUEST_NULL;
     check(operation_->start(arguments_, &request), operation_->name);
     check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
@@ -353,9 +213,7 @@ class Collectives : public Instance {
 
   const Communicator& comm_;
   bool executes_;
-  bool blocking_;
-  std::vector<Point> points_;
-  bool lacks_barrier_;  ///< of all operations
+  const Settings settings_;
   SharedClock clock_;
   Buffer<unsigned char> in_;
   Buffer<unsigned char> out_;
@@ -366,53 +224,6 @@ class Collectives : public Instance {
   Arguments arguments_{};
   std::int64_t round_ = 0;
 };
-
-Plan plan_collectives(const Params& params, const Shape& shape) {
-  Plan plan;
-  const auto points = parse_points(params);
-  if (lacking(*points[0].operation, params)) {
-    plan.problems.push_back(
-        {"call", "nonblocking",
-         std::string(no_barrier) + "; give another operation, or call=blocking"});
-  }
-  const auto odd = std::ranges::find_if(
-      points, [](const Point& point) { return sums(*point.operation) && point.size % item != 0; });
-  if (odd != points.end()) {
-    plan.problems.push_back(
-        {"sizes", std::to_string(odd->size),
-         std::string(odd->operation->name) + " adds values of 8 bytes; give multiples of 8"});
-  }
-  const auto of_a_rank =
-      largest(points, &Operation::in, shape.ranks) + largest(points, &Operation::out, shape.ranks);
-  plan_buffers(params, static_cast<double>(shape.ranks) * static_cast<double>(of_a_rank), plan);
-  plan_messages(params, plan);
-  return plan;
-}
-
-std::vector<Parameter> parameters() {
-  using enum Parameter::Type;
-  std::vector<std::string> names{"all"};
-  for (const auto& operation : operations) names.emplace_back(operation.name);
-  std::vector<Parameter> all = {
-      {"operation",
-       choice,
-       "all",
-       "collective to time; all: one after the other",
-       "",
-       {},
-       {},
-       names},
-      {"sizes", sizes, "8:1M",
-       "bcast, reduce, allreduce: message size; others: bytes per pair of ranks, or per rank at "
-       "the root",
-       "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
-      Parameter::one_of("call", "blocking",
-                        "blocking, or nonblocking: start, then wait immediately",
-                        {"blocking", "nonblocking"}),
-  };
-  for (auto& one : message_parameters()) all.push_back(std::move(one));
-  return all;
-}
 
 }  // namespace
 
@@ -440,7 +251,7 @@ Kernel collectives() {
     kernel.small.push_back({"sizes=8,64K", "repetitions=2", "steps=2", "warmup=0", "memory=device",
                             "mpi=" + mpi, "device_lag=until_waited", "gpus_shared=1"});
   }
-  kernel.plan = plan_collectives;
+  kernel.plan = plan;
   kernel.setup = [](const Context& context) { return std::make_unique<Collectives>(context); };
   return kernel;
 }

@@ -8,8 +8,6 @@
 namespace halobench::jacobi {
 namespace {
 
-bool picks(const std::string& exchange) { return exchange == "derived_types"; }
-
 /// Both faces of a box across an axis: what is sent at the low and at the high side, and the ghosts
 /// there. Across the axes before it, faces reach into the ghosts if there are corners to fill.
 struct Ends {
@@ -65,16 +63,17 @@ std::vector<std::string> face_exchange_names() {
   return {"blocking", "sendrecv", "nonblocking", "persistent", "neighbor", "derived_types"};
 }
 
-ExchangeMode mode_of_faces(const std::string& exchange) {
-  return picks(exchange) ? ExchangeMode::nonblocking : exchange_mode(exchange);
+FaceExchange face_exchange(const std::string& name) {
+  if (name == "derived_types") return {ExchangeMode::nonblocking, true};
+  return {exchange_mode(name), false};
 }
 
 template <class Value>
-Halo<Value>::Halo(const Context& context, const Cut& cut, const std::array<Mesh<Value>, 2>& meshes)
-    : meshes_(meshes), picks_(picks(context.params.choice("exchange"))) {
+Halo<Value>::Halo(const Context& context, const Cut& cut, const FaceExchange& exchange,
+                  const std::array<Mesh<Value>, 2>& meshes)
+    : meshes_(meshes), picks_(exchange.derived_types) {
   const auto rank = context.comm.rank();
   const auto part = cut.part(rank);
-  const auto mode = mode_of_faces(context.params.choice("exchange"));
   for (const auto& together : stages_of(part)) {
     auto& stage = stages_.emplace_back();
     for (std::size_t which = 0; which < (picks_ ? meshes_.size() : 1); ++which) {
@@ -93,7 +92,7 @@ Halo<Value>::Halo(const Context& context, const Cut& cut, const std::array<Mesh<
         lines.push_back({position, meet(context, low, mesh, out[0], in[0], stage),
                          meet(context, high, mesh, out[1], in[1], stage)});
       }
-      stage.exchanges.push_back(std::make_unique<HaloExchange>(context.comm, mode, lines));
+      stage.exchanges.push_back(std::make_unique<HaloExchange>(context.comm, exchange.mode, lines));
     }
   }
 }
@@ -198,10 +197,10 @@ double Halo<Value>::copied_bytes(std::size_t stage) const {
 }
 
 template <class Value>
-std::int64_t Halo<Value>::memory(const Cut& cut, std::int64_t rank, const std::string& exchange) {
+std::int64_t Halo<Value>::memory(const Cut& cut, std::int64_t rank, const FaceExchange& exchange) {
   std::int64_t values = 0;
   const auto part = cut.part(rank);
-  for (std::size_t axis = 0; axis < axes && !picks(exchange); ++axis) {
+  for (std::size_t axis = 0; axis < axes && !exchange.derived_types; ++axis) {
     if (cut.topology[axis] == 1) continue;
     const auto face = points_of(ends(part, axis).out[0]);
     values += 2 * face * (part.open[axis][0] + part.open[axis][1]);

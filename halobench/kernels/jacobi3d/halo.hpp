@@ -13,11 +13,16 @@
 
 namespace halobench::jacobi {
 
-/// HaloExchange's modes that suit rings of ranks, and derived types: messages without buffers of
-/// ours, picked out of the mesh and put into it by MPI.
+/// How faces are exchanged.
+struct FaceExchange {
+  ExchangeMode mode;
+  bool derived_types;  ///< MPI reads and writes the mesh itself: no buffers and no packing
+};
+
+/// HaloExchange's modes that suit rings of ranks, and derived_types.
 std::vector<std::string> face_exchange_names();
-/// The mode in which messages travel that are exchanged so.
-ExchangeMode mode_of_faces(const std::string& exchange);
+/// `name`: one of face_exchange_names().
+FaceExchange face_exchange(const std::string& name);
 
 /// A face of the box to be sent, and the ghosts to be received there.
 template <class Value>
@@ -28,7 +33,7 @@ struct Face {
   Buffer<Value> receive;
 };
 
-/// Fills the ghosts of two meshes, of whichever is asked for.
+/// Fills the ghosts of two meshes, one at a time.
 ///
 /// A single layer needs no corners: all faces travel at once. More do, so the axes take turns, and
 /// each sends on what it received along the earlier ones: six messages in three stages instead of
@@ -36,7 +41,8 @@ struct Face {
 template <class Value>
 class Halo {
  public:
-  Halo(const Context& context, const Cut& cut, const std::array<Mesh<Value>, 2>& meshes);
+  Halo(const Context& context, const Cut& cut, const FaceExchange& exchange,
+       const std::array<Mesh<Value>, 2>& meshes);
   ~Halo();
   Halo(const Halo&) = delete;
   Halo& operator=(const Halo&) = delete;
@@ -56,7 +62,7 @@ class Halo {
   double copied_bytes(std::size_t stage) const;
 
   /// Values of buffers that a rank needs.
-  static std::int64_t memory(const Cut& cut, std::int64_t rank, const std::string& exchange);
+  static std::int64_t memory(const Cut& cut, std::int64_t rank, const FaceExchange& exchange);
 
  private:
   struct Stage {
@@ -72,7 +78,7 @@ class Halo {
   HaloExchange& exchange(std::size_t stage, std::size_t which) const;
 
   std::array<Mesh<Value>, 2> meshes_;
-  bool picks_;
+  bool picks_;  ///< derived types
   std::vector<Stage> stages_;
   std::vector<MPI_Datatype> types_;
 };

@@ -7,17 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "base/as_size.hpp"
 #include "kernel.hpp"
-#include "kernels/jacobi3d/cut.hpp"
-#include "kernels/jacobi3d/halo.hpp"
 #include "kernels/jacobi3d/mode.hpp"
 #include "kernels/jacobi3d/on_device.hpp"
-#include "kernels/jacobi3d/sweeper.hpp"
+#include "kernels/jacobi3d/settings.hpp"
 #include "kernels/memory/memory.hpp"
-#include "machine/streaming.hpp"
 #include "numerics/largest.hpp"
 
 namespace halobench {
@@ -26,24 +22,7 @@ namespace {
 using namespace jacobi;
 using jacobi::Box;  // not that of index sets
 
-std::vector<Variant> variants() { return {plain(), streaming(), temporal()}; }
-
-std::vector<std::string> variant_names() {
-  std::vector<std::string> names;
-  for (const auto& variant : variants()) names.push_back(variant.name);
-  return names;
-}
-
-Variant chosen_variant(const Params& params) {
-  const auto all = variants();
-  return *std::ranges::find(all, params.choice("variant"), &Variant::name);
-}
-
 std::int64_t threads_of(const Shape& shape) { return simulated() ? 1 : shape.threads; }
-
-std::int64_t value_bytes(const Params& params) {
-  return params.choice("precision") == "float" ? sizeof(float) : sizeof(double);
-}
 
 template <class Value>
 std::unique_ptr<Sweeper<Value>> make_sweeper(const Variant& variant, const Setting& setting) {
@@ -54,30 +33,28 @@ std::unique_ptr<Sweeper<Value>> make_sweeper(const Variant& variant, const Setti
 template <class Value>
 class Jacobi3D : public Instance {
  public:
-  Jacobi3D(const Context& context, const Cut& cut, const SpaceMaker& make_space)
+  Jacobi3D(const Context& context, const Settings& settings, const SpaceMaker& make_space)
       : context_(context),
-        cut_(cut),
-        variant_(chosen_variant(context.params)),
-        part_(cut.part(context.comm.rank())),
+        cut_(settings.cut),
+        variant_(settings.variant),
+        part_(cut_.part(context.comm.rank())),
         threads_(threads_of({context.comm.size(), context.meter.threads()})),
-        sweeps_(context.params.integer("sweeps")),
-        overlap_(context.params.choice("overlap") == "yes"),
+        sweeps_(settings.sweeps),
+        overlap_(settings.overlap),
         sweep_(context.meter.phase("sweep")),
         pack_(context.meter.phase("pack")),
         exchange_(context.meter.phase("exchange")),
         unpack_(context.meter.phase("unpack")),
-        mode_(cut),
+        mode_(cut_),
         storage_(part_, sizeof(Value)),
         memory_(context.memory.allocate<Value>(2 * storage_.size())),
         meshes_{{{storage_, memory_.data()}, {storage_, memory_.data() + storage_.size()}}},
-        halo_(context, cut, meshes_),
-        whole_pass_(pass_of(cut.depth)),
-        last_pass_(pass_of(sweeps_ % cut.depth)),
+        halo_(context, cut_, settings.exchange, meshes_),
+        whole_pass_(pass_of(cut_.depth)),
+        last_pass_(pass_of(sweeps_ % cut_.depth)),
         sweeper_(make_sweeper<Value>(variant_, {cut_.depth, threads_})) {
     if (context.meter.executes()) clear();
-    if (is_on_device(context.params)) {
-      on_device_ = sweeps_on_device<Value>(context, cut, make_space);
-    }
+    if (settings.on_device) on_device_ = sweeps_on_device<Value>(context, cut_, make_space);
   }
 
   void prepare() override {
@@ -348,89 +325,6 @@ class Jacobi3D : public Instance {
   Answer answer_;
 };
 
-/// Adds to a plan what the kernel does in a device's memory, and what it does not.
-void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
-  plan_memory(params, planned);
-  if (!is_on_device(params)) return;
-  const auto refuse = [&](const char* key, const std::string& value, const char* remedy) {
-    planned.problems.push_back(
-        {key, value, std::string("not supported in device memory; ") + remedy});
-  };
-  if (params.choice("variant") != "plain") {
-    refuse("variant", params.choice("variant"), "give plain, or memory=host");
-  }
-  if (params.choice("exchange") != "nonblocking") {
-    refuse("exchange", params.choice("exchange"), "give nonblocking, or memory=host");
-  }
-  if (params.choice("variant") == "plain" && cut.depth != 1) {
-    refuse("depth", std::to_string(cut.depth), "give 1, or memory=host");
-  }
-  planned.choices["overlap"] = "no";
-}
-
-Plan plan(const Params& params, const Shape& shape) {
-  Plan planned;
-  const auto cut = parse_cut(params, shape.ranks, planned.problems);
-  const auto variant = chosen_variant(params);
-  if (variant.name == "streaming" && !has_streaming_stores) {
-    planned.problems.push_back({"variant", "streaming", "only for x86-64 processors; give plain"});
-  }
-  if (!planned.problems.empty()) return planned;
-  planned.choices["topology"] = to_string(cut.topology);
-  const auto mode = mode_of_faces(params.choice("exchange"));
-  planned.absent = exchange_missing(mode);
-  if (!overlaps(mode)) planned.choices["overlap"] = "no";
-  plan_on_device(params, cut, planned);
-  const auto bytes = value_bytes(params);
-  for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
-    const auto part = cut.part(rank);
-    const auto values = 2 * Storage(part, bytes).size() +
-                        Halo<double>::memory(cut, rank, params.choice("exchange"));
-    planned.memory_bytes += static_cast<double>(bytes) * static_cast<double>(values);
-  }
-  if (is_on_device(params)) {  // and what the host fills it from
-    planned.device_bytes = planned.memory_bytes;
-    planned.memory_bytes *= 2;
-  }
-  return planned;
-}
-
-std::vector<Parameter> parameters() {
-  using enum Parameter::Type;
-  std::vector<Parameter> all = {
-      {"L", integer, "100", "with size=cubes: points per edge of each rank's cube", "", 1, 1 << 20},
-      {"size", text, "cubes",
-       "points of the whole mesh along x, y, and z, such as 400x400x400 (strong scaling); cubes: "
-       "L^3 points per rank (weak scaling)"},
-      {"topology", text, "auto",
-       "ranks along x, y, and z, such as 4x1x1; auto: the grid with the fewest exchanged bytes; "
-       "1d, 2d, 3d: the most even grid with that dimension"},
-      Parameter::one_of("variant", "plain",
-                        "plain: one sweep per pass over memory; streaming: the same with "
-                        "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
-                        variant_names()),
-      {"depth", integer, "0",
-       "number of ghost layers and of sweeps per exchange; 0: automatic (temporal: 8, or as many "
-       "as fit; otherwise 1)",
-       "", 0, 64},
-      Parameter::one_of("boundary", "dirichlet",
-                        "dirichlet: zero outside the mesh; periodic: opposite faces are neighbours",
-                        {"dirichlet", "periodic"}),
-      Parameter::one_of("exchange", "nonblocking",
-                        "exchange of faces between ranks; neighbor: one MPI_Neighbor_alltoallw; "
-                        "derived_types: as nonblocking, with MPI datatypes instead of packing",
-                        face_exchange_names()),
-      Parameter::one_of("overlap", "no",
-                        "yes: sweep points without ghosts during the exchange; always no with "
-                        "blocking, sendrecv, neighbor, or memory=device",
-                        {"no", "yes"}),
-      Parameter::one_of("precision", "double", "precision of the values", {"double", "float"}),
-      {"sweeps", integer, "8", "sweeps per step", "", 1, 1e6},
-  };
-  for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
-  return all;
-}
-
 }  // namespace
 
 Kernel jacobi3d() { return jacobi3d_in({}); }
@@ -471,11 +365,11 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
   kernel.plan = plan;
   kernel.setup = [make_space](const Context& context) -> std::unique_ptr<Instance> {
     std::vector<Problem> none;  // the plan has already refused bad layouts
-    const auto cut = parse_cut(context.params, context.comm.size(), none);
-    if (context.params.choice("precision") == "float") {
-      return std::make_unique<Jacobi3D<float>>(context, cut, make_space);
+    const auto settings = parse_settings(context.params, context.comm.size(), none);
+    if (settings.value_bytes == sizeof(float)) {
+      return std::make_unique<Jacobi3D<float>>(context, settings, make_space);
     }
-    return std::make_unique<Jacobi3D<double>>(context, cut, make_space);
+    return std::make_unique<Jacobi3D<double>>(context, settings, make_space);
   };
   return kernel;
 }

@@ -28,9 +28,8 @@ class PingPong : public Instance {
       : comm_(context.comm),
         executes_(context.meter.executes()),
         setting_(context.params),
-        sizes_(context.params.sizes("sizes")),
         pairs_(std::ssize(pairs)),
-        checked_(sizes_.size()) {
+        checked_(setting_.sizes.size()) {
     for (const auto& pair : pairs) {
       if (pair.first == comm_.rank()) partner_ = pair.second;
       if (pair.second == comm_.rank()) partner_ = pair.first;
@@ -40,7 +39,7 @@ class PingPong : public Instance {
     sends_ = plays && (setting_.both_ways() || leads_);
     receives_ = plays && (setting_.both_ways() || !leads_);
     const auto bytes = [&](bool needed, auto slots) {
-      return needed ? buffer_bytes(sizes_, setting_, slots) : 0;
+      return needed ? setting_.buffer_bytes(slots) : 0;
     };
     // Messages of a program lie where malloc puts them. Huge pages, which only large buffers get,
     // would make two of the same size differ.
@@ -50,18 +49,17 @@ class PingPong : public Instance {
         bytes(receives_, &PingPongSetting::received_slots), Pages::ordinary);
     device_ = chosen_device(context);
     if (device_) {
-      std::tie(sent_on_device_, received_on_device_) =
-          buffers_on_device(*device_, context.memory, sent_memory_, received_memory_,
-                            stages_messages(context.params));
+      std::tie(sent_on_device_, received_on_device_) = buffers_on_device(
+          *device_, context.memory, sent_memory_, received_memory_, setting_.staged);
     }
     select(0);
   }
 
-  std::size_t points() const override { return sizes_.size(); }
+  std::size_t points() const override { return setting_.sizes.size(); }
 
   void select(std::size_t point) override {
     point_ = point;
-    size_ = message_count(sizes_[point]);
+    size_ = message_count(setting_.sizes[point]);
     messages_ = as_size(setting_.messages(size_));
     if (sends_) sent_ = Slots(sent_memory_.data(), size_, setting_.sent_slots(size_));
     if (receives_)
@@ -129,9 +127,9 @@ class PingPong : public Instance {
   Json point(std::size_t point, const Times& times) override {
     const auto rate = rates(point, times);
     return Json::object()
-        .set("size_bytes", sizes_[point])
+        .set("size_bytes", setting_.sizes[point])
         .set("operation", Json())
-        .set("messages", setting_.messages(sizes_[point]))
+        .set("messages", setting_.messages(setting_.sizes[point]))
         .set("checked_messages", comm_.sum(checked_[point]))
         .set("result", Json::object()
                            .set("latency_s", latency_s(times))
@@ -140,9 +138,9 @@ class PingPong : public Instance {
   }
 
   Json result(std::span<const Times> times) override {
-    const auto smallest = std::ranges::min_element(sizes_) - sizes_.begin();
+    const auto smallest = std::ranges::min_element(setting_.sizes) - setting_.sizes.begin();
     Rates best;
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    for (std::size_t i = 0; i < setting_.sizes.size(); ++i) {
       const auto rate = rates(i, times[i]);
       best.bytes_per_s = std::max(best.bytes_per_s, rate.bytes_per_s);
       best.messages_per_s = std::max(best.messages_per_s, rate.messages_per_s);
@@ -166,9 +164,9 @@ class PingPong : public Instance {
 
   /// All that arrives, over all pairs, in both directions.
   Rates rates(std::size_t point, const Times& times) const {
-    const auto messages = static_cast<double>(setting_.messages(sizes_[point]) * pairs_) *
+    const auto messages = static_cast<double>(setting_.messages(setting_.sizes[point]) * pairs_) *
                           (setting_.both_ways() ? 2.0 : 1.0) / times.median();
-    return {messages * static_cast<double>(sizes_[point]), messages};
+    return {messages * static_cast<double>(setting_.sizes[point]), messages};
   }
 
   /// New contents in the next `slots` places: a message that was left over from before is not taken
@@ -291,7 +289,6 @@ class PingPong : public Instance {
   const Communicator& comm_;
   bool executes_;
   PingPongSetting setting_;
-  std::vector<std::int64_t> sizes_;
   std::int64_t pairs_;
   int partner_ = MPI_PROC_NULL;
   bool leads_ = false;

@@ -27,7 +27,8 @@ PingPongSetting::PingPongSetting(const Params& params)
     : mode(parse_mode(params.choice("mode"))),
       window(params.integer("window")),
       rotate_bytes(params.choice("cache") == "off" ? 2 * last_cache_bytes() : 0),
-      staged(stages_messages(params)) {}
+      staged(stages_messages(params)),
+      sizes(params.sizes("sizes")) {}
 
 std::int64_t PingPongSetting::messages(std::int64_t size) const {
   if (!streams()) return 1;
@@ -35,10 +36,10 @@ std::int64_t PingPongSetting::messages(std::int64_t size) const {
   return std::min(window, fitting);
 }
 
-std::int64_t buffer_bytes(const std::vector<std::int64_t>& sizes, const PingPongSetting& setting,
-                          std::int64_t (PingPongSetting::*slots)(std::int64_t) const) {
+std::int64_t PingPongSetting::buffer_bytes(std::int64_t (PingPongSetting::*slots)(std::int64_t)
+                                               const) const {
   std::int64_t most = 0;
-  for (const auto size : sizes) most = std::max(most, (setting.*slots)(size)*Slots::stride(size));
+  for (const auto size : sizes) most = std::max(most, (this->*slots)(size)*Slots::stride(size));
   return most;
 }
 
@@ -52,9 +53,8 @@ Plan plan_pingpong(const Params& params, const Shape& shape) {
     return plan;
   }
   const PingPongSetting setting(params);
-  const auto sizes = params.sizes("sizes");
-  const auto sent = buffer_bytes(sizes, setting, &PingPongSetting::sent_slots);
-  const auto received = buffer_bytes(sizes, setting, &PingPongSetting::received_slots);
+  const auto sent = setting.buffer_bytes(&PingPongSetting::sent_slots);
+  const auto received = setting.buffer_bytes(&PingPongSetting::received_slots);
   const double ways = static_cast<double>(pairs.size()) * (setting.both_ways() ? 2.0 : 1.0);
   plan_buffers(params, ways * static_cast<double>(sent + received), plan);
   return plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What pingpong's parameters ask for, and what that needs.
+// The kernel's parameters: declared, parsed into one value, and checked before the launch.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace halobench {
 
 enum class PingPongMode { imb, osu, stream, bistream };
 
-/// What the parameters ask for.
 struct PingPongSetting {
   PingPongMode mode;
   std::int64_t window;        ///< messages in flight, where they are streamed
   std::int64_t rotate_bytes;  ///< messages pass through a buffer of this size; 0: stay in place
   bool staged;                ///< each message is copied to where it is sent from
+  std::vector<std::int64_t> sizes;
 
   explicit PingPongSetting(const Params& params);
 
@@ -34,11 +34,9 @@ struct PingPongSetting {
   std::int64_t sent_slots(std::int64_t size) const {
     return rotate_bytes > 0 || staged ? received_slots(size) : 1;
   }
+  /// Of the largest buffer that any of the sizes needs.
+  std::int64_t buffer_bytes(std::int64_t (PingPongSetting::*slots)(std::int64_t) const) const;
 };
-
-/// Bytes for the largest buffer that any of the sizes needs.
-std::int64_t buffer_bytes(const std::vector<std::int64_t>& sizes, const PingPongSetting& setting,
-                          std::int64_t (PingPongSetting::*slots)(std::int64_t) const);
 
 Plan plan_pingpong(const Params& params, const Shape& shape);
 

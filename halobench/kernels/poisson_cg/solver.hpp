@@ -44,7 +44,7 @@ struct Variant {
   std::int64_t period = 1;  ///< iterations after which it does the same again
 };
 
-/// What variant=sstep is asked for.
+/// Parameters of variant=sstep.
 struct SstepSetting {
   std::int64_t s = 2;       ///< iterations a sweep; even
   std::int64_t every = 16;  ///< sweeps from one reorthogonalisation to the next

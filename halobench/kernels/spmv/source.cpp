@@ -15,32 +15,29 @@
 namespace halobench {
 namespace {
 
-bool is_generated(const std::string& name) { return std::ranges::count(recipe_names(), name) > 0; }
-
-std::string file_of(const Params& params, std::int64_t ranks) {
-  const bool parts = params.text("partition") == "graph";
-  return params.path("matrix") + (parts ? "." + std::to_string(ranks) : "") + ".csr";
+std::string file_of(const SpmvSettings& settings, std::int64_t ranks) {
+  const bool parts = settings.partition == "graph";
+  return settings.path + (parts ? "." + std::to_string(ranks) : "") + ".csr";
 }
 
-std::optional<Problem> problem_of_names(const Params& params) {
-  const auto& partition = params.text("partition");
-  const bool generated = is_generated(params.file("matrix"));
-  if (partition == "graph" && generated) {
+std::optional<Problem> problem_of_names(const SpmvSettings& settings) {
+  const auto& [matrix, n, row_length, bandwidth] = settings.recipe;
+  const auto& partition = settings.partition;
+  if (partition == "graph" && settings.generated) {
     return Problem{"partition", partition, "only for Matrix Market files; give rows or nonzeros"};
   }
   if (partition != "rows" && partition != "nonzeros" && partition != "graph") {
     return Problem{"partition", partition, "give one of rows, nonzeros, graph"};
   }
-  const bool three = params.file("matrix").starts_with("3d");
-  const auto n = params.integer("n");
-  if (generated && params.file("matrix").starts_with(three ? "3d" : "2d") &&
+  const bool three = matrix.starts_with("3d");
+  if (settings.generated && matrix.starts_with(three ? "3d" : "2d") &&
       !volume({n, n, three ? n : 1})) {
     return Problem{"n", std::to_string(n), "the matrix would have more than 2^63 - 1 rows"};
   }
   return std::nullopt;
 }
 
-double memory_of(const SparseRows& source, const Params& params, double ranks) {
+double memory_of(const SparseRows& source, const SpmvSettings& settings, double ranks) {
   const auto rows = static_cast<double>(source.rows());
   const auto reach = 2 * static_cast<double>(source.reach());
   const double own = rows / ranks;
@@ -48,20 +45,15 @@ double memory_of(const SparseRows& source, const Params& params, double ranks) {
   const double coupled = ranks > 1 ? std::min(own, reach) : 0;
   const double ghosts = std::min({rows - own, reach, nonzeros});
   const double vectors = source.whole() ? 32 : 40;  // where rows begin, x, y, expected, its error
-  const double with_place = params.choice("overlap") == "split_temporary" ? 20 : 12;
+  const double with_place = settings.overlap == Overlap::split_temporary ? 20 : 12;
   const double set_up = 48;  // of a ghost: the forest's edges and lists
   // The block's lists of columns, and until they are stored a map of them: few for a stencil.
-  const auto& matrix = params.file("matrix");
-  const bool few = is_generated(matrix) && (matrix.starts_with("2d") || matrix.starts_with("3d"));
-  const bool shared = params.choice("columns") == "shared";
-  const double lists = shared ? 4 * own + (few ? -4 * nonzeros : 8 * nonzeros + 112 * own) : 0;
+  const auto& matrix = settings.recipe.name;
+  const bool few = settings.generated && (matrix.starts_with("2d") || matrix.starts_with("3d"));
+  const double lists =
+      settings.shared_columns ? 4 * own + (few ? -4 * nonzeros : 8 * nonzeros + 112 * own) : 0;
   return ranks *
          (lists + 12 * nonzeros + vectors * own + with_place * coupled + (8 + set_up) * ghosts);
-}
-
-std::unique_ptr<SparseRows> generated(const Params& params) {
-  return generated_rows({params.file("matrix"), params.integer("n"), params.integer("row_length"),
-                         params.integer("bandwidth")});
 }
 
 /// Collective: every rank has it, or all throw.
@@ -112,39 +104,37 @@ void check_together(const Communicator& comm, const MatrixFile& file) {
 }
 
 /// What is wrong with the memory; a device's has a copy of all that the host fills.
-void plan_device(const Params& params, Plan& plan) {
-  const bool on_device = params.choice("memory") == "device";
-  const auto& overlap = params.choice("overlap");
+void plan_device(const Params& params, const SpmvSettings& settings, Plan& plan) {
+  const bool on_device = settings.on_device;
   plan_memory(params, plan);
   if (on_device) {
     plan.device_bytes = plan.memory_bytes;
     plan.memory_bytes *= 2;
   }
-  if (params.choice("columns") == "shared" && on_device) {
+  if (settings.shared_columns && on_device) {
     plan.problems.push_back(
         {"columns", "shared", "only in the host's memory; give columns=stored, or memory=host"});
   }
-  if (overlap == "early_launch" && !on_device) {
+  if (settings.overlap == Overlap::early_launch && !on_device) {
     plan.problems.push_back(
-        {"overlap", overlap,
+        {"overlap", "early_launch",
          "early_launch needs a device; give memory=device, or none, split, split_temporary"});
   }
 }
 
 }  // namespace
 
-Source make_source(const Context& context) {
-  const auto& params = context.params;
-  if (is_generated(params.file("matrix"))) return {generated(params), {}};
-  auto file = opened(context.comm, file_of(params, context.comm.size()));
+Source make_source(const Context& context, const SpmvSettings& settings) {
+  if (settings.generated) return {generated_rows(settings.recipe), {}};
+  auto file = opened(context.comm, file_of(settings, context.comm.size()));
   check_together(context.comm, *file);
   auto parts = file->parts();
   return {std::move(file), std::move(parts)};
 }
 
-Begins make_begins(const Context& context, const Source& source) {
+Begins make_begins(const Context& context, const SpmvSettings& settings, const Source& source) {
   const std::int64_t workers = std::int64_t{context.comm.size()} * context.meter.threads();
-  const auto& partition = context.params.text("partition");
+  const auto& partition = settings.partition;
   if (partition == "graph") return cut_parts(source.parts, context.meter.threads());
   if (partition == "nonzeros") return cut_by_nonzeros(context.comm, *source.rows, workers);
   return cut_by_rows(source.rows->rows(), workers);
@@ -152,31 +142,33 @@ Begins make_begins(const Context& context, const Source& source) {
 
 Plan plan_spmv(const Params& params, const Shape& shape) {
   Plan plan;
-  if (const auto problem = problem_of_names(params)) {
+  const auto settings = parse_spmv(params);
+  const auto& matrix = settings.recipe.name;
+  if (const auto problem = problem_of_names(settings)) {
     plan.problems.push_back(*problem);
     return plan;
   }
   try {
     const auto ranks = static_cast<double>(shape.ranks);
-    if (is_generated(params.file("matrix"))) {
-      plan.memory_bytes = memory_of(*generated(params), params, ranks);
-      plan_device(params, plan);
+    if (settings.generated) {
+      plan.memory_bytes = memory_of(*generated_rows(settings.recipe), settings, ranks);
+      plan_device(params, settings, plan);
       return plan;
     }
-    const MatrixFile file(file_of(params, shape.ranks));
+    const MatrixFile file(file_of(settings, shape.ranks));
     const auto parts = std::ssize(file.parts()) - 1;
-    if (params.text("partition") == "graph" && parts != shape.ranks) {
-      plan.problems.push_back({"matrix", params.file("matrix"),
+    if (settings.partition == "graph" && parts != shape.ranks) {
+      plan.problems.push_back({"matrix", matrix,
                                "made for " + std::to_string(std::max<std::int64_t>(parts, 0)) +
                                    " ranks, not for " + std::to_string(shape.ranks)});
     }
-    plan.memory_bytes = memory_of(file, params, ranks);
-    plan_device(params, plan);
+    plan.memory_bytes = memory_of(file, settings, ranks);
+    plan_device(params, settings, plan);
   } catch (const UsageError& error) {
     std::string names;
     for (const auto& name : recipe_names()) names += name + ", ";
     plan.problems.push_back(
-        {"matrix", params.file("matrix"),
+        {"matrix", matrix,
          "give " + names + "or a Matrix Market file (NAME.mtx, NAME.mtx.gz): " + error.what()});
   }
   return plan;

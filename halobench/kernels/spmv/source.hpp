@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which matrix a case asks for, how its rows are shared out, and what that will need.
+// The matrix of a case, how its rows are distributed, and the memory that it needs.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "kernel.hpp"
 #include "kernels/spmv/partition.hpp"
+#include "kernels/spmv/settings.hpp"
 #include "numerics/sparse_rows.hpp"
 
 namespace halobench {
@@ -18,10 +19,10 @@ struct Source {
 };
 
 /// Collective. Throws UsageError on every rank where a file is not as it should be.
-Source make_source(const Context& context);
+Source make_source(const Context& context, const SpmvSettings& settings);
 
 /// Collective.
-Begins make_begins(const Context& context, const Source& source);
+Begins make_begins(const Context& context, const SpmvSettings& settings, const Source& source);
 
 Plan plan_spmv(const Params& params, const Shape& shape);
 

@@ -32,12 +32,11 @@ class Spmv : public Instance {
   Spmv(const Context& context, const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
-        source_(make_source(context)),
-        shared_(context.params.choice("columns") == "shared"),
-        matrix_(context, *source_.rows, make_begins(context, source_),
-                shared_ ? Columns::shared : Columns::stored, make_space),
+        settings_(parse_spmv(context.params)),
+        source_(make_source(context, settings_)),
+        matrix_(context, *source_.rows, make_begins(context, settings_, source_),
+                settings_.shared_columns ? Columns::shared : Columns::stored, make_space),
         answer_(context.memory, *source_.rows, matrix_),
-        overlap_(context.params.choice("overlap")),
         x_(context.memory.allocate<double>(counts().rows)),
         y_(context.memory.allocate<double>(counts().rows)),
         ghosts_(context.memory.allocate<double>(counts().ghosts)) {
@@ -69,7 +68,7 @@ class Spmv : public Instance {
     meter_.communicate(*begin_, [&] { forest().bcast_begin(unit_, own(), others()); });
     if (concurrent_ != nullptr) {
       both_products_at_once();
-    } else if (overlap_ == "none") {
+    } else if (settings_.overlap == Overlap::none) {
       end();
       diagonal_product();
       off_diagonal_product();
@@ -116,7 +115,7 @@ class Spmv : public Instance {
  private:
   const CsrCounts& counts() const { return matrix_.counts(); }
   StarForest& forest() { return matrix_.forest(); }
-  bool z_unused() const { return overlap_ != "split_temporary"; }
+  bool z_unused() const { return settings_.overlap != Overlap::split_temporary; }
   double scale() const { return std::ldexp(1.0, static_cast<int>(round_ % 8)); }
   static double flops(std::int64_t nonzeros) { return 2 * static_cast<double>(nonzeros); }
 
@@ -139,7 +138,7 @@ class Spmv : public Instance {
   }
 
   void multiply_diagonal(Range rows) {
-    if (shared_) {
+    if (settings_.shared_columns) {
       multiply(matrix_.shared_diagonal(), rows, x_.data(), y_.data());
     } else {
       multiply(matrix_.diagonal(), rows, x_.data(), y_.data());
@@ -208,7 +207,7 @@ class Spmv : public Instance {
   /// Shared columns: their lists once, and instead of where rows begin where their lists do.
   double diagonal_bytes() const {
     const auto& has = counts();
-    if (!shared_) return 12.0 * number(has.diagonal) + 24.0 * number(has.rows);
+    if (!settings_.shared_columns) return 12.0 * number(has.diagonal) + 24.0 * number(has.rows);
     return 8.0 * number(has.diagonal) + 20.0 * number(has.rows) + 4.0 * number(has.lists);
   }
 
@@ -307,11 +306,10 @@ class Spmv : public Instance {
 
   const Communicator& comm_;
   Meter& meter_;
+  const SpmvSettings settings_;
   Source source_;
-  bool shared_;  ///< columns
   DistributedCsr matrix_;
   Answer answer_;
-  std::string overlap_;
   Buffer<double> x_;
   Buffer<double> y_;
   Buffer<double> ghosts_;
@@ -330,8 +328,9 @@ class Spmv : public Instance {
 
 /// Where products are launched before messages begin, these begin late.
 SpaceMaker memory_of_products(const Context& context) {
-  const auto& overlap = context.params.choice("overlap");
-  return chosen_memory(context, overlap == "early_launch" || overlap == "split_temporary");
+  const auto overlap = parse_spmv(context.params).overlap;
+  return chosen_memory(context,
+                       overlap == Overlap::early_launch || overlap == Overlap::split_temporary);
 }
 
 }  // namespace
@@ -339,47 +338,12 @@ SpaceMaker memory_of_products(const Context& context) {
 Kernel spmv() { return spmv_in({}); }
 
 Kernel spmv_in(const SpaceMaker& make_space) {
-  using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "spmv";
   kernel.summary =
       "Sparse matrix-vector product with irregular neighbours, with and without overlap";
   kernel.paper = "anl-petsc-summit-part2, section 5.4";
-  kernel.parameters = {
-      {"matrix", file, "3d27",
-       "stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (see row_length, bandwidth), "
-       "power_law (see row_length), or a Matrix Market file: NAME.mtx, NAME.mtx.gz, or a "
-       "NAME.tar.gz that contains it"},
-      {"n", integer, "100",
-       "stencil: grid points along each axis; random, power_law: rows; file: set by the file", "",
-       1, 1e15},
-      {"row_length", integer, "27",
-       "random, power_law: (mean) nonzeros per row, at most the columns within the bandwidth; "
-       "file: their rounded mean",
-       "", 1, 1e9},
-      {"bandwidth", integer, "0",
-       "random: largest distance of a column from the diagonal; 0: no limit", "", 0, 1e15},
-      {"partition", text, "rows",
-       "items distributed evenly over ranks and threads: rows or nonzeros; for a Matrix Market "
-       "file also graph: METIS minimises connections between ranks and renumbers rows"},
-      Parameter::one_of(
-          "overlap", "split",
-          "none: messages, then product; split: product with local columns while messages travel, "
-          "then product with remote columns; split_temporary: the remote product goes to a "
-          "separate vector that is added at the end, and with several threads one of them waits "
-          "for the messages and computes it (not in simulations). On a device: early_launch is "
-          "split with messages that start after the local product is launched; split_temporary "
-          "does the same with one stream per product (schemes of figure 12 of the report: a is "
-          "split, b early_launch, c split_temporary)",
-          {"none", "split", "split_temporary", "early_launch"}),
-      Parameter::one_of(
-          "columns", "stored",
-          "stored: 4 bytes per nonzero; shared: rows whose local columns have the same offsets "
-          "share one list of them (index compression), such as rows of a stencil; not with "
-          "memory=device",
-          {"stored", "shared"}),
-  };
-  for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
+  kernel.parameters = spmv_parameters();
   {
     using enum Result::Type;
     const std::string timeless = "null if a simulated step takes no time";

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/jacobi3d/settings.hpp"
+
+#include <algorithm>
+
+#include "kernels/memory/memory.hpp"
+#include "machine/streaming.hpp"
+
+namespace halobench::jacobi {
+namespace {
+
+std::vector<Variant> variants() { return {plain(), streaming(), temporal()}; }
+
+std::vector<std::string> variant_names() {
+  std::vector<std::string> names;
+  for (const auto& variant : variants()) names.push_back(variant.name);
+  return names;
+}
+
+Variant variant_named(const std::string& name) {
+  const auto all = variants();
+  return *std::ranges::find(all, name, &Variant::name);
+}
+
+/// Adds to a plan what the kernel does in a device's memory, and what it does not.
+void plan_on_device(const Settings& settings, const std::string& exchange, Plan& planned) {
+  const auto& variant = settings.variant.name;
+  const auto refuse = [&](const char* key, const std::string& value, const char* remedy) {
+    planned.problems.push_back(
+        {key, value, std::string("not supported in device memory; ") + remedy});
+  };
+  if (variant != "plain") {
+    refuse("variant", variant, "give plain, or memory=host");
+  }
+  if (exchange != "nonblocking") {
+    refuse("exchange", exchange, "give nonblocking, or memory=host");
+  }
+  if (variant == "plain" && settings.cut.depth != 1) {
+    refuse("depth", std::to_string(settings.cut.depth), "give 1, or memory=host");
+  }
+  planned.choices["overlap"] = "no";
+}
+
+}  // namespace
+
+Settings parse_settings(const Params& params, std::int64_t ranks, std::vector<Problem>& problems) {
+  const auto variant = variant_named(params.choice("variant"));
+  return {parse_cut(params, ranks, problems),
+          variant,
+          face_exchange(params.choice("exchange")),
+          params.choice("overlap") == "yes",
+          is_on_device(params),
+          params.choice("precision") == "float" ? std::int64_t{sizeof(float)}
+                                                : std::int64_t{sizeof(double)},
+          params.integer("sweeps")};
+}
+
+Plan plan(const Params& params, const Shape& shape) {
+  Plan planned;
+  const auto settings = parse_settings(params, shape.ranks, planned.problems);
+  if (settings.variant.name == "streaming" && !has_streaming_stores) {
+    planned.problems.push_back({"variant", "streaming", "only for x86-64 processors; give plain"});
+  }
+  if (!planned.problems.empty()) return planned;
+  const auto& cut = settings.cut;
+  planned.choices["topology"] = to_string(cut.topology);
+  planned.absent = exchange_missing(settings.exchange.mode);
+  if (!overlaps(settings.exchange.mode)) planned.choices["overlap"] = "no";
+  plan_memory(params, planned);
+  if (settings.on_device) plan_on_device(settings, params.choice("exchange"), planned);
+  for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
+    const auto values = 2 * Storage(cut.part(rank), settings.value_bytes).size() +
+                        Halo<double>::memory(cut, rank, settings.exchange);
+    planned.memory_bytes += static_cast<double>(settings.value_bytes) * static_cast<double>(values);
+  }
+  if (settings.on_device) {  // and what the host fills it from
+    planned.device_bytes = planned.memory_bytes;
+    planned.memory_bytes *= 2;
+  }
+  return planned;
+}
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  std::vector<Parameter> all = {
+      {"L", integer, "100", "with size=cubes: points per edge of each rank's cube", "", 1, 1 << 20},
+      {"size", text, "cubes",
+       "points of the whole mesh along x, y, and z, such as 400x400x400 (strong scaling); cubes: "
+       "L^3 points per rank (weak scaling)"},
+      {"topology", text, "auto",
+       "ranks along x, y, and z, such as 4x1x1; auto: the grid with the fewest exchanged bytes; "
+       "1d, 2d, 3d: the most even grid with that dimension"},
+      Parameter::one_of("variant", "plain",
+                        "plain: one sweep per pass over memory; streaming: the same with "
+                        "non-temporal stores; temporal: depth sweeps per pass, in cache blocks",
+                        variant_names()),
+      {"depth", integer, "0",
+       "number of ghost layers and of sweeps per exchange; 0: automatic (temporal: 8, or as many "
+       "as fit; otherwise 1)",
+       "", 0, 64},
+      Parameter::one_of("boundary", "dirichlet",
+                        "dirichlet: zero outside the mesh; periodic: opposite faces are neighbours",
+                        {"dirichlet", "periodic"}),
+      Parameter::one_of("exchange", "nonblocking",
+                        "exchange of faces between ranks; neighbor: one MPI_Neighbor_alltoallw; "
+                        "derived_types: as nonblocking, with MPI datatypes instead of packing",
+                        face_exchange_names()),
+      Parameter::one_of("overlap", "no",
+                        "yes: sweep points without ghosts during the exchange; always no with "
+                        "blocking, sendrecv, neighbor, or memory=device",
+                        {"no", "yes"}),
+      Parameter::one_of("precision", "double", "precision of the values", {"double", "float"}),
+      {"sweeps", integer, "8", "sweeps per step", "", 1, 1e6},
+  };
+  for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
+  return all;
+}
+
+}  // namespace halobench::jacobi
