@@ -16,6 +16,9 @@ from haloscope.errors import UserError
 from haloscope.paths import share
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
+from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.simulation_costs import SimulationForecast
+from haloscope.study.case import Case
 
 STUDY = """
 title = "ours"
@@ -90,6 +93,21 @@ def test_a_dry_run_says_what_will_be_verified_and_what_can_not_run(
     out = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert out.count(once) == 1
     assert more in out
+
+
+def test_a_dry_run_forecasts_each_case_once(
+    haloscope: Run, study_file: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forecasts: list[str] = []
+    usual = SimgridRunner.forecast
+
+    def counted(runner: SimgridRunner, case: Case) -> SimulationForecast | None:
+        forecasts.append(case.id)
+        return usual(runner, case)
+
+    monkeypatch.setattr(SimgridRunner, "forecast", counted)
+    assert haloscope("run", study_file(STUDY), "--on", "stampede2", "--dry-run") == 0
+    assert len(forecasts) == len({*forecasts}) == 2
 
 
 def test_resuming_keeps_what_was_asked_for(

@@ -3,10 +3,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from haloscope.records.kernels import defaults
+from haloscope.run import simulation_costs
 from haloscope.run.simulation_costs import (
     FILE,
     MODEL_RANGE,
@@ -15,6 +17,7 @@ from haloscope.run.simulation_costs import (
     SPREAD,
     START_BYTES,
     START_S,
+    SURE,
     SimulationCosts,
     SimulationForecast,
 )
@@ -98,6 +101,24 @@ def test_a_kernel_that_was_not_simulated_here_has_the_model_or_nothing(tmp_path:
     assert found.time_s == pytest.approx(START_S + 100 * PER_RANK_S["poisson_cg"])
     assert found.memory_bytes == START_BYTES + 100 * PER_RANK_BYTES
     assert costs(tmp_path).forecast(case(2, "ring", params={})) is None
+
+
+def test_cases_that_differ_in_size_alone_are_predicted_by_one_scan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved = [case(4, execute=True, memory_bytes=2**power) for power in (20, 22, 24)]
+    took = costs(tmp_path, *((one, START_S + 1.0, 2**28) for one in solved))
+    scan = Mock(wraps=simulation_costs._Alike.of)
+    monkeypatch.setattr(simulation_costs._Alike, "of", scan)
+
+    found = [took.forecast(one) for one in solved]
+
+    assert scan.call_count == 1
+    # a larger simulation says nothing about the least time of a smaller one
+    assert [one.least_s for one in found if one] == pytest.approx([1 / SURE, 1 / SURE, 1 / SURE])
+    assert [one.time_s for one in found if one] == pytest.approx(
+        [START_S + 0.25, START_S + 1.0, START_S + 4.0]
+    )
 
 
 def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:

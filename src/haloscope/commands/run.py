@@ -291,6 +291,7 @@ def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem
 def _show(campaign: Campaign, out: Console) -> None:
     rows: list[tuple[str, ...]] = []
     here = campaign.place.facts.simulated and campaign.plan.via is None
+    free_bytes = memory_available_bytes() if here else 0
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
         if campaign.place.facts.simulated and executes(case):
@@ -304,7 +305,7 @@ def _show(campaign: Campaign, out: Console) -> None:
         # the id depends on parameters that the kernel resolves
         name = "unknown" if unchecked else case.id
         forecast = campaign.forecast(case) if here else None
-        if forecast and (why := forecast.refusal(case.timeout_s, memory_available_bytes())):
+        if forecast and (why := forecast.refusal(case.timeout_s, free_bytes)):
             marks = f" ({why})"
         cost = [str(forecast or "unknown")] if here else []
         rows.append((name, f"{case.title}{marks}", launches, memory, *cost))

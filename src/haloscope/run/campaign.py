@@ -93,8 +93,19 @@ class Campaign:
         return f"about {duration(seconds)}"
 
     def forecast(self, case: Case) -> SimulationForecast | None:
-        """Return the expected cost of simulating a case on this machine; None if unknown."""
-        return self._simulator.forecast(case) if self._simulator and not case.absent else None
+        """Return the expected cost of simulating a case on this machine; None if unknown.
+
+        It is determined once per case, from the state of the cache at that time.
+        """
+        if self._simulator is None or case.absent:
+            return None
+        if case.id not in self._forecasts:
+            self._forecasts[case.id] = self._simulator.forecast(case)
+        return self._forecasts[case.id]
+
+    @cached_property
+    def _forecasts(self) -> dict[str, SimulationForecast | None]:
+        return {}
 
     def sent(self, case: Case) -> Pairs | None:
         """Return the bytes between ranks, counted by a simulation on this machine, or None.

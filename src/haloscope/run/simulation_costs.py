@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import accumulate
 from math import ceil, floor
 from pathlib import Path
 from statistics import median
+from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -154,43 +156,95 @@ class SimulationCosts:
                 _log.info("%s: %s", self.folder / FILE, error.errors()[0]["msg"])
         return [cost for cost in found if cost.ranks > 0 and cost.wall_s > 0]
 
+    @cached_property
+    def _by_kernel(self) -> Mapping[tuple[str, bool], Sequence[Cost]]:
+        """Return the stored costs by kernel, and by whether the arithmetic was simulated, too."""
+        found: dict[tuple[str, bool], list[Cost]] = {}
+        for one in self.known:
+            found.setdefault((one.kernel, one.arrays_bytes > 0), []).append(one)
+        return found
+
+    @cached_property
+    def _alike(self) -> dict[tuple[str, str, bool, int], _Alike | None]:
+        """Return what `forecast` has looked up, as many cases of a study have the same."""
+        return {}
+
+    def _looked_up(self, kernel: str, words: str, executed: bool, ranks: int) -> _Alike | None:
+        """Return the earlier simulations that predict a case; None if there are none."""
+        asked = (kernel, words, executed, ranks)
+        if asked not in self._alike:
+            of_kernel = self._by_kernel.get((kernel, executed), ())
+            alike = [one for one in of_kernel if one.words == words] or of_kernel
+            self._alike[asked] = _Alike.of(alike, ranks) if alike else None
+        return self._alike[asked]
+
     def forecast(self, case: Case) -> SimulationForecast | None:
         """Return a case's expected cost; None without a similar simulation or a model."""
         ranks, arrays = case.layout.ranks, arrays_bytes(case)
         kernel, words = _like(case)
-        of_kernel = [
-            one
-            for one in self.known
-            if one.kernel == kernel and bool(one.arrays_bytes) == bool(arrays)
-        ]
-        alike = [one for one in of_kernel if one.words == words] or of_kernel
-        if not alike:
+        alike = self._looked_up(kernel, words, arrays > 0, ranks)
+        if alike is None:
             if kernel not in PER_RANK_S or arrays:
                 return None
             time_s = START_S + PER_RANK_S[kernel] * ranks
             memory_bytes = START_BYTES + PER_RANK_BYTES * ranks
             ends = time_s / MODEL_RANGE, time_s * MODEL_RANGE
             return SimulationForecast(time_s, memory_bytes, range_s=ends)
+        return alike.forecast(arrays, arrays or ranks)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Earlier simulations that predict others with a number of ranks, ordered by their work.
+
+    rates: their seconds per work, in excess of those of few ranks. memory: bytes in excess of
+    arrays, for that number of ranks.
+    """
+
+    works: Sequence[int]
+    rates: Sequence[float]
+    memory: Sequence[float]
+
+    @classmethod
+    def of(cls, alike: Sequence[Cost], ranks: int) -> Self:
+        """Choose those with the nearest numbers of ranks."""
         limit = max(NEAR, min(_apart(one.ranks, ranks) for one in alike))
-        near = [one for one in alike if _apart(one.ranks, ranks) <= limit]
-        work = arrays or ranks
-        times = [one.beyond_s * work / one.work for one in near]
-        memory = [arrays + one.beyond_bytes * ranks / one.ranks for one in near]
-        smaller = [one.work <= work for one in near]
-        least_s = min(compress(times, smaller), default=0) / SURE
-        least_bytes = min(compress(memory, smaller), default=0) / SURE
-        return SimulationForecast(
-            START_S + median(times),
-            round(START_BYTES + median(memory)),
-            *(least_s, round(least_bytes)),
-            earlier=len(near),
-            range_s=_range([START_S + time for time in times]),
+        near = sorted(
+            (one for one in alike if _apart(one.ranks, ranks) <= limit), key=lambda one: one.work
+        )
+        return cls(
+            [one.work for one in near],
+            [one.beyond_s / one.work for one in near],
+            [one.beyond_bytes * ranks / one.ranks for one in near],
         )
 
+    @cached_property
+    def _least(self) -> Sequence[tuple[float, float]]:
+        """Return the smallest rate and memory of the first simulation, of the first two, ..."""
+        return [*zip(accumulate(self.rates, min), accumulate(self.memory, min), strict=True)]
 
-def _range(times: Sequence[float]) -> tuple[float, float]:
-    ordered, last = sorted(times), len(times) - 1
-    return ordered[floor(0.05 * last)] / SPREAD, ordered[ceil(0.95 * last)] * SPREAD
+    @cached_property
+    def _ordered(self) -> Sequence[float]:
+        return sorted(self.rates)
+
+    @cached_property
+    def _median_bytes(self) -> float:
+        return median(self.memory)
+
+    def forecast(self, arrays_bytes: int, work: int) -> SimulationForecast:
+        """Return the cost of a simulation with these arrays, whose time grows with `work`."""
+        last = len(self.works) - 1
+        low, high = self._ordered[floor(0.05 * last)], self._ordered[ceil(0.95 * last)]
+        smaller = bisect_right(self.works, work)
+        least_rate, least_bytes = self._least[smaller - 1] if smaller else (0.0, -arrays_bytes)
+        return SimulationForecast(
+            START_S + median(self._ordered) * work,
+            round(START_BYTES + arrays_bytes + self._median_bytes),
+            least_rate * work / SURE,
+            round((arrays_bytes + least_bytes) / SURE),
+            earlier=len(self.works),
+            range_s=((START_S + low * work) / SPREAD, (START_S + high * work) * SPREAD),
+        )
 
 
 def _apart(one: int, other: int) -> float:

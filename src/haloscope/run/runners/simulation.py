@@ -90,13 +90,18 @@ class SimulatedLaunch:
         """Prepare it without writing or starting anything."""
         self.runner, self.case = runner, launch.case
         self.seed, self.number = replicate_seed(launch), launch.number
-        self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
+        self._launch = launch
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
         alike = self.seed is None or runner.cluster.node.spread is None
         self.arguments = _asked(self.case, self.solve, alike=alike)
         self._own = ExitStack()
         self.started = maker.now()
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """Return its record without measurements."""
+        return maker.asked(self.runner.facts, self.runner.name, self._launch, clock="simulated")
 
     @cached_property
     def files(self) -> dict[str, str]:
