@@ -32,9 +32,9 @@ from haloscope.advice.candidates import Candidate
 from haloscope.advice.requests import layout as as_layout
 from haloscope.analysis.dossier import open_folder
 from haloscope.lab.model import rate_of
-from haloscope.run import following, submission
+from haloscope.run.campaign.request import Request, start
+from haloscope.run.jobs import following, submission
 from haloscope.run.progress import Teller
-from haloscope.run.request import Request, start
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Value
 from haloscope.toolchains.job import shares

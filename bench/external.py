@@ -26,11 +26,11 @@ from typing import Any
 from turns import ROOT, taken, write_page
 
 from haloscope.host import process
-from haloscope.run import kernels
-from haloscope.run.here import Here
+from haloscope.run.places.here import Here
+from haloscope.run.prepare import kernels
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.runners.external import ExternalLaunch
 from haloscope.run.runners.local import LocalRunner
-from haloscope.run.workbench import Workbench
 from haloscope.stats.estimates import median_interval
 from haloscope.study.case import Case, Launch
 from haloscope.study.expansion import expand

@@ -20,8 +20,8 @@ from haloscope import __version__
 from haloscope.cli import COMMANDS, parse
 from haloscope.commands.describe import allowed
 from haloscope.records import kernels
-from haloscope.run import halobench
-from haloscope.run.halobench import Kernel
+from haloscope.run.prepare import halobench
+from haloscope.run.prepare.halobench import Kernel
 
 os.environ["COLUMNS"] = "80"  # the width of --help
 

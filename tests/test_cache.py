@@ -16,7 +16,7 @@ from haloscope.errors import UserError
 from haloscope.host import scratch
 from haloscope.host.scratch import may_execute
 from haloscope.profiling import counter
-from haloscope.run import matrices
+from haloscope.run.prepare import matrices
 from haloscope.toolchains import build, library
 from haloscope.toolchains.added import extras
 from haloscope.toolchains.build import KernelProgram

@@ -51,7 +51,7 @@ LABORATORY = """
 import os
 import signal
 from fakes import FAKE, FAKE_PROGRAMS, describe
-from haloscope.run import halobench
+from haloscope.run.prepare import halobench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 environment = {**os.environ, "FAKE_RANKS": "1", "FAKE_THREADS": "1", "FAKE_MARK": "mark"}

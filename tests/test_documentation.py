@@ -43,7 +43,7 @@ NOT_RUN = {
     "once": "measures; the check measures with it",
     "profile": "runs a program; tests/profiling runs it",
     "run": "measures or simulates; the check runs studies of both kinds",
-    "site": "needs a batch system; tests/batch and tests/sites run it",
+    "site": "needs a batch system; tests/sites runs it",
     "status": "needs jobs of a batch system; tests/run runs it in the lab",
     "toolchain add": "loads packages; the tests marked toolchains run it",
     "validate": "simulates for minutes; tests/papers runs it",

@@ -34,7 +34,7 @@ from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.host import process
-from haloscope.run import halobench
+from haloscope.run.prepare import halobench
 from haloscope.run.runners.trace import counted
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build

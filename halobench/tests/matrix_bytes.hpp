@@ -43,7 +43,7 @@ struct MatrixBytes {
     nonzeros = std::ssize(columns);
   }
 
-  /// The bytes that src/haloscope/run/matrices.py writes.
+  /// The bytes that src/haloscope/run/prepare/matrices.py writes.
   std::string text() const {
     constexpr std::size_t checksum_at = 5;
     std::vector<std::uint64_t> words(1);

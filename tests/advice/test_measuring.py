@@ -17,8 +17,8 @@ from haloscope.advice import measuring
 from haloscope.advice.candidates import Candidate
 from haloscope.advice.judging import Option
 from haloscope.records.log import read
-from haloscope.run import following
-from haloscope.run.batched import BatchPlace
+from haloscope.run.jobs import following
+from haloscope.run.places.batched import BatchPlace
 from haloscope.stats.estimates import Estimate
 
 SITE = """

@@ -22,8 +22,8 @@ from haloscope.clusters.simgrid import files as simgrid_files
 from haloscope.clusters.simgrid.slowest import expected_slowest
 from haloscope.clusters.sketch import drawing
 from haloscope.errors import Problem, UserError
-from haloscope.run.places import place
-from haloscope.run.simulated import SimulatedCluster
+from haloscope.run.places.places import place
+from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.library import Toolchain

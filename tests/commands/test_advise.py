@@ -19,7 +19,7 @@ from haloscope.commands import advise
 from haloscope.errors import Problem, UserError
 from haloscope.records.folder import Via
 from haloscope.records.log import read
-from haloscope.run.request import Request
+from haloscope.run.campaign.request import Request
 from haloscope.study.file import load
 
 pytestmark = pytest.mark.usefixtures("simulator")

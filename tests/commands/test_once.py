@@ -17,7 +17,7 @@ from haloscope.commands.one_case import _layout, _run, _show
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.records.record import Record
-from haloscope.run import preparing
+from haloscope.run.campaign import preparing
 
 FIRST = ("fake n=16, 2 ranks x 1 thread, bind = close: ok", "answer  42", "375 ms")
 REST = ("512 B", "rank 1  here", "n            16", "fault")
@@ -188,7 +188,7 @@ def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFi
 )
 def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
     from haloscope.commands.describe import allowed
-    from haloscope.run.halobench import KernelParameter
+    from haloscope.run.prepare.halobench import KernelParameter
 
     none: dict[str, Any] = {"minimum": None, "maximum": None, "choices": (), "unit": None}
     given = {"name": "x", "default": "1", "help": "a help", **none, **parameter}
@@ -197,7 +197,7 @@ def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
 
 def test_every_type_of_a_parameter_has_words() -> None:
     from haloscope.commands.describe import allowed
-    from haloscope.run.halobench import KernelParameter
+    from haloscope.run.prepare.halobench import KernelParameter
 
     header = (Path(__file__).parents[2] / "halobench" / "base" / "params.hpp").read_text()
     (listed,) = re.findall(r"enum class Type \{ (.*?) \};", header)

@@ -15,11 +15,12 @@ from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.paths import share
 from haloscope.records.log import latest, read
-from haloscope.run import campaign, probing
-from haloscope.run.campaign import measure
+from haloscope.run.campaign import campaign
+from haloscope.run.campaign.campaign import measure
+from haloscope.run.campaign.resuming import resume
 from haloscope.run.doctor.result import CheckResult
-from haloscope.run.probing import Probe
-from haloscope.run.resuming import resume
+from haloscope.run.prepare import probing
+from haloscope.run.prepare.probing import Probe
 
 
 def test_of_two_that_resume_at_once_the_second_is_refused(haloscope: Run, cut: Path) -> None:

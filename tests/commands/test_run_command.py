@@ -18,10 +18,10 @@ from haloscope import cli
 from haloscope.commands import run
 from haloscope.errors import UserError
 from haloscope.records.log import append, read
-from haloscope.run import probing
-from haloscope.run.campaign import Campaign, measure
-from haloscope.run.probing import Probe
-from haloscope.run.request import Request, start
+from haloscope.run.campaign.campaign import Campaign, measure
+from haloscope.run.campaign.request import Request, start
+from haloscope.run.prepare import probing
+from haloscope.run.prepare.probing import Probe
 from haloscope.toolchains import build, library
 from haloscope.toolchains.simgrid import absent
 

@@ -17,7 +17,7 @@ from haloscope.paths import share
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
 from haloscope.run.runners.simgrid import SimgridRunner
-from haloscope.run.simulation_costs import SimulationForecast
+from haloscope.run.runners.simulation_costs import SimulationForecast
 from haloscope.study.case import Case
 
 STUDY = """

@@ -10,7 +10,7 @@ from fakes import Laboratory
 from laboratory import Run
 
 from haloscope.errors import UserError
-from haloscope.run import halobench
+from haloscope.run.prepare import halobench
 from haloscope.toolchains import build
 from haloscope.toolchains.build import Build, KernelProgram
 

@@ -17,7 +17,7 @@ from haloscope.cli import main
 from haloscope.commands.watch import view
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
-from haloscope.run.watching import CaseProgress, Watched, watched
+from haloscope.run.campaign.watching import CaseProgress, Watched, watched
 from haloscope.stats.estimates import Estimate
 
 

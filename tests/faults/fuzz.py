@@ -56,7 +56,7 @@ from haloscope.errors import UserError
 from haloscope.papers import file as papers
 from haloscope.paths import share
 from haloscope.report.composing import compose
-from haloscope.run import matrix_header, matrix_market
+from haloscope.run.prepare import matrix_header, matrix_market
 from haloscope.study import file as study_file
 from haloscope.study.case import Layout
 

@@ -16,7 +16,7 @@ from recorded import poisson, write_folder
 
 from haloscope.errors import UserError
 from haloscope.paths import cache_path
-from haloscope.run.simulated import SimulatedCluster
+from haloscope.run.places.simulated import SimulatedCluster
 
 HALOSCOPE = [sys.executable, "-P", "-m", "haloscope"]
 ENVIRONMENTS: dict[str, dict[str, str | None]] = {

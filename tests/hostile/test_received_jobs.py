@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.batch import schedulers, script, slurm
-from haloscope.batch.scheduler import JobAsked
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder, SavedPlan
-from haloscope.run import job_notes, submission
+from haloscope.run.jobs import job_notes, submission
 from haloscope.sites import file as site_file
+from haloscope.sites import script
+from haloscope.sites.schedulers import schedulers, slurm
+from haloscope.sites.schedulers.scheduler import JobAsked
 
 SITE = """
 source = "a friend"

@@ -21,7 +21,7 @@ from watch import Outcome, obey
 from haloscope.errors import UserError
 from haloscope.papers.file import read_paper, read_rows
 from haloscope.paths import share
-from haloscope.run import matrices
+from haloscope.run.prepare import matrices
 from haloscope.study import file as study_file
 
 MORE_BYTES = 2 * 2**30

@@ -13,11 +13,11 @@ from dataclasses import replace
 import pytest
 from lab_jobs import LIMIT, PATIENCE_S, controller_ended
 
-from haloscope.batch.scheduler import JobState
-from haloscope.batch.slurm import Slurm
 from haloscope.lab import cages, cluster
 from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, HEAD
+from haloscope.sites.schedulers.scheduler import JobState
+from haloscope.sites.schedulers.slurm import Slurm
 
 pytestmark = [pytest.mark.lab, LIMIT]
 

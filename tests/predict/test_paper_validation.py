@@ -13,9 +13,9 @@ from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.paper_validation import _unpredicted, simulated_place, tables_of
 from haloscope.predict.unpredicted import Unpredicted
-from haloscope.run.places import place
-from haloscope.run.simulated import SimulatedCluster
-from haloscope.run.workbench import Workbench
+from haloscope.run.places.places import place
+from haloscope.run.places.simulated import SimulatedCluster
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.case import Layout
 from haloscope.study.expansion import expand

@@ -20,8 +20,8 @@ from haloscope.predict.planned_runs import (
     spread_cells,
     stand_in,
 )
-from haloscope.run.places import place
-from haloscope.run.simulated import SimulatedCluster
+from haloscope.run.places.places import place
+from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.study.case import Layout
 
 PAPER = "task-mapping-drop"

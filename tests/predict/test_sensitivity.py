@@ -15,8 +15,8 @@ from haloscope.clusters.assumed import numbers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict import sensitivity as tried
 from haloscope.predict.paper_validation import simulated_place, tables_of
+from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
-from haloscope.run.simulated import SimulatedCluster
 
 QUIET = Teller(Console(file=io.StringIO()))
 

@@ -28,7 +28,7 @@ from recorded import (
 
 from haloscope.records import checked, kernels
 from haloscope.records.record import Record
-from haloscope.run import halobench
+from haloscope.run.prepare import halobench
 
 
 def test_the_copy_says_what_halobench_declares() -> None:

@@ -20,11 +20,13 @@ from haloscope.records import maker
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
 from haloscope.records.maker import CampaignFacts
-from haloscope.run import campaign, places, probing, workbench
+from haloscope.run.campaign import campaign
 from haloscope.run.doctor.result import CheckResult
-from haloscope.run.place import Seen
+from haloscope.run.places import places
+from haloscope.run.places.place import Seen
+from haloscope.run.prepare import probing, workbench
+from haloscope.run.prepare.workbench import Programs, Requested, Workbench
 from haloscope.run.progress import Teller
-from haloscope.run.workbench import Programs, Requested, Workbench
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.build import Build

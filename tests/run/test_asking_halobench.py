@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.run import halobench, kernels
+from haloscope.run.prepare import halobench, kernels
 from haloscope.study.program import Forecast
 from haloscope.toolchains.build import KernelProgram
 

@@ -27,9 +27,9 @@ from haloscope.lab.cluster import RunningLab
 from haloscope.paths import cache_path
 from haloscope.records.folder import Via
 from haloscope.records.log import read
-from haloscope.run import submission
-from haloscope.run.request import Request, start
-from haloscope.run.resuming import resume
+from haloscope.run.campaign.request import Request, start
+from haloscope.run.campaign.resuming import resume
+from haloscope.run.jobs import submission
 from haloscope.sites import file as site_file
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]

@@ -15,8 +15,8 @@ from haloscope.cli import main
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.log import read
 from haloscope.records.record import Record
-from haloscope.run.campaign import measure
-from haloscope.run.request import Request, start
+from haloscope.run.campaign.campaign import measure
+from haloscope.run.campaign.request import Request, start
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
 

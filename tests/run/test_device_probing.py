@@ -13,10 +13,10 @@ import pytest
 from fakes import FAKE, FAKE_PROGRAMS
 
 from haloscope.host import process
-from haloscope.run import device_probing, probing
-from haloscope.run.device_probing import probe, probed
-from haloscope.run.probing import Probe
-from haloscope.run.workbench import Workbench
+from haloscope.run.prepare import device_probing, probing
+from haloscope.run.prepare.device_probing import probe, probed
+from haloscope.run.prepare.probing import Probe
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job

@@ -10,16 +10,16 @@ from types import SimpleNamespace
 import pytest
 from fakes import FakeProgram
 
-from haloscope.batch.flux import Flux
-from haloscope.batch.lsf import Lsf
-from haloscope.batch.pbs import Pbs
-from haloscope.batch.scheduler import Scheduler
-from haloscope.batch.slurm import Slurm
 from haloscope.cli import parse
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder
-from haloscope.run import driving
-from haloscope.run.driving import Budget
+from haloscope.run.jobs import driving
+from haloscope.run.jobs.driving import Budget
+from haloscope.sites.schedulers.flux import Flux
+from haloscope.sites.schedulers.lsf import Lsf
+from haloscope.sites.schedulers.pbs import Pbs
+from haloscope.sites.schedulers.scheduler import Scheduler
+from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.study.case import Case, Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand

@@ -28,7 +28,7 @@ from haloscope.records.log import append, read
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.report import writing
-from haloscope.run.kernels import Kernels
+from haloscope.run.prepare.kernels import Kernels
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand

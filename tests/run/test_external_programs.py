@@ -20,7 +20,7 @@ from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.log import read
 from haloscope.records.record import Record
-from haloscope.run.kernels import Kernels
+from haloscope.run.prepare.kernels import Kernels
 from haloscope.run.runners import local
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain

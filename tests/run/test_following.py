@@ -15,16 +15,16 @@ from recorded import poisson
 from rich.console import Console
 from test_submission import Queue, a_case, lacking, of
 
-from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.jobs import Batch
-from haloscope.batch.scheduler import GONE, JobState
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.run import following
-from haloscope.run.job_notes import HEARTBEAT, Submitted
+from haloscope.run.jobs import following
+from haloscope.run.jobs.job_notes import HEARTBEAT, Submitted
+from haloscope.run.jobs.standing import RunningLaunch, standing
+from haloscope.run.jobs.submission import Submission
 from haloscope.run.progress import Teller
-from haloscope.run.standing import RunningLaunch, standing
-from haloscope.run.submission import Submission
+from haloscope.sites.jobs import Batch
+from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
+from haloscope.sites.schedulers.scheduler import GONE, JobState
 
 
 class Saying(Batch):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from fakes import FakeProgram, Laboratory
 
-from haloscope.batch.allocation import Allocation
 from haloscope.errors import UserError
-from haloscope.run import hold
+from haloscope.run.places import hold
 from haloscope.run.runners.local import LocalRunner, Nodes
+from haloscope.sites.schedulers.allocation import Allocation
 from haloscope.study.case import Launch
 from haloscope.study.checks.capacity import Site
 from haloscope.study.expansion import expand

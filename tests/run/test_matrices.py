@@ -20,8 +20,8 @@ import pytest
 from scipy.sparse import csr_matrix, diags_array, eye_array, kron
 
 from haloscope.errors import UserError
-from haloscope.run import matrices, workbench
-from haloscope.run.halobench import describe
+from haloscope.run.prepare import matrices, workbench
+from haloscope.run.prepare.halobench import describe
 from haloscope.study.case import Value
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -85,7 +85,7 @@ def test_a_matrix_that_memory_has_no_room_for_is_refused(tmp_path: Path) -> None
 
 PEAK = """
 import os, shutil, sys, pathlib, pymetis, scipy.io, scipy.sparse
-from haloscope.run import matrices, matrix_header, matrix_market
+from haloscope.run.prepare import matrices, matrix_header, matrix_market
 
 def memory(key):
     status = pathlib.Path("/proc/self/status").read_text()

@@ -14,7 +14,7 @@ from scipy.io import mmread, mmwrite
 from scipy.sparse import random_array
 
 from haloscope.errors import UserError
-from haloscope.run import matrix_header, matrix_market
+from haloscope.run.prepare import matrix_header, matrix_market
 
 BANNER = "%%MatrixMarket matrix"
 REAL = f"{BANNER} coordinate real general\n"
@@ -166,7 +166,7 @@ def test_a_small_file_that_holds_gigabytes_takes_no_memory(tmp_path: Path) -> No
             file.write(b"\n" * 10**6)
     code = (
         "import sys, resource, scipy.io, scipy.sparse, pathlib\n"
-        "from haloscope.run import matrix_market\n"
+        "from haloscope.run.prepare import matrix_market\n"
         "used = int(pathlib.Path('/proc/self/statm').read_text().split()[0]) * 4096\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, used + 2**26))\n"
         "matrix_market.read(pathlib.Path(sys.argv[1]))\n"

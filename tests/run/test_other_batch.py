@@ -21,10 +21,10 @@ from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.records.log import read
 from haloscope.records.record import Record
-from haloscope.run import submission
-from haloscope.run.request import Request, start
-from haloscope.run.resuming import resume
-from haloscope.run.submission import Submission
+from haloscope.run.campaign.request import Request, start
+from haloscope.run.campaign.resuming import resume
+from haloscope.run.jobs import submission
+from haloscope.run.jobs.submission import Submission
 
 pytestmark = pytest.mark.toolchains
 

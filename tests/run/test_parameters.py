@@ -8,8 +8,8 @@ from typing import Any
 import kernel_programs
 import pytest
 
-from haloscope.run import halobench, parameters
-from haloscope.run.halobench import KernelParameter
+from haloscope.run.prepare import halobench, parameters
+from haloscope.run.prepare.halobench import KernelParameter
 
 WORDS: dict[str, tuple[str, ...]] = {
     "integer": (

@@ -10,9 +10,10 @@ from fakes import FAKE, Laboratory
 from laboratory import QUIET
 
 from haloscope.errors import Problem, UserError
-from haloscope.run import preparing, workbench
-from haloscope.run.here import Here
-from haloscope.run.workbench import Workbench
+from haloscope.run.campaign import preparing
+from haloscope.run.places.here import Here
+from haloscope.run.prepare import workbench
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.study.case import Case, Layout
 from haloscope.study.plan import Plan
 from haloscope.toolchains import build, in_path, library

@@ -11,9 +11,9 @@ import pytest
 from fakes import FAKE, FAKE_PROGRAMS
 
 from haloscope.errors import UserError
-from haloscope.run import probing
-from haloscope.run.probing import HERE, NodesAsked, Probe, probe, probed, programs
-from haloscope.run.workbench import Workbench
+from haloscope.run.prepare import probing
+from haloscope.run.prepare.probing import HERE, NodesAsked, Probe, probe, probed, programs
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job

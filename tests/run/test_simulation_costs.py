@@ -8,8 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from haloscope.records.kernels import defaults
-from haloscope.run import simulation_costs
-from haloscope.run.simulation_costs import (
+from haloscope.run.runners import simulation_costs
+from haloscope.run.runners.simulation_costs import (
     FILE,
     MODEL_RANGE,
     PER_RANK_BYTES,

@@ -14,10 +14,10 @@ import pytest
 from far_site import site
 
 from haloscope.errors import UserError
-from haloscope.run import starting
-from haloscope.run.batched import BatchPlace
-from haloscope.run.probing import NodesAsked
-from haloscope.run.workbench import Workbench
+from haloscope.run.places.batched import BatchPlace
+from haloscope.run.prepare import starting
+from haloscope.run.prepare.probing import NodesAsked
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.toolchains.build import Build
 from haloscope.toolchains.launch import starter
 from haloscope.toolchains.library import Toolchain

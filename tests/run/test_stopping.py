@@ -15,7 +15,7 @@ from fakes import STUDY, Laboratory
 from haloscope.errors import UserError
 from haloscope.records.attempts import Attempt
 from haloscope.records.log import read
-from haloscope.run.stopping import Parting, Precision
+from haloscope.run.campaign.stopping import Parting, Precision
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.study.file import load

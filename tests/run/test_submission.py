@@ -13,20 +13,22 @@ from fakes import FakeProgram
 from lab_jobs import QUIET
 from recorded import poisson
 
-from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.jobs import Batch
-from haloscope.batch.scheduler import GONE, JobState
-from haloscope.batch.slurm import Slurm
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
-from haloscope.run import driving, following, job_notes, places, resuming, submission
-from haloscope.run.batched import BatchPlace
-from haloscope.run.driving import of_shape
-from haloscope.run.submission import Submission
+from haloscope.run.campaign import resuming
+from haloscope.run.jobs import driving, following, job_notes, submission
+from haloscope.run.jobs.driving import of_shape
+from haloscope.run.jobs.submission import Submission
+from haloscope.run.places import places
+from haloscope.run.places.batched import BatchPlace
 from haloscope.sites import file as site_file
+from haloscope.sites.jobs import Batch
+from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
+from haloscope.sites.schedulers.scheduler import GONE, JobState
+from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.sites.schema import BatchSite, Partition
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch, Layout

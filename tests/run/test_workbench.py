@@ -11,10 +11,10 @@ from fakes import FAKE, FAKE_PROGRAMS, Laboratory, describe
 from rich.console import Console
 
 from haloscope.errors import Problem, UserError
-from haloscope.run import halobench, workbench
-from haloscope.run.here import Here
+from haloscope.run.places.here import Here
+from haloscope.run.prepare import halobench, workbench
+from haloscope.run.prepare.workbench import Halobench, Workbench
 from haloscope.run.progress import Teller
-from haloscope.run.workbench import Halobench, Workbench
 from haloscope.study.case import Case, Layout
 from haloscope.study.program import Forecast
 from haloscope.toolchains import build, launch, library, simgrid

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.batch.slurm import asked_of_sbatch
 from haloscope.errors import UserError
 from haloscope.sites import file as site_file
+from haloscope.sites.schedulers.slurm import asked_of_sbatch
 
 GOOD = """
 source = "sinfo"

@@ -16,8 +16,8 @@ from haloscope.analysis.facets import facets
 from haloscope.host.machine import PLACEMENTS
 from haloscope.papers import tables as papers
 from haloscope.records.kernels import declared
-from haloscope.run.simulated import SimulatedCluster
-from haloscope.run.workbench import Workbench
+from haloscope.run.places.simulated import SimulatedCluster
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.checks.capacity import Site
 from haloscope.study.checks.suited import empty, unsuited

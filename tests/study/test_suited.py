@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from haloscope.run import halobench
+from haloscope.run.prepare import halobench
 from haloscope.study import kinds
 from haloscope.study.case import Case, Layout
 from haloscope.study.checks.suited import empty, unsuited

@@ -12,8 +12,8 @@ import fake_halobench
 
 from haloscope.errors import Problem
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
-from haloscope.run.probing import Probe
+from haloscope.run.prepare.halobench import Kernel, KernelParameter, KernelResult
+from haloscope.run.prepare.probing import Probe
 from haloscope.study.case import Value, text
 from haloscope.study.program import Forecast
 from haloscope.toolchains import build

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from haloscope.batch.scheduler import JobAsked
+from haloscope.sites.schedulers.scheduler import JobAsked
 from haloscope.sites.schema import BatchSite
 
 COMMANDS = {

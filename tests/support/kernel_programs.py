@@ -10,7 +10,7 @@ import pytest
 from fakes import FAKE
 
 from haloscope.records.kernels import defaults
-from haloscope.run.workbench import Halobench
+from haloscope.run.prepare.workbench import Halobench
 from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.records.kernels import FILE
-from haloscope.run import halobench
+from haloscope.run.prepare import halobench
 from haloscope.toolchains import build, library
 from haloscope.toolchains.build import KernelProgram
 

@@ -21,10 +21,10 @@ from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, HEAD
 from haloscope.records.log import read
 from haloscope.records.record import Record
-from haloscope.run import following, submission
+from haloscope.run.campaign.request import Request, start
+from haloscope.run.jobs import following, submission
+from haloscope.run.jobs.submission import Submission
 from haloscope.run.progress import Teller
-from haloscope.run.request import Request, start
-from haloscope.run.submission import Submission
 
 QUIET = Teller(Console(quiet=True))
 Fault = Callable[[RunningLab, Submission], bool]

@@ -19,7 +19,8 @@ from haloscope.host import machine
 from haloscope.host.scratch import Scratch
 from haloscope.records.log import read
 from haloscope.report import writing
-from haloscope.run import halobench, probing, simulated
+from haloscope.run.places import simulated
+from haloscope.run.prepare import halobench, probing
 from haloscope.run.progress import Teller
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library

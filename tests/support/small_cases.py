@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from haloscope.run import halobench
+from haloscope.run.prepare import halobench
 from haloscope.toolchains import library
 
 ROOT = Path(__file__).parents[2]

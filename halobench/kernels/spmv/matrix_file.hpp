@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A square sparse matrix in a binary file, made from a Matrix Market file before the launch
-// (src/haloscope/run/matrices.py writes it). Every rank reads its own rows.
+// (src/haloscope/run/prepare/matrices.py writes it). Every rank reads its own rows.
 #pragma once
 
 #include <cstdint>

@@ -21,14 +21,16 @@ from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count
 from haloscope.records.folder import Via
-from haloscope.run import campaign, following, places, submission
-from haloscope.run.batched import BatchPlace
-from haloscope.run.place import Place
+from haloscope.run.campaign import campaign
+from haloscope.run.campaign.request import Request, start
+from haloscope.run.campaign.resuming import resume
+from haloscope.run.jobs import following, submission
+from haloscope.run.places import places
+from haloscope.run.places.batched import BatchPlace
+from haloscope.run.places.place import Place
+from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
-from haloscope.run.request import Request, start
-from haloscope.run.resuming import resume
 from haloscope.run.runners.trace import Pairs
-from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Value
 from haloscope.study.schema import LAUNCHES_LIMIT
 

@@ -15,15 +15,16 @@ from typing import Any
 from haloscope.advice import candidates, measuring, requests
 from haloscope.advice.judging import Advice, Goal, Option
 from haloscope.advice.measuring import ComparedLayouts, Question
-from haloscope.batch.script import MOST_MINUTES
 from haloscope.commands import advice_text, placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import dated_folder, write_whole
 from haloscope.quantities import count
 from haloscope.records.folder import Via
-from haloscope.run import kernels, places
+from haloscope.run.places import places
+from haloscope.run.prepare import kernels
 from haloscope.run.progress import Teller
+from haloscope.sites.script import MOST_MINUTES
 from haloscope.study.case import Value
 from haloscope.study.plan import no_kernel
 from haloscope.study.schema import COUNT_LIMIT, LAUNCHES_LIMIT

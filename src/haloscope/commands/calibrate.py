@@ -15,9 +15,9 @@ from haloscope.commands.conclusion import conclude
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, printable
 from haloscope.predict.calibration import SOURCE, calibrate, summary
-from haloscope.run import campaign
+from haloscope.run.campaign import campaign
+from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller
-from haloscope.run.request import Request, start
 
 _DESCRIPTION = """\
 Measure this machine with the study `calibrate` (arithmetic, bandwidth by cores and cache level,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
-from haloscope.run import following, submission
+from haloscope.run.jobs import following, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from haloscope.errors import UserError
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.report import writing
-from haloscope.run import following, job_notes, submission
+from haloscope.run.jobs import following, job_notes, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:

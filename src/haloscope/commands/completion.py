@@ -14,7 +14,7 @@ import shtab
 from haloscope.clusters import file as cluster_file
 from haloscope.host.machine import PLACEMENTS
 from haloscope.papers import tables as papers
-from haloscope.run import halobench, kernels
+from haloscope.run.prepare import halobench, kernels
 from haloscope.sites import file as site_file
 from haloscope.study import file as study_file
 from haloscope.toolchains import library

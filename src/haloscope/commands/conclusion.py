@@ -8,7 +8,7 @@ from rich.console import Console
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.report import writing
-from haloscope.run.campaign import Campaign
+from haloscope.run.campaign.campaign import Campaign
 
 
 def conclude(campaign: Campaign, out: Console, *, write: bool) -> int:

@@ -15,8 +15,8 @@ from rich.text import Text
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.programs.file import ExternalProgram
-from haloscope.run import halobench, kernels
-from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
+from haloscope.run.prepare import halobench, kernels
+from haloscope.run.prepare.halobench import Kernel, KernelParameter, KernelResult
 
 _DESCRIPTION = """\
 Describe a kernel: its parameters, with their defaults, allowed values, units, and meanings, and the

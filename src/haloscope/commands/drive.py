@@ -6,13 +6,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from haloscope.batch.script import MOST_MINUTES
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
-from haloscope.run import driving
+from haloscope.run.jobs import driving
 from haloscope.run.progress import Teller
 from haloscope.sites.schema import COUNT_LIMIT
+from haloscope.sites.script import MOST_MINUTES
 
 _DESCRIPTION = """\
 Run the remaining launches of DIR inside a batch job, in random order, until none is left or the job

@@ -7,13 +7,13 @@ import argparse
 import os
 from pathlib import Path
 
-from haloscope.batch import detect
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.lab import cages, cluster
 from haloscope.lab.model import FOLDER, Lab, latency_of, rate_of
 from haloscope.quantities import count
+from haloscope.sites import detect
 from haloscope.verbosity import note
 
 _DESCRIPTION = """\

@@ -16,9 +16,9 @@ from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.programs import file
 from haloscope.programs.trust import Trusted, trusted
-from haloscope.run import halobench, kernels, workbench
-from haloscope.run.here import Here
-from haloscope.run.workbench import Workbench
+from haloscope.run.places.here import Here
+from haloscope.run.prepare import halobench, kernels, workbench
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.expansion import expand
 from haloscope.toolchains import library

@@ -17,10 +17,12 @@ from haloscope.outputs.printing import KERNEL, PRINTERS
 from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
-from haloscope.run import halobench, kernels, places, preparing, workbench
-from haloscope.run.place import Place
+from haloscope.run.campaign import preparing
+from haloscope.run.places import places
+from haloscope.run.places.place import Place
+from haloscope.run.prepare import halobench, kernels, workbench
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import Teller
-from haloscope.run.workbench import Workbench
 from haloscope.study.case import Launch
 from haloscope.study.expansion import expand
 from haloscope.study.plan import Plan, no_kernel, nothing_runs

@@ -20,13 +20,14 @@ from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count, size
 from haloscope.records.folder import Via
-from haloscope.run import following, places, submission
-from haloscope.run.batched import BatchPlace
-from haloscope.run.campaign import Campaign, measure
+from haloscope.run.campaign.campaign import Campaign, measure
+from haloscope.run.campaign.request import Request, start
+from haloscope.run.campaign.resuming import resume
+from haloscope.run.jobs import following, submission
+from haloscope.run.places import places
+from haloscope.run.places.batched import BatchPlace
 from haloscope.run.progress import Teller, duration
-from haloscope.run.request import Request, start
-from haloscope.run.resuming import resume
-from haloscope.run.simulation_costs import SimulationForecast
+from haloscope.run.runners.simulation_costs import SimulationForecast
 from haloscope.study.known_iterations import executes
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import DEVICES

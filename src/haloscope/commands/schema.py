@@ -18,8 +18,8 @@ from haloscope.programs.schema import ProgramFile
 from haloscope.records import checked
 from haloscope.records.record import Record
 from haloscope.report.draw.json_document import ReportJson
-from haloscope.run import halobench
-from haloscope.run.halobench import KernelParameter
+from haloscope.run.prepare import halobench
+from haloscope.run.prepare.halobench import KernelParameter
 from haloscope.sites.schema import BatchSite
 from haloscope.study.schema import Study
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from rich.table import Table
 
-from haloscope.batch import detect, schedulers
 from haloscope.clusters import file as cluster_file
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
-from haloscope.run.here import LOCAL
+from haloscope.run.places.here import LOCAL
+from haloscope.sites import detect
 from haloscope.sites import file as site_file
+from haloscope.sites.schedulers import schedulers
 from haloscope.sites.schema import ASKED, BatchSite
 
 _DESCRIPTION = """\

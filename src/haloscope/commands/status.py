@@ -6,16 +6,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.scheduler import JobState
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.paths import in_a_shell
 from haloscope.quantities import count
-from haloscope.run import following, job_notes, submission
-from haloscope.run.campaign import earlier_walls
-from haloscope.run.job_notes import FolderJobs
-from haloscope.run.standing import standing
+from haloscope.run.campaign.campaign import earlier_walls
+from haloscope.run.jobs import following, job_notes, submission
+from haloscope.run.jobs.job_notes import FolderJobs
+from haloscope.run.jobs.standing import standing
+from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
+from haloscope.sites.schedulers.scheduler import JobState
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:

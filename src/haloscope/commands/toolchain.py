@@ -13,7 +13,7 @@ from rich.text import Text
 
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, no_such
-from haloscope.run import halobench, kernels, workbench
+from haloscope.run.prepare import halobench, kernels, workbench
 from haloscope.run.progress import Teller, duration
 from haloscope.toolchains import in_path, launch, library
 from haloscope.toolchains.added.extras import EXTRAS, install, remove

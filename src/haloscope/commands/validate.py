@@ -36,9 +36,9 @@ from haloscope.report import statements as statement_tables
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
 from haloscope.report.residuals import residual_tables
-from haloscope.run import campaign
+from haloscope.run.campaign import campaign
+from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller
-from haloscope.run.request import Request, start
 from haloscope.study.schema import LAUNCHES_LIMIT
 from haloscope.topics.common.table import Table
 from haloscope.topics.mapping.plan_cells import plan_cells

@@ -19,8 +19,8 @@ from haloscope.errors import Problem, UserError
 from haloscope.quantities import MISSING, SECONDS, count, percent, quantity
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder
+from haloscope.run.campaign.watching import CaseProgress, Watched, watched
 from haloscope.run.progress import duration
-from haloscope.run.watching import CaseProgress, Watched, watched
 
 _DESCRIPTION = (
     "Show the progress of a measurement: completed rounds and launches, time left, the median "

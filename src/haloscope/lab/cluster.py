@@ -15,7 +15,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from haloscope.batch.detect import detected
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.host.cpulist import cpu_list
@@ -25,6 +24,7 @@ from haloscope.lab.model import FABRIC, FOLDER, HEAD, LINK, Lab
 from haloscope.paths import write_whole
 from haloscope.quantities import count
 from haloscope.sites import file as site_file
+from haloscope.sites.detect import detected
 from haloscope.sites.file import LAB, OF_THE_LAB
 from haloscope.sites.schema import BatchSite
 

@@ -26,8 +26,8 @@ from haloscope.predict.paper_validation import simulated
 from haloscope.quantities import size
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import Record
+from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
-from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Case
 from haloscope.study.file import load
 from haloscope.toolchains.simgrid import SIMGRID

@@ -24,10 +24,10 @@ from haloscope.papers.tables import ExactTime, PaperTable, PublishedValue, exact
 from haloscope.predict import gpu_tables, mapping_tables
 from haloscope.predict.naive import with_guesses
 from haloscope.predict.unpredicted import Unpredicted
-from haloscope.run.places import place
+from haloscope.run.places.places import place
+from haloscope.run.places.simulated import SimulatedCluster
+from haloscope.run.prepare.workbench import Workbench
 from haloscope.run.progress import RunView, Teller
-from haloscope.run.simulated import SimulatedCluster
-from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import SIMGRID

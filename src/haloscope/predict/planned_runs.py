@@ -21,9 +21,9 @@ from haloscope.papers.tables import PaperTable, Scalar
 from haloscope.predict.mapping_tables import transform
 from haloscope.predict.paper_validation import simulated
 from haloscope.predict.unpredicted import case_of
-from haloscope.run.places import place
+from haloscope.run.places.places import place
+from haloscope.run.places.simulated import SimulatedCluster
 from haloscope.run.progress import Teller
-from haloscope.run.simulated import SimulatedCluster
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Layout, Value
 from haloscope.toolchains.build import KernelProgram

@@ -17,7 +17,7 @@ from haloscope.papers.tables import PaperTable, Scalar
 from haloscope.papers.validated import FILE, ValidatedCell, text_of, validated_cells
 from haloscope.paths import share, write_whole
 from haloscope.predict.paper_validation import simulated_place
-from haloscope.run.workbench import checkout
+from haloscope.run.prepare.workbench import checkout
 from haloscope.study.settings import Settings
 from haloscope.toolchains.simgrid import smpi
 

@@ -10,15 +10,15 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from haloscope.batch import srun_kinds
-from haloscope.batch.asking import NoAnswerError, RefusedError
-from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
 from haloscope.host import gpus, machine, process
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.scratch import may_execute, scratch
 from haloscope.run.doctor.result import CheckResult, Patient
 from haloscope.sites import file as site_file
+from haloscope.sites.schedulers import srun_kinds
+from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
+from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.toolchains import build, gpu_aware, gpu_compilers, in_path, simgrid, tuning
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command

@@ -14,8 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from haloscope.batch.allocation import Allocation
-from haloscope.batch.slurm import never_began
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid.files import machine_file
 from haloscope.errors import Problem, UserError
@@ -28,6 +26,8 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer
 from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
 from haloscope.run.runners.placement import misplaced, ran_alone, wrong_hosts
+from haloscope.sites.schedulers.allocation import Allocation
+from haloscope.sites.schedulers.slurm import never_began
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains import tuning
 from haloscope.toolchains.build import Build, KernelProgram

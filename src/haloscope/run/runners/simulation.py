@@ -31,8 +31,8 @@ from haloscope.records import checked, maker, strict_json
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.run.runners import answer
+from haloscope.run.runners.simulation_costs import SimulationCosts, arrays_bytes
 from haloscope.run.runners.trace import Pairs, counted
-from haloscope.run.simulation_costs import SimulationCosts, arrays_bytes
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of, verifies
 from haloscope.toolchains import fftw

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernels that a study can name: those of halobench, and trusted external programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from haloscope.errors import Problem, UserError, guess
+from haloscope.programs import file, needs, trust
+from haloscope.programs.file import ExternalProgram
+from haloscope.run.prepare import halobench
+from haloscope.run.prepare.halobench import Kernel, KernelParameter, KernelResult
+from haloscope.study.case import Value
+from haloscope.study.plan import no_kernel
+from haloscope.study.program import Forecast, Program
+from haloscope.toolchains.library import Toolchain
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """halobench and external programs, as one program for planning.
+
+    toolchains: available MPI libraries, by name.
+    """
+
+    halobench: Program
+    programs: Mapping[str, ExternalProgram]
+    toolchains: Mapping[str, Toolchain]
+
+    def kernels(self) -> Sequence[str]:
+        """Return the names of all kernels."""
+        return [*self.halobench.kernels(), *self.programs]
+
+    def parameters(self, kernel: str) -> Mapping[str, Any]:
+        """Return a kernel's parameters by name, each with its default."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.parameters(kernel)
+        return {name: one.default for name, one in program.said.parameters.items()}
+
+    def numbers(self, kernel: str) -> Sequence[str]:
+        """Return the names of numeric parameters."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.numbers(kernel)
+        known = program.said.parameters
+        return [name for name, one in known.items() if one.type in ("integer", "real")]
+
+    def prepared(
+        self, kernel: str, params: Mapping[str, Value], ranks: int
+    ) -> tuple[Mapping[str, Value], str | None]:
+        """Return parameters with converted files; those of external programs name none."""
+        if kernel in self.programs:
+            return params, None
+        return self.halobench.prepared(kernel, params, ranks)
+
+    def forecast(
+        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+    ) -> Forecast:
+        """Return one case's resolved parameters, memory, and problems."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.forecast(kernel, params, ranks, threads)
+        resolved, wrong = program.resolved(params)
+        problems = [
+            Problem(
+                f"{kernel} {key}={params[key]}",
+                "invalid value",
+                f"{guess(str(params[key]), program.said.parameters[key].choices)}"
+                f"expected {allowed}",
+            )
+            for key, allowed in wrong
+        ]
+        return Forecast(resolved, int(ranks * (program.said.memory_bytes_a_rank or 0)), problems)
+
+    def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
+        """Return why a kernel cannot run with an MPI library or be simulated, or None."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.unable(kernel, toolchain, simulated=simulated)
+        if simulated:
+            return f"{kernel} is an external program; only kernels of halobench can be simulated"
+        found = self.toolchains.get(toolchain)
+        return needs.ready(program, found).lacking if found else None
+
+
+def names(named: Sequence[Path]) -> list[str]:
+    """Return the names of all kernels: halobench's, and those of programs that may be run."""
+    ours = halobench.names()
+    return [*ours, *trust.trusted(named, ours)]
+
+
+def load(requested: Iterable[str], named: Sequence[Path]) -> dict[str, ExternalProgram]:
+    """Return the requested kernels that are external programs, by name. Raise UserError
+    if damaged.
+    """
+    there = trust.trusted(named, halobench.names())
+    every = dict.fromkeys([*requested, *(name for name, one in there.items() if one.named)])
+    return {name: file.load(there[name]) for name in every if name in there}
+
+
+def described(program: ExternalProgram) -> Kernel:
+    """Return the description of an external program in the form of halobench's kernels."""
+    parameters = tuple(
+        KernelParameter(
+            name=name,
+            type=one.type,
+            default=one.default,
+            minimum=one.minimum,
+            maximum=one.maximum,
+            choices=tuple(one.choices),
+            unit=one.unit,
+            help=one.help,
+        )
+        for name, one in program.said.parameters.items()
+    )
+    results = tuple(
+        KernelResult(name, one.type, one.unit, one.absent, one.help)
+        for name, one in program.said.results.items()
+    )
+    said = program.said
+    return Kernel(program.name, said.summary, said.paper, parameters, results, ())
+
+
+def require(where: str, kernel: str, named: Sequence[Path] = ()) -> None:
+    """Raise UserError, with the nearest name, for an unknown kernel. named: as in `names`."""
+    if kernel not in (known := names(named)):
+        raise UserError(no_kernel(where, kernel, known))
+
+
+def fixed(
+    programs: Mapping[str, ExternalProgram], toolchains: Mapping[str, Toolchain]
+) -> dict[str, dict[str, str]]:
+    """Return the facts about each program in a plan: hash of its file, executable, and version.
+
+    The version is the one reported with the first MPI library with which it runs.
+    """
+    facts: dict[str, dict[str, str]] = {}
+    for name, program in programs.items():
+        found: dict[str, Any] = {"hash": program.hash, "file": str(program.trusted.file)}
+        ready = [needs.ready(program, one) for one in toolchains.values()]
+        for one in (each for each in ready if each.lacking is None):
+            found |= {"executable": needs.hash_of(one.executable)} if one.executable else {}
+            found |= {"version": one.version} if one.version else {}
+            break
+        facts[name] = found
+    return facts

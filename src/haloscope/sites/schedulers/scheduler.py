@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The interface of batch systems: everything that differs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from haloscope.sites.schedulers.allocation import Allocation
+from haloscope.sites.schema import ASKED, BatchSite
+
+WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD")
+AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "STOPPED", "RESIZING", "SIGNALING")
+LEAVING = ("COMPLETING", "STAGE_OUT")
+CANCELLED = "CANCELLED"
+GONE = "GONE"
+"""GONE is the state of a job that the batch system no longer knows: it has ended."""
+
+
+@dataclass(frozen=True)
+class JobState:
+    """The state of a job, in Slurm's terms for every batch system.
+
+    reason: why it is pending or has ended, in words or as the batch system writes it. start: when
+    it started or is expected to, as the batch system writes it; None if unknown. name: None if it
+    was not requested.
+    """
+
+    state: str
+    reason: str = ""
+    start: str | None = None
+    nodes: str = ""
+    restarts: int = 0
+    name: str | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the job has ended and will not restart."""
+        return self.state not in (*WAITING, *AT_WORK)
+
+
+WARNING_S = 120
+"""WARNING_S is how many seconds before its end a job stops starting launches."""
+
+
+@dataclass(frozen=True)
+class JobAsked:
+    """A job as requested.
+
+    name: shared by all jobs of a result folder, which run one after the other. comment: unique to
+    the job, to find it again. after: id of a job that must have succeeded before. behind: id of the
+    folder's previous job, which must have ended. variables: names of variables that the command
+    needs from the submitting shell.
+    """
+
+    name: str
+    comment: str
+    nodes: int
+    minutes: int
+    log: Path
+    command: Sequence[str]
+    after: str | None = None
+    behind: str | None = None
+    variables: Sequence[str] = ()
+
+    @property
+    def own_name(self) -> str:
+        """Unique name of the job, for batch systems without comments."""
+        return own_name(self.name, self.comment)
+
+
+def own_name(name: str, comment: str) -> str:
+    """Return the unique name of a job from the name of its folder's jobs and its comment."""
+    return f"{name}-{comment.rpartition(':')[2]}"
+
+
+def of_folder(name: str, states: Mapping[str, JobState]) -> set[str]:
+    """Return the jobs whose own names begin with the name that a folder's jobs share."""
+    return {job for job, state in states.items() if (state.name or "").startswith(f"{name}-")}
+
+
+def warning_s(minutes: int) -> int:
+    """Return how many seconds before its end a job of `minutes` minutes stops starting launches."""
+    return min(WARNING_S, 60 * minutes // 4)
+
+
+def asked_by_site(site: BatchSite) -> list[tuple[str, str]]:
+    """Return the job options in a site file, with their values."""
+    options = ASKED[site.scheduler]
+    given = ((option, getattr(site, key)) for key, option in options.items())
+    return [(option, str(value)) for option, value in given if value is not None]
+
+
+class Scheduler(Protocol):
+    """A batch system.
+
+    title: its name for people. submits: the command that submits jobs. directive: prefix of its
+    lines in a job script. warns: whether it signals a job by USR1 before its end. logs: whether it
+    appends a job's output to the job's log; otherwise the script does.
+    """
+
+    title: ClassVar[str]
+    submits: ClassVar[str]
+    directive: ClassVar[str]
+    warns: ClassVar[bool]
+    logs: ClassVar[bool]
+
+    def options(self, site: BatchSite, job: JobAsked) -> list[str]:
+        """Return the options of a job script, independent of the template, one per line."""
+
+    def overriding(self, environment: Mapping[str, str]) -> list[str]:
+        """Return the environment variables that would have changed a submission; they are not
+        passed on.
+        """
+
+    def submitted(self, script: Path) -> str:
+        """Submit a job and return its id."""
+
+    def found(self, name: str, comment: str) -> str | None:
+        """Return the id of the job with that name and comment, pending, running, or just ended."""
+
+    def named(self, name: str, jobs: Iterable[str]) -> set[str]:
+        """Return those of the jobs that belong to the folder whose jobs share this name."""
+
+    def tested(self, script: Path) -> str:
+        """Return when a job would start, in words. Raise RefusedError if it would be refused."""
+
+    def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
+        """Return the state of each job. Raise NoAnswerError if no command knows."""
+
+    def state_within(self, job: str) -> JobState:
+        """Return the state of a job, requested by its own driver. Raise NoAnswerError
+        if unknown.
+        """
+
+    def cancel(self, job: str) -> None:
+        """Cancel a job. Raise RefusedError if that is impossible, for example because
+        it has ended.
+        """
+
+    def require_queue(self, name: str) -> None:
+        """Raise RefusedError if there is no queue (partition) of that name."""
+
+    def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
+        """Return the nodes of the job that runs this process; None outside a job.
+
+        Raise UserError if the batch system's description of the job is invalid.
+        """
