@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/median.hpp"
 #include "base/usage_error.hpp"
-#include "numerics/median.hpp"
 
 namespace halobench {
 

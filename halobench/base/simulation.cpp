@@ -21,7 +21,7 @@
 
 #include <simgrid/s4u.hpp>
 
-#include "platform/node_memory.hpp"
+#include "base/node_memory.hpp"
 #include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
 #endif
 

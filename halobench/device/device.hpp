@@ -13,7 +13,7 @@
 #include "machine/meter.hpp"
 #include "machine/node_model.hpp"
 #if defined(__CUDACC__) || defined(__HIPCC__)
-#include "device/gpu_launch.hpp"
+#include "device/gpu/gpu_launch.hpp"
 #endif
 
 namespace halobench {

@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #if defined(HALOBENCH_CUDA) || defined(HALOBENCH_HIP)
-#include "device/gpu.hpp"
+#include "device/gpu/gpu.hpp"
 #else
-#include "device/emulated.hpp"
+#include "device/emulated/emulated.hpp"
 #endif
 
 namespace halobench {

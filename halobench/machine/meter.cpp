@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "numerics/median.hpp"
+#include "base/median.hpp"
 
 namespace halobench {
 

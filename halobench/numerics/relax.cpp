@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-#include "machine/streaming.hpp"
+#include "base/streaming.hpp"
 
 namespace halobench {
 namespace {

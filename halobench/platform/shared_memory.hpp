@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/node_memory.hpp"
 #include "machine/over_cores.hpp"
-#include "platform/node_memory.hpp"
 
 namespace halobench {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/simulation.hpp"
-#include "machine/streaming.hpp"
+#include "base/streaming.hpp"
 
 namespace halobench {
 namespace {

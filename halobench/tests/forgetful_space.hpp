@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "device/emulated.hpp"
+#include "device/emulated/emulated.hpp"
 #include "star_forest/device_space.hpp"
 
 namespace halobench {

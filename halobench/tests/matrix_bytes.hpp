@@ -10,7 +10,7 @@
 
 #include "expect.hpp"
 #include "mpi/communicator.hpp"
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 namespace expect {
 

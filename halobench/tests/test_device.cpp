@@ -12,8 +12,8 @@
 
 #include "base/as_size.hpp"
 #include "device/divisor.hpp"
-#include "device/emulated.hpp"
-#include "device/guarded_memory.hpp"
+#include "device/emulated/emulated.hpp"
+#include "device/emulated/guarded_memory.hpp"
 #include "device/message_buffer.hpp"
 #include "device/sharing.hpp"
 #include "expect.hpp"

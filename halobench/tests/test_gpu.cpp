@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "device/at_once.hpp"
-#include "device/gpu.hpp"
-#include "device/gpu_launch.hpp"
+#include "device/gpu/gpu.hpp"
+#include "device/gpu/gpu_launch.hpp"
 #include "expect.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "device/emulated.hpp"
+#include "device/emulated/emulated.hpp"
 #include "expect.hpp"
 #include "machine/meter.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "base/as_size.hpp"
 #include "expect.hpp"
-#include "numerics/poisson_rows.hpp"
+#include "numerics/poisson/poisson_rows.hpp"
 
 using namespace halobench;
 

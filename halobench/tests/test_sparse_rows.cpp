@@ -7,8 +7,8 @@
 
 #include "base/as_size.hpp"
 #include "expect.hpp"
-#include "numerics/csr.hpp"
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/csr.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 using namespace halobench;
 

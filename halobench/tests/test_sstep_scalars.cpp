@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "expect.hpp"
-#include "numerics/sstep_scalars.hpp"
+#include "numerics/poisson/sstep_scalars.hpp"
 
 using halobench::Moments;
 using halobench::SstepScalars;

@@ -8,7 +8,7 @@
 
 #include "base/as_size.hpp"
 #include "expect.hpp"
-#include "kernels/poisson_cg/sstep_sweep.hpp"
+#include "kernels/poisson_cg/sstep/sstep_sweep.hpp"
 
 using namespace halobench;
 using halobench::cg::SstepSweep;

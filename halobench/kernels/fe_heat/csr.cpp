@@ -4,7 +4,7 @@
 // In a box of nodes the neighbours of a node are known by their steps along the axes, and so is how
 // many entries stand before its row. Every line of rows is made by itself, in order of columns. A
 // column is the place of a node's value on this rank, 32 bits wide.
-#include "numerics/csr.hpp"
+#include "numerics/sparse/csr.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 
 #include "base/as_size.hpp"
 #include "kernels/fe_heat/operator.hpp"
-#include "numerics/poisson_rows.hpp"
+#include "numerics/poisson/poisson_rows.hpp"
 
 namespace halobench::heat {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/as_size.hpp"
 #include "kernels/fe_heat/operator.hpp"
-#include "numerics/poisson_rows.hpp"
+#include "numerics/poisson/poisson_rows.hpp"
 
 namespace halobench::heat {
 namespace {

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/as_size.hpp"
-#include "machine/prefetch.hpp"
-#include "numerics/poisson_rows.hpp"
+#include "base/prefetch.hpp"
+#include "numerics/poisson/poisson_rows.hpp"
 
 namespace halobench::heat {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/as_size.hpp"
-#include "machine/prefetch.hpp"
+#include "base/prefetch.hpp"
 
 namespace halobench::fft {
 namespace {

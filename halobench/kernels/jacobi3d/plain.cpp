@@ -3,8 +3,8 @@
 // is read from memory once and not for each of the three planes that need it.
 #include <algorithm>
 
+#include "base/streaming.hpp"
 #include "kernels/jacobi3d/sweeper.hpp"
-#include "machine/streaming.hpp"
 
 namespace halobench::jacobi {
 namespace {

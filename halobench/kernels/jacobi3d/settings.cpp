@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/streaming.hpp"
 #include "kernels/memory/memory.hpp"
-#include "machine/streaming.hpp"
 
 namespace halobench::jacobi {
 namespace {

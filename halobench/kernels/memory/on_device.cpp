@@ -5,7 +5,7 @@
 
 #include "base/as_size.hpp"
 #include "base/simulation.hpp"
-#include "device/guarded_memory.hpp"
+#include "device/emulated/guarded_memory.hpp"
 #include "device/kind.hpp"
 #include "device/sharing.hpp"
 #include "device/simulated.hpp"

@@ -7,7 +7,7 @@
 #include "base/record.hpp"
 #include "kernels/poisson_cg/domain.hpp"
 #include "kernels/poisson_cg/solver.hpp"
-#include "numerics/poisson.hpp"
+#include "numerics/poisson/poisson.hpp"
 
 namespace halobench::cg {
 

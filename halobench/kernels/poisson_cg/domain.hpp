@@ -11,8 +11,8 @@
 #include "mpi/halo_exchange.hpp"
 #include "mpi/rank_grid.hpp"
 #include "numerics/grid.hpp"
-#include "numerics/poisson.hpp"
-#include "numerics/poisson_rows.hpp"
+#include "numerics/poisson/poisson.hpp"
+#include "numerics/poisson/poisson_rows.hpp"
 
 namespace halobench::cg {
 

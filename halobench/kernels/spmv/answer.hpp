@@ -7,7 +7,7 @@
 
 #include "kernels/spmv/distributed_csr.hpp"
 #include "machine/memory.hpp"
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 namespace halobench {
 

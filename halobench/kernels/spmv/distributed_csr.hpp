@@ -8,8 +8,8 @@
 
 #include "kernel.hpp"
 #include "kernels/spmv/partition.hpp"
-#include "numerics/csr.hpp"
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/csr.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 #include "star_forest/host_space.hpp"
 #include "star_forest/star_forest.hpp"
 

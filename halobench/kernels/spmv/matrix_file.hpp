@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 namespace halobench {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 namespace halobench {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/params.hpp"
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 namespace halobench {
 

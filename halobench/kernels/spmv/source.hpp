@@ -9,7 +9,7 @@
 #include "kernel.hpp"
 #include "kernels/spmv/partition.hpp"
 #include "kernels/spmv/settings.hpp"
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 namespace halobench {
 

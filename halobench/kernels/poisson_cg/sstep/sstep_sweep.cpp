@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/poisson_cg/sstep_sweep.hpp"
+#include "kernels/poisson_cg/sstep/sstep_sweep.hpp"
 
 #include <algorithm>
 #include <array>

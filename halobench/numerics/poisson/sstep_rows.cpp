@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "numerics/sstep_rows.hpp"
+#include "numerics/poisson/sstep_rows.hpp"
 
 namespace halobench {
 namespace {

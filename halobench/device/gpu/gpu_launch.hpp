@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/gpu_runtime.hpp"
+#include "device/gpu/gpu_runtime.hpp"
 
 namespace halobench::gpu {
 

@@ -17,10 +17,10 @@
 #include <cmath>
 
 #include "base/as_size.hpp"
-#include "kernels/poisson_cg/deep_halo.hpp"
 #include "kernels/poisson_cg/solver.hpp"
-#include "kernels/poisson_cg/sstep_sweep.hpp"
-#include "numerics/sstep_scalars.hpp"
+#include "kernels/poisson_cg/sstep/deep_halo.hpp"
+#include "kernels/poisson_cg/sstep/sstep_sweep.hpp"
+#include "numerics/poisson/sstep_scalars.hpp"
 
 namespace halobench::cg {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/gpu.hpp"
+#include "device/gpu/gpu.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "base/as_size.hpp"
 #include "base/record.hpp"
-#include "device/gpu_runtime.hpp"
+#include "device/gpu/gpu_runtime.hpp"
 
 namespace halobench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "numerics/poisson_rows.hpp"
+#include "numerics/poisson/poisson_rows.hpp"
 
 #include <array>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "numerics/grid.hpp"
-#include "numerics/poisson_rows.hpp"
+#include "numerics/poisson/poisson_rows.hpp"
 
 namespace halobench {
 

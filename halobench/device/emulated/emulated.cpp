@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/emulated.hpp"
+#include "device/emulated/emulated.hpp"
 
 #include <mpi.h>
 
@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "device/guarded_memory.hpp"
+#include "device/emulated/guarded_memory.hpp"
 
 namespace halobench {
 

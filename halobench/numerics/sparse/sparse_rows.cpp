@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "numerics/sparse_rows.hpp"
+#include "numerics/sparse/sparse_rows.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "machine/memory.hpp"
-#include "numerics/sstep_rows.hpp"
+#include "numerics/poisson/sstep_rows.hpp"
 
 namespace halobench::cg {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "numerics/sstep_scalars.hpp"
+#include "numerics/poisson/sstep_scalars.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/guarded_memory.hpp"
+#include "device/emulated/guarded_memory.hpp"
 
 #include <cxxabi.h>
 #include <dlfcn.h>

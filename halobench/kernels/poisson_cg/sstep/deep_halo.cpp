@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/poisson_cg/deep_halo.hpp"
+#include "kernels/poisson_cg/sstep/deep_halo.hpp"
 
 #include <algorithm>
 #include <span>

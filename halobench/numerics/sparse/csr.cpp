@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "numerics/csr.hpp"
+#include "numerics/sparse/csr.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "numerics/poisson.hpp"
+#include "numerics/poisson/poisson.hpp"
 
 #include <algorithm>
 #include <cmath>
