@@ -21,7 +21,7 @@ namespace halobench {
 namespace {
 
 constexpr int schema = 1;
-constexpr std::int64_t simulated_warmup = 2;  ///< at most: simulated caches are not there
+constexpr std::int64_t simulated_warmup = 2;  ///< at most: caches are not simulated
 
 /// Throws what is wrong with them, on every rank; else `plan` is the kernel's. Collective: files
 /// may be there on some nodes alone; not so under simulation, where more messages would be more

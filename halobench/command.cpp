@@ -22,7 +22,7 @@ int whole_number(const std::string& key, const std::string& text,
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most) {
-    throw UsageError(key + " " + text + ": give a whole number from 1 to " + std::to_string(most));
+    throw UsageError(key + " " + text + ": give an integer from 1 to " + std::to_string(most));
   }
   return value;
 }
@@ -57,7 +57,7 @@ void describe(const std::string& name) {
             << "\n";
 }
 
-/// Takes key=value out of `arguments`; nothing if it is not there.
+/// Takes key=value out of `arguments`; nothing if it is missing.
 std::optional<std::string> take(std::vector<std::string>& arguments, const std::string& key) {
   const auto found = std::ranges::find_if(
       arguments, [&](const std::string& argument) { return argument.starts_with(key + "="); });

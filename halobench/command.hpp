@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of halobench: what was asked for, and the answers that need no MPI.
+// The command line of halobench: what was requested, and the answers that need no MPI.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Command {
   std::string out;                     ///< the record goes here; empty: standard output
   std::string machine;                 ///< the node model's numbers; empty: none
   std::string files;                   ///< has the files that parameters name; empty: here
-  int threads = 0;                     ///< OpenMP threads a rank; 0: as OpenMP was told
+  int threads = 0;                     ///< OpenMP threads per rank; 0: OpenMP's default
   bool execute = true;                 ///< under simulation: run the arithmetic too
 
   /// Throws UsageError.
@@ -30,7 +30,7 @@ struct Command {
 };
 
 /// Answers --help, --list, --describe KERNEL and --plan KERNEL ... on standard output, without MPI.
-/// The exit code, or nothing if the command line asks for a run.
+/// The exit code, or nothing if the command line requests a run.
 std::optional<int> answer(const std::vector<std::string>& arguments);
 
 /// The kernel of that name; throws UsageError listing those there are.

@@ -7,7 +7,7 @@
 namespace halobench {
 namespace {
 
-constexpr int most_ranks = 64;   ///< more rows can't be read in a figure
+constexpr int most_ranks = 64;   ///< more rows are illegible in a figure
 constexpr double lead_s = 1e-4;  ///< from announcing the start to the start
 
 std::string rank_record(const std::vector<Span>& spans, const SharedClock& clock, double start_s) {

@@ -131,6 +131,11 @@ def test_star_forests_do_under_simulation_what_they_do_for_real(
     smpirun(SMPI / "tests" / "test_star_forest", [], ranks)
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_simulated_ranks_meet_without_messages(smpi: None, ranks: int) -> None:
+    smpirun(SMPI / "tests" / "test_meeting", [], ranks)
+
+
 @pytest.mark.parametrize("selector", ["ompi", "mpich", "impi"])
 def test_a_kernel_without_phases_runs_with_each_library_s_collectives(
     smpi: None, selector: str

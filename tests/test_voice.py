@@ -57,7 +57,18 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, text
 
 
+def cxx_texts(path: Path) -> list[str]:
+    """The string literals of a C++ file; literals next to each other are one text."""
+    code = re.sub(r"^\s*(//|#include).*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", code))
+
+
 MODULES = sorted(SOURCE.rglob("*.py"))
+HALOBENCH = sorted(
+    path
+    for path in (ROOT / "halobench").rglob("*.[ch]pp")
+    if "tests" not in path.relative_to(ROOT).parts
+)
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
@@ -66,6 +77,16 @@ def test_no_text_of_the_program_has_a_banned_phrase() -> None:
         f"{path.relative_to(ROOT)}:{line}: {one}"
         for path in MODULES
         for line, text in texts(path)
+        for one in wrong(text)
+    ] == []
+
+
+def test_no_text_of_halobench_has_a_banned_phrase() -> None:
+    assert HALOBENCH
+    assert [
+        f"{path.relative_to(ROOT)}: {one}"
+        for path in HALOBENCH
+        for text in cxx_texts(path)
         for one in wrong(text)
     ] == []
 

@@ -20,7 +20,7 @@ class NodeMemory {
   /// That share it: all of the node, or those of a socket.
   virtual int ranks() const = 0;
 
-  /// Whether what the calling rank sends and receives from now on lies in its GPU's memory. Only
+  /// Whether messages of the calling rank from now on are in its GPU's memory. Only
   /// ranks on GPUs can tell.
   virtual void messages_on_gpu(bool /*are*/) {}
 };

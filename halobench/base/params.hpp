@@ -69,7 +69,7 @@ class Params {
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
   const std::string& choice(std::string_view name) const;
-  /// As it was typed; its kernel's plan says what is wrong with it.
+  /// As it was typed; its kernel's plan checks it.
   const std::string& text(std::string_view name) const;
   /// As it was typed; and where such a file lies.
   const std::string& file(std::string_view name) const;

@@ -30,7 +30,7 @@ struct Result {
   Type type;
   std::string help;
   std::string unit;
-  std::string absent;  ///< when it is null, or not there; empty: it is always there
+  std::string absent;  ///< when it is null or missing; empty: never
   std::optional<double> minimum;
   std::optional<double> maximum;
 

@@ -109,13 +109,7 @@ class UnusedMemory {
 };
 
 UnusedMemory& unused_memory() {
-  constexpr const char* name = "unused memory";
-  if (const void* known = kept_for_all_ranks(name)) {
-    return *static_cast<UnusedMemory*>(const_cast<void*>(known));  // of this file, and not const
-  }
-  auto* memory = new UnusedMemory;  // until the simulation ends
-  keep_for_all_ranks(name, memory);
-  return *memory;
+  return shared_by_all_ranks("unused memory", [] { return UnusedMemory(); });
 }
 
 }  // namespace
@@ -126,13 +120,13 @@ void free_unused(void* memory) { unused_memory().release(memory); }
 
 // SMPI's own store: a variable of this program would be each rank's own, where SMPI keeps ranks'
 // variables apart.
-const void* kept_for_all_ranks(const char* name) {
+void* kept_for_all_ranks(const char* name) {
   const bool known = smpi_shared_known_call(of_halobench, name) != 0;
   return known ? smpi_shared_get_call(of_halobench, name) : nullptr;
 }
 
-void keep_for_all_ranks(const char* name, const void* what) {
-  smpi_shared_set_call(of_halobench, name, const_cast<void*>(what));  // is only kept
+void keep_for_all_ranks(const char* name, void* object) {
+  smpi_shared_set_call(of_halobench, name, object);
 }
 
 namespace {
@@ -141,25 +135,25 @@ using Values = std::vector<double>;
 
 /// Where ranks leave what is not sent.
 struct Meeting {
+  int ranks;
   simgrid::s4u::BarrierPtr barrier;
   int arrived = 0;
   Values values;
   std::vector<std::string> texts;
 };
 
-Meeting& meeting(int ranks) {
-  constexpr const char* name = "meeting";
-  if (const void* known = kept_for_all_ranks(name)) {
-    return *static_cast<Meeting*>(const_cast<void*>(known));  // of this file, and not const
-  }
-  auto* made = new Meeting{simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks)), 0, {}, {}};
-  keep_for_all_ranks(name, made);  // until the simulation ends
-  return *made;
+/// Of all ranks of MPI_COMM_WORLD.
+Meeting& meeting() {
+  return shared_by_all_ranks("meeting", [] {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return Meeting{ranks, simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks)), 0, {}, {}};
+  });
 }
 
 template <class Combine>
-void reduce_without_messages(int ranks, std::span<double> values, Combine&& combine) {
-  auto& shared = meeting(ranks);
+void reduce_without_messages(std::span<double> values, Combine&& combine) {
+  auto& shared = meeting();
   if (shared.arrived++ == 0) {
     shared.values.assign(values.begin(), values.end());
   } else {
@@ -173,19 +167,19 @@ void reduce_without_messages(int ranks, std::span<double> values, Combine&& comb
 
 }  // namespace
 
-void wait_for_all_ranks(int ranks) { meeting(ranks).barrier->wait(); }
+void wait_for_all_ranks() { meeting().barrier->wait(); }
 
-void sum_without_messages(int ranks, std::span<double> values) {
-  reduce_without_messages(ranks, values, [](double a, double b) { return a + b; });
+void sum_without_messages(std::span<double> values) {
+  reduce_without_messages(values, [](double a, double b) { return a + b; });
 }
 
-void max_without_messages(int ranks, std::span<double> values) {
-  reduce_without_messages(ranks, values, [](double a, double b) { return std::max(a, b); });
+void max_without_messages(std::span<double> values) {
+  reduce_without_messages(values, [](double a, double b) { return std::max(a, b); });
 }
 
-std::vector<std::string> gather_without_messages(int rank, int ranks, const std::string& text) {
-  auto& shared = meeting(ranks);
-  shared.texts.resize(static_cast<std::size_t>(ranks));
+std::vector<std::string> gather_without_messages(int rank, const std::string& text) {
+  auto& shared = meeting();
+  shared.texts.resize(static_cast<std::size_t>(shared.ranks));
   shared.texts[static_cast<std::size_t>(rank)] = text;
   shared.barrier->wait();
   std::vector<std::string> texts;
@@ -292,19 +286,19 @@ SumInBackground::~SumInBackground() = default;
 
 void SumInBackground::finish() {}
 
-void wait_for_all_ranks(int) {
+void wait_for_all_ranks() {
   throw std::logic_error("ranks wait without messages only in simulations");
 }
 
-void sum_without_messages(int, std::span<double>) {
+void sum_without_messages(std::span<double>) {
   throw std::logic_error("sums need messages outside of simulations");
 }
 
-void max_without_messages(int, std::span<double>) {
+void max_without_messages(std::span<double>) {
   throw std::logic_error("maxima need messages outside of simulations");
 }
 
-std::vector<std::string> gather_without_messages(int, int, const std::string&) {
+std::vector<std::string> gather_without_messages(int, const std::string&) {
   throw std::logic_error("texts are gathered without messages only in simulations");
 }
 
@@ -316,11 +310,11 @@ void* allocate_unused(std::size_t) {
 
 void free_unused(void*) {}
 
-const void* kept_for_all_ranks(const char*) {
+void* kept_for_all_ranks(const char*) {
   throw std::logic_error("ranks share memory only in simulations");
 }
 
-void keep_for_all_ranks(const char*, const void*) {
+void keep_for_all_ranks(const char*, void*) {
   throw std::logic_error("ranks share memory only in simulations");
 }
 

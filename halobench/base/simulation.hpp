@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one place that knows whether this binary runs on a real machine or under SimGrid's SMPI.
+// Whether this binary runs on a real machine or under SimGrid's SMPI: the only file that differs.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct Seat {
 /// Of this rank; none where its node has one memory. Only for simulated binaries.
 std::optional<Seat> seat();
 
-/// Whether what this rank sends and receives from now on lies in the memory of its device, whose
+/// Whether messages of this rank from now on are in the memory of its device, whose
 /// messages take times of their own. Only for simulated binaries.
 void messages_on_device(bool are);
 
@@ -44,36 +44,42 @@ void messages_on_device(bool are);
 void* allocate_unused(std::size_t bytes);
 void free_unused(void* memory);
 
-/// What a rank has kept for all of them under a name, until the simulation ends; null before. Only
-/// for simulated binaries, whose ranks are in one process.
-const void* kept_for_all_ranks(const char* name);
-void keep_for_all_ranks(const char* name, const void* what);
+/// The object that a rank has kept for all ranks under a name, until the simulation ends; null if
+/// there is none. Only for simulated binaries, whose ranks are in one process.
+void* kept_for_all_ranks(const char* name);
+void keep_for_all_ranks(const char* name, void* object);
 
-/// What `make`, which does not communicate, gives on every rank alike: under simulation the first
-/// one alone makes it. `name`: one for each such thing.
+/// The object that all ranks share under a name, which no other object has; the first rank makes
+/// it. Only for simulated binaries.
 template <class Make>
-auto made_once(const char* name, Make&& make) {
+auto& shared_by_all_ranks(const char* name, Make&& make) {
   using Made = decltype(make());
-  if (!simulated()) return make();
-  const auto* made = static_cast<const Made*>(kept_for_all_ranks(name));
+  auto* made = static_cast<Made*>(kept_for_all_ranks(name));
   if (made == nullptr) {
-    made = new Made(make());
+    made = new Made(make());  // until the simulation ends
     keep_for_all_ranks(name, made);
   }
   return *made;
 }
 
-/// Waits until all ranks of MPI_COMM_WORLD are here, without messages: each of these would take
-/// SimGrid time. All go on at the same simulated time. Only for simulated binaries.
-void wait_for_all_ranks(int ranks);
+/// The result of `make`, which does not communicate and returns the same on every rank: under
+/// simulation only the first rank calls it. Every use has a name of its own.
+template <class Make>
+auto made_once(const char* name, Make&& make) {
+  return simulated() ? decltype(make())(shared_by_all_ranks(name, make)) : make();
+}
 
-/// In place, over all ranks of MPI_COMM_WORLD, without messages. Only for simulated binaries.
-void sum_without_messages(int ranks, std::span<double> values);
-void max_without_messages(int ranks, std::span<double> values);
+/// Waits for all ranks of MPI_COMM_WORLD without messages, which SimGrid would have to simulate.
+/// All continue at the same simulated time. Communicator has these functions for the ranks of any
+/// communicator. Only for simulated binaries, as are the following.
+void wait_for_all_ranks();
 
-/// Every rank's text on rank 0 of MPI_COMM_WORLD, without messages; empty elsewhere. Only for
-/// simulated binaries.
-std::vector<std::string> gather_without_messages(int rank, int ranks, const std::string& text);
+/// In place, over all ranks of MPI_COMM_WORLD.
+void sum_without_messages(std::span<double> values);
+void max_without_messages(std::span<double> values);
+
+/// Every rank's text on rank 0 of MPI_COMM_WORLD; empty elsewhere.
+std::vector<std::string> gather_without_messages(int rank, const std::string& text);
 
 /// A sum over all ranks of MPI_COMM_WORLD that goes on by itself while they compute: by recursive
 /// doubling, as MPI_Allreduce does it. One at a time. Only for simulated binaries: SMPI's own

@@ -3,7 +3,7 @@
 #pragma once
 
 /// HALOBENCH_ANYWHERE marks a function that both the host and a device may call. For the host's
-/// compiler, which knows no other place, it is nothing.
+/// compiler, which has no other place, it is empty.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define HALOBENCH_ANYWHERE __host__ __device__
 #else

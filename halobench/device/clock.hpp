@@ -11,7 +11,7 @@ namespace halobench {
 
 /// Streams that do what they are given, each in order; works that move bytes at the same time share
 /// what moves them. Times are seconds of the host's clock, and grow from call to call: nothing is
-/// given to a stream before a moment that was asked for.
+/// given to a stream before a requested moment.
 class DeviceClock {
  public:
   /// What moves a work's bytes: the device's memory, or the way to the host's or from there.

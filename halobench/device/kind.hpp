@@ -11,7 +11,7 @@
 
 namespace halobench {
 
-/// emulated, cuda or hip: what CMake was told by HALOBENCH_DEVICE.
+/// emulated, cuda or hip: the value of CMake's HALOBENCH_DEVICE.
 inline std::string device_kind() {
 #if defined(HALOBENCH_CUDA)
   return "cuda";

@@ -31,7 +31,7 @@ class StreamMessages {
   /// Gives the stream messages that travel at once: they begin when all is done that it was given
   /// before, and what it is given next is done when all of them have left and arrived. Two ranks
   /// give each other's messages in the same order, each of the same length at both ends; where they
-  /// don't, streams may wait for ever. Throws std::runtime_error where that can't be begun.
+  /// don't, streams may wait for ever. Throws std::runtime_error where that fails to begin.
   virtual void exchange(Device& device, Stream stream, std::span<const Message> sent,
                         std::span<const Message> received) = 0;
 };
@@ -41,7 +41,7 @@ class StreamMessages {
 [[gnu::weak]] std::string stream_messages_missing();
 
 /// Collective, after make_device(), where nothing is missing. Throws UsageError, on every rank the
-/// same, with what NCCL says where ranks can't be connected.
+/// same, with NCCL's message where ranks cannot connect.
 std::unique_ptr<StreamMessages> connect_streams(const Communicator& comm);
 
 }  // namespace halobench

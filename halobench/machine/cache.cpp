@@ -53,7 +53,8 @@ std::optional<std::int64_t> told_bytes() {
   std::int64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (error != std::errc{} || end != text.data() + text.size() || bytes < 0) {
-    throw UsageError("HALOBENCH_LAST_CACHE_BYTES=" + std::string(text) + ": give a whole number");
+    throw UsageError("HALOBENCH_LAST_CACHE_BYTES=" + std::string(text) +
+                     ": give an integer from 0");
   }
   return bytes;
 }

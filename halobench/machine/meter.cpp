@@ -73,7 +73,7 @@ void Meter::repeat_since(const Mark& mark, double times, const Communicator& com
   settle();
   const double now_s = MPI_Wtime();
   const double mean_s = comm.sum(now_s - mark.time_s) / comm.size();
-  const double end_s = now_s + times * mean_s;  // what it took to agree on that is no part of it
+  const double end_s = now_s + times * mean_s;  // without the time to agree on that
   pass_time(std::max(0.0, end_s - MPI_Wtime()));
   for (std::size_t i = 0; i < mark.phases.size(); ++i) {
     auto& phase = phases_[i];

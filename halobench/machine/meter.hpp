@@ -43,7 +43,7 @@ struct Span {
 };
 
 /// Wraps every part of a step. For real, it runs and times the part; under simulation it charges
-/// the node model's time and runs the part only where the case asks for real data.
+/// the node model's time and runs the part only where the case needs real data.
 class Meter {
  public:
   struct Setting {

@@ -49,7 +49,7 @@ DeviceModel device_of(std::istringstream& line, const std::string& where) {
 
 NodeModel NodeModel::read(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw UsageError("--machine " + path + ": can't be read");
+  if (!file) throw UsageError("--machine " + path + ": cannot read this file");
   NodeModel model;
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {
@@ -104,7 +104,7 @@ NodeModel NodeModel::read(const std::string& path) {
                        "stores, region, cache, beside, sharpness, knee, smt_gain, packed, " +
                        "spread, slowest, resume, device");
     }
-    if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
+    if (std::string rest; line >> rest) throw UsageError(where + ": unexpected '" + rest + "'");
   }
   if (model.core_flops_per_s_ <= 0 || model.cores_ <= 0 || model.memory_.empty()) {
     throw UsageError(path + ": core_flops_per_s, cores and memory are all needed");

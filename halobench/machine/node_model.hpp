@@ -34,7 +34,7 @@ struct CacheLevel {
   double crowded_bytes_per_s;    ///< of one core, when all of its socket work
 };
 
-/// What a device takes of its host and for its own works: seconds, bytes a second.
+/// What a device takes of its host and for its own works: seconds, bytes per second.
 struct DeviceModel {
   double memory_bytes_per_s = 1;  ///< of its memory, to all kernels together
   double copy_bytes_per_s = 1;    ///< between its memory and the host's, each way
@@ -73,7 +73,7 @@ class NodeModel {
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
   ///   socket CORES BYTES_PER_S       of one's own memory, any number; else the node's is shared
-  ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
+  ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes per second of a core
   ///   stores CORES COST              of the memory: what a stored byte takes over a loaded one,
   ///                                  for each number of cores that `memory` has; else 1
   ///   region THREADS SECONDS         to begin and end a parallel region of so many; else 0
@@ -94,8 +94,8 @@ class NodeModel {
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
-  /// For one rank, with `threads` cores of its own, `ranks_on_node` such ranks a node, and so many
-  /// on its socket; not said, as many as on the fullest.
+  /// For one rank, with `threads` cores of its own, `ranks_on_node` such ranks per node, and so
+  /// many on its socket; not said, as many as on the fullest.
   Cost cost(const Traffic& traffic, int ranks_on_node, int threads,
             std::optional<int> ranks_on_socket = {}) const;
 
@@ -146,7 +146,7 @@ class NodeModel {
   double packed_ = 0;  ///< threads on each core of a socket that is filled; 0 where spread
   double resume_s_ = 0;
   Spread spread_;
-  OverCores memory_;   ///< bytes a second
+  OverCores memory_;   ///< bytes per second
   OverCores socket_;   ///< of one's memory; empty where the node has one for all
   OverCores stores_;   ///< of a stored byte, in loaded ones
   OverCores regions_;  ///< seconds

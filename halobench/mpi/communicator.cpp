@@ -96,12 +96,16 @@ bool Communicator::can_omit_messages() const {
   return size_ == all;
 }
 
+void Communicator::barrier_untimed() const {
+  can_omit_messages() ? wait_for_all_ranks() : barrier();
+}
+
 void Communicator::sum_untimed(std::span<double> values) const {
-  can_omit_messages() ? sum_without_messages(size_, values) : sum(values);
+  can_omit_messages() ? sum_without_messages(values) : sum(values);
 }
 
 void Communicator::max_untimed(std::span<double> values) const {
-  can_omit_messages() ? max_without_messages(size_, values) : max(values);
+  can_omit_messages() ? max_without_messages(values) : max(values);
 }
 
 double Communicator::sum(double value) const {
@@ -123,7 +127,7 @@ bool Communicator::all(bool value) const { return max(value ? 0.0 : 1.0) == 0.0;
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {
   constexpr int tag = 0x7e7;
-  if (can_omit_messages()) return gather_without_messages(rank_, size_, text);
+  if (can_omit_messages()) return gather_without_messages(rank_, text);
   if (rank_ != 0) {
     check(MPI_Send(text.data(), message_count(std::ssize(text)), MPI_CHAR, 0, tag, handle_),
           "MPI_Send");

@@ -63,6 +63,7 @@ class Communicator {
   bool all(bool value) const;
   /// The same outside of timed parts: simulated ranks send no messages, whose simulation takes
   /// time.
+  void barrier_untimed() const;
   void sum_untimed(std::span<double> values) const;
   void max_untimed(std::span<double> values) const;
   /// Every rank's text, in rank order, on rank 0; empty elsewhere. Untimed, too.

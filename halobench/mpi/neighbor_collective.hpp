@@ -12,7 +12,7 @@
 
 namespace halobench {
 
-/// Why it can't be had, and what to do; empty where it can.
+/// Why it is missing, and the remedy; empty where it is available.
 std::string neighbor_collective_missing();
 
 /// A graph of ranks, set up once, and the exchange along its edges. Two ranks may share several

@@ -44,9 +44,8 @@ std::string refusal(const std::vector<Pair>& pairs, std::int64_t ranks) {
   for (const auto& pair : pairs) members.insert(members.end(), {pair.first, pair.second});
   std::ranges::sort(members);
   if (members.back() >= ranks) {
-    return "there is no rank " + std::to_string(members.back()) + " among " +
-           std::to_string(ranks) + "; give pairs of ranks from 0 to " + std::to_string(ranks - 1) +
-           ", or use more ranks";
+    return "no rank " + std::to_string(members.back()) + " among " + std::to_string(ranks) +
+           "; give pairs of ranks from 0 to " + std::to_string(ranks - 1) + ", or use more ranks";
   }
   const auto twice = std::ranges::adjacent_find(members);
   if (twice == members.end()) return "";

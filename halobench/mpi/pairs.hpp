@@ -16,7 +16,7 @@ struct Pair {
 };
 
 /// The pairs that `text` names among `ranks` ranks. What is wrong is appended to `problems`, under
-/// the key "pairs": no pair, a rank that is not there or is in two pairs, an odd number of ranks
+/// the key "pairs": no pair, a rank that is missing or in two pairs, an odd number of ranks
 /// for "halves" (0 with ranks/2, 1 with ranks/2 + 1 ...) or "neighbours" (0 with 1, 2 with 3 ...).
 std::vector<Pair> parse_pairs(const std::string& text, std::int64_t ranks,
                               std::vector<Problem>& problems);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message carries, as MPI is told of it.
+// The contents of a message, as MPI's arguments.
 #pragma once
 
 #include <mpi.h>

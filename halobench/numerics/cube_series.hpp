@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi/rank_grid.hpp"
+#include "base/extents.hpp"
 
 namespace halobench {
 

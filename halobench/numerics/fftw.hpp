@@ -14,7 +14,7 @@ using Complex = std::complex<double>;
 
 /// What FFTW calls itself, as "fftw-3.3.10-sse2-avx". Empty where there is none.
 std::string fftw_version();
-/// Why there is no FFTW, and what to do; empty where there is one. HALOBENCH_FFTW names its file;
+/// Why FFTW is missing, and the remedy; empty where it is available. HALOBENCH_FFTW names its file;
 /// else it is where the dynamic loader looks for libraries.
 std::string fftw_missing();
 

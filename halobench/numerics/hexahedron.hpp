@@ -29,7 +29,7 @@ Corners brick_corners(const std::array<double, 3>& edges);
 /// weights, and its own in the middle, x fastest.
 using NodeRow = std::array<double, 27>;
 
-/// Where the neighbour that lies one step, or none, away along each axis stands in a row.
+/// Where the neighbour that lies one step, or none, away along each axis is in a row.
 constexpr std::size_t place_in_row(std::int64_t x, std::int64_t y, std::int64_t z) {
   return static_cast<std::size_t>((x + 1) + 3 * ((y + 1) + 3 * (z + 1)));
 }

@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/prefetch.hpp"
 #include "base/streaming.hpp"
 
 namespace halobench {
@@ -101,7 +102,7 @@ std::int64_t relax_vectors(const std::array<Value*, 2>& out, const Planes<Value>
   std::int64_t k = 0;
   const auto step = [&](const auto& next) {
     for (const auto* plane : {high.here, high.above}) {
-      if (ahead > 0) __builtin_prefetch(reinterpret_cast<const char*>(plane + k) + ahead);
+      if (ahead > 0) prefetch_line<Soon::read>(reinterpret_cast<const char*>(plane + k) + ahead);
     }
     one.after = next(low.here + k + size);
     two.after = next(high.here + k + size);
@@ -160,45 +161,38 @@ void relax(Value* out, const Planes<Value>& from, std::int64_t first, std::int64
   relax_rest(0, out, moved(from, first), count);
 }
 
-template <class Value>
+template <class Value, Stores stores>
 void relax_two(const std::array<Value*, 2>& out, const Planes<Value>& from, const Value* top,
                std::int64_t first, std::int64_t count) {
+  constexpr bool streaming = stores == Stores::streaming;
   const auto low = moved(from, first);
   const Planes<Value> high{low.here, low.above, top + first, low.row};
   std::int64_t done = 0;
 #ifdef __AVX512F__
-  done = relax_vectors<Value, store<Value>, 0>(out, low, high, count);
-#endif
-  relax_rest(done, out[0], low, count);
-  relax_rest(done, out[1], high, count);
-}
-
-template <class Value>
-void relax_two_streaming(const std::array<Value*, 2>& out, const Planes<Value>& from,
-                         const Value* top, std::int64_t first, std::int64_t count) {
-  const auto low = moved(from, first);
-  const Planes<Value> high{low.here, low.above, top + first, low.row};
-  std::int64_t done = 0;
-#ifdef __AVX512F__
-  // A processor's own prefetching does not keep up: it ends with every page.
-  constexpr std::int64_t ahead = 6144;
-  if (begins_line(out[0]) && begins_line(out[1])) {
+  if constexpr (!streaming) {
+    done = relax_vectors<Value, store<Value>, 0>(out, low, high, count);
+  } else if (begins_line(out[0]) && begins_line(out[1])) {
+    // A processor's own prefetching does not keep up: it ends with every page.
+    constexpr std::int64_t ahead = 6144;
     done = relax_vectors<Value, stream<Value>, ahead>(out, low, high, count);
   }
 #endif
-  stream_rest(done, out[0], low, count);
-  stream_rest(done, out[1], high, count);
+  constexpr auto rest = streaming ? stream_rest<Value> : relax_rest<Value>;
+  rest(done, out[0], low, count);
+  rest(done, out[1], high, count);
 }
 
 template void relax(double*, const Planes<double>&, std::int64_t, std::int64_t);
-template void relax_two(const std::array<double*, 2>&, const Planes<double>&, const double*,
-                        std::int64_t, std::int64_t);
-template void relax_two_streaming(const std::array<double*, 2>&, const Planes<double>&,
-                                  const double*, std::int64_t, std::int64_t);
 template void relax(float*, const Planes<float>&, std::int64_t, std::int64_t);
-template void relax_two(const std::array<float*, 2>&, const Planes<float>&, const float*,
-                        std::int64_t, std::int64_t);
-template void relax_two_streaming(const std::array<float*, 2>&, const Planes<float>&, const float*,
-                                  std::int64_t, std::int64_t);
+template void relax_two<double, Stores::plain>(const std::array<double*, 2>&, const Planes<double>&,
+                                               const double*, std::int64_t, std::int64_t);
+template void relax_two<double, Stores::streaming>(const std::array<double*, 2>&,
+                                                   const Planes<double>&, const double*,
+                                                   std::int64_t, std::int64_t);
+template void relax_two<float, Stores::plain>(const std::array<float*, 2>&, const Planes<float>&,
+                                              const float*, std::int64_t, std::int64_t);
+template void relax_two<float, Stores::streaming>(const std::array<float*, 2>&,
+                                                  const Planes<float>&, const float*, std::int64_t,
+                                                  std::int64_t);
 
 }  // namespace halobench

@@ -27,16 +27,14 @@ struct Planes {
 template <class Value>
 void relax(Value* out, const Planes<Value>& from, std::int64_t first, std::int64_t count);
 
+/// Whether results are stored in the caches or past them (see stream_row()).
+enum class Stores { plain, streaming };
+
 /// The same for two planes, this one and that above it, whose upper neighbour is `top`: values are
 /// loaded once for both.
-template <class Value>
+template <class Value, Stores stores>
 void relax_two(const std::array<Value*, 2>& out, const Planes<Value>& from, const Value* top,
                std::int64_t first, std::int64_t count);
-
-/// The same two, past the caches: see stream_row().
-template <class Value>
-void relax_two_streaming(const std::array<Value*, 2>& out, const Planes<Value>& from,
-                         const Value* top, std::int64_t first, std::int64_t count);
 
 constexpr double relax_flops = 6;  ///< a point
 

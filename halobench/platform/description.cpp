@@ -150,7 +150,7 @@ const Keys& keys() {
 
 Description Description::read(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw std::runtime_error(path + ": can't be read");
+  if (!file) throw std::runtime_error(path + ": cannot read this file");
   Description read;
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {

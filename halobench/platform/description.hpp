@@ -86,7 +86,7 @@ struct Gpus {
 ///   across ABOVE LATENCY BYTES_PER_S messages between sockets of a node, as `within`
 ///   seats NODE SOCKET COUNT          ranks of a socket that has any
 /// and, where messages lie in the memory of GPUs, of which each rank then sits on one,
-///   gpus COUNT SOCKETS BYTES_PER_S SEATS   of a node; between two sockets; ranks a GPU
+///   gpus COUNT SOCKETS BYTES_PER_S SEATS   of a node; between two sockets; ranks per GPU
 ///   same_gpu ABOVE LATENCY BYTES_PER_S     messages, as `within`: beside what their receives take
 ///   same_socket ABOVE LATENCY BYTES_PER_S
 ///   other_socket ABOVE LATENCY BYTES_PER_S

@@ -19,12 +19,12 @@ enum class Distance {
 };
 
 /// Of two hosts, which are nodes or sockets; between nodes where SMPI knows no host, as of a rank
-/// that has ended before its message was asked for.
+/// that has ended before its message was requested.
 Distance distance_of(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
 /// Of two hosts of ranks on GPUs.
 Distance distance_of_gpus(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
 
-/// The times of messages, by size and distance, as SimGrid asks for them.
+/// The times of messages, by size and distance, as SimGrid requests them.
 ///
 /// Of a message within a node that caches hold, both ranks' cores are busy with their copies, one
 /// message after the other; none waits for the memory. A larger one is a flow over the node's. One
@@ -38,7 +38,7 @@ class Messages {
   /// Memories that a message between sockets is copied by.
   static constexpr double memories = 2;
 
-  /// eager_bytes: from that size on a send waits for its receive, and SMPI asks for no core's time.
+  /// eager_bytes: from that size on a send waits for its receive, and SMPI requests no core's time.
   Messages(const Description& cluster, double eager_bytes);
 
   double memory_latency_s() const { return within_.front().latency_s; }
@@ -93,7 +93,7 @@ class Messages {
   double receive_s_;
 };
 
-/// The same between ranks on GPUs. Of a message that lies in the memories of these, what a library
+/// The same between ranks on GPUs. Of a message in the memories of these, what a library
 /// does within a node keeps the receiver's core busy, which takes one after the other; the rest is
 /// a flow over the way between two GPUs: their own, or that of all between two sockets. One of the
 /// host's memory takes what it takes elsewhere on a node of one memory, over the same way: it

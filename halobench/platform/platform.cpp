@@ -136,7 +136,7 @@ void leave(const std::vector<s4u::Link*>& links, const Description& cluster) {
 using Links = std::vector<s4u::Link*>;
 using Zones = std::unordered_set<s4u::NetZone*>;
 
-/// SimGrid asks for it once as a message starts. A rank's computation starts at once: but of flows
+/// SimGrid requests it once as a message starts. A rank's computation starts at once: but of flows
 /// without any latency SimGrid thinks that they yield to all others.
 auto latency_factors(const Messages& messages) {
   return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
@@ -146,7 +146,7 @@ auto latency_factors(const Messages& messages) {
   };
 }
 
-/// The same; whoever computes on a memory that the message goes over is told of it.
+/// The same; whoever computes on a memory that the message goes over is notified.
 auto bandwidth_factors(const Messages& messages) {
   return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
                     const Zones&) {
@@ -161,7 +161,7 @@ auto bandwidth_factors(const Messages& messages) {
   };
 }
 
-/// Seconds of a core at one end of a message, as SMPI asks for them where it is sent eagerly.
+/// Seconds of a core at one end of a message, as SMPI requests them where it is sent eagerly.
 template <double (Messages::*cost)(double, Distance) const>
 SmpiOpCostCb costing(const Messages& messages) {
   return [messages](std::size_t bytes, const s4u::Host* from, const s4u::Host* to) {
@@ -189,7 +189,7 @@ SmpiOpCostCb costing_one_by_one(const Messages& messages) {
   };
 }
 
-/// What SimGrid asks for of messages, by their bytes and the hosts of both ranks.
+/// What SimGrid requests of messages, by their bytes and the hosts of both ranks.
 struct Asked {
   using Factor =
       std::function<double(double, const s4u::Host*, const s4u::Host*, const Links&, const Zones&)>;
@@ -206,8 +206,8 @@ Asked of_hosts(const Messages& messages) {
           costing<&Messages::receive_s>(messages)};
 }
 
-/// One of GpuMessages' answers about a message, by the rank at one end of it, who says where it
-/// lies. All are eager to SMPI, so that a sender still says so when its message starts.
+/// One of GpuMessages' answers about a message, by the rank at one end of it, which determines
+/// where it lies. All are eager to SMPI, so that a sender still says so when its message starts.
 template <double (GpuMessages::*answer)(double, Distance, bool) const>
 auto by_sender(const GpuMessages& messages) {
   return [messages](auto bytes, const s4u::Host* from, const s4u::Host* to, auto&&...) {

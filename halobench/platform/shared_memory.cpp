@@ -86,7 +86,7 @@ double SharedMemory::given_bytes_per_s(int cores) {
   return std::max(least, given_[static_cast<std::size_t>(cores)]);
 }
 
-/// Two for a message, one for half of one. SimGrid tells how many flows there are, not which: they
+/// Two for a message, one for half of one. SimGrid reports the number of flows, not which: they
 /// are taken to be of both kinds as those were that started.
 int SharedMemory::copying_cores() const {
   if (across_ == 0) return 2 * messages_;
@@ -94,7 +94,7 @@ int SharedMemory::copying_cores() const {
 }
 
 /// The cores that copy messages, as long as there are so many ranks that do not compute: one that
-/// has several messages under way is one core all the same. A message by itself has what the
+/// has several messages under way is one core anyway. A message by itself has what the
 /// cluster file says, and ranks that compute by themselves what the node model says.
 double SharedMemory::capacity(int flows) {
   messages_ = flows - computing_ranks_;

@@ -37,7 +37,7 @@ class SharedMemory final : public NodeMemory {
   static SharedMemory* of(const simgrid::s4u::Host* host);
 
   /// A rank's computation is a flow of so many bytes for each of a message, and so much faster: it
-  /// is then as fast as it has been told to be, and SimGrid's callbacks know it by its size.
+  /// is then as fast as it was set to be, and SimGrid's callbacks know it by its size.
   static constexpr double scale = 1e8;
 
   /// Whether a flow of so many bytes is a rank's computation: no message is as large.
@@ -78,7 +78,7 @@ class SharedMemory final : public NodeMemory {
   Setting setting_;
   const simgrid::s4u::Link* link_ = nullptr;
   std::vector<Sleeper*> sleepers_;
-  std::vector<double> given_;  ///< to so many cores, once asked for: SimGrid asks often
+  std::vector<double> given_;  ///< to so many cores, cached: SimGrid requests it often
   double last_start_s_ = -1;   ///< of a message
   int messages_ = 0;           ///< when the link was last shared out
   double within_ = 0;          ///< that started since none was under way
@@ -87,8 +87,8 @@ class SharedMemory final : public NodeMemory {
   int computing_cores_ = 0;
 };
 
-/// A rank's host on a GPU: it shares its socket's memory with others, and says where its messages
-/// lie.
+/// A rank's host on a GPU: it shares its socket's memory with others, and determines where its
+/// messages lie.
 class RankOnGpu final : public NodeMemory {
  public:
   RankOnGpu(SharedMemory& memory, std::size_t gpu) : memory_(memory), gpu_(gpu) {}

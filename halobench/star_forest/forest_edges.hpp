@@ -18,7 +18,7 @@ struct Root {
   std::int64_t index = 0;
 };
 
-/// The first leaf whose root is not there, in words, or nothing. Collective, and only the way to an
+/// The first leaf whose root is missing, in words, or nothing. Collective, and only the way to an
 /// error message: every rank learns how many roots every other has.
 std::string missing_root(const Communicator& comm, std::int64_t roots, std::span<const Root> edges,
                          std::span<const std::int64_t> leaves);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a kernel is told which memory to work in.
+// How a kernel is given the memory to work in.
 #pragma once
 
 #include <functional>

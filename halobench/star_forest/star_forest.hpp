@@ -72,12 +72,12 @@ class StarForest {
   /// - 1. `edges[i]` is the root of leaf `leaves[i]`, of leaf i where `leaves` is empty.
   /// Collective. Time grows with the edges of a rank, the number of its neighbours and log(ranks);
   /// no memory grows with the number of ranks. Throws UsageError, on every rank the same, where a
-  /// root is not there or a leaf has two.
+  /// root is missing or a leaf has two.
   StarForest(const Communicator& comm, Space& space, std::int64_t roots,
              std::span<const Root> edges, std::span<const std::int64_t> leaves = {});
   /// The same of edges that are index sets already, such as boxes of a grid: no memory grows with
   /// them. `bonds` are with different ranks, none with this one. Throws UsageError, on every rank
-  /// the same, where a rank or a root is not there, or a bond has more leaves than roots or less.
+  /// the same, where a rank or a root is missing, or a bond has more leaves than roots or less.
   StarForest(const Communicator& comm, Space& space, std::int64_t roots,
              const std::vector<Bond>& bonds);
   /// Completes what is in flight.
@@ -148,7 +148,7 @@ class StarForest {
 
   /// Whether all roots of this rank that leaves have are here.
   bool connect(std::int64_t roots, std::vector<Bundle> bundles);
-  /// Whether all roots that other ranks ask for with their `parcels` are here.
+  /// Whether all roots that other ranks request with their `parcels` are here.
   bool learn_of_leaves(std::int64_t roots, const std::vector<Parcel>& parcels);
   void find_shared_root(std::int64_t roots);
   void prepare_scatter();

@@ -14,7 +14,7 @@
 
 namespace expect {
 
-/// What is in a file, as numbers. The checksum is right unless told otherwise.
+/// What is in a file, as numbers. The checksum is right unless another is given.
 struct MatrixBytes {
   std::string magic = "HALOCSR2";
   std::int64_t rows = 0;

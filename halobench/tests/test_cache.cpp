@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is told of the last cache, by the system or in its place.
+// The size of the last cache, from the system or from the variable that replaces it.
 #include <cstdlib>
 
 #include "base/usage_error.hpp"
@@ -30,7 +30,7 @@ void a_test_tells_another_size() {
   expect::equal(last_cache_share_bytes(), 503316480);
   for (const auto* wrong : {"", "1M", "-1", "x"}) {
     setenv(variable, wrong, 1);
-    expect::throws<halobench::UsageError>([] { last_cache_bytes(); }, "give a whole number");
+    expect::throws<halobench::UsageError>([] { last_cache_bytes(); }, "give an integer");
   }
 }
 

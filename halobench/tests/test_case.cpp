@@ -234,7 +234,7 @@ void bad_usage_is_refused_alike(const Environment& environment, const Communicat
   says({"empty", "repetitions=0", "n=3"}, "repetitions=0: give an integer from 1 to 1e+06");
   says({"empty", "repetitions=0", "n=3"}, "\nn=3: no such parameter");
   says({"empty", "steps=1", "steps=2"}, "steps=2: given more than once");
-  says({"--machine", "/nowhere", "empty"}, "--machine /nowhere: can't be read");
+  says({"--machine", "/nowhere", "empty"}, "--machine /nowhere: cannot read this file");
   says({"--execute", "no", "empty"}, "only a simulated run can omit the computation");
   if (comm.size() == 1) says({"pingpong"}, "ranks=1: needs at least 2 ranks");
 }

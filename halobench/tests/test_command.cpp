@@ -53,10 +53,10 @@ void bad_options_are_refused() {
   };
   says({"--out"}, "--out: missing value");
   says({"--colour", "red", "empty"}, "--colour red: unknown option");
-  says({"--threads", "0", "empty"}, "--threads 0: give a whole number from 1 to 4096");
-  says({"--threads", "4097", "empty"}, "--threads 4097: give a whole number from 1 to 4096");
-  says({"--threads", "2x", "empty"}, "--threads 2x: give a whole number");
-  says({"--threads", "99999999999", "empty"}, "--threads 99999999999: give a whole number");
+  says({"--threads", "0", "empty"}, "--threads 0: give an integer from 1 to 4096");
+  says({"--threads", "4097", "empty"}, "--threads 4097: give an integer from 1 to 4096");
+  says({"--threads", "2x", "empty"}, "--threads 2x: give an integer");
+  says({"--threads", "99999999999", "empty"}, "--threads 99999999999: give an integer");
   says({"--execute", "maybe", "empty"}, "--execute maybe: unknown option");
   says({"--threads", "2"}, "missing kernel");
   says({"--out", "x", "--out"}, "usage: halobench");
@@ -122,7 +122,8 @@ void cases_are_planned() {
   expect::equal(crowded.code.value_or(-1), 2);
   expect::contains(crowded.text,
                    R"({"key":"threads","value":"100000","message":"give at most 4096"})");
-  expect::throws<UsageError>([] { ask({"--plan", "empty", "ranks=0"}); }, "ranks 0: give a whole");
+  expect::throws<UsageError>([] { ask({"--plan", "empty", "ranks=0"}); },
+                             "ranks 0: give an integer");
 }
 
 void many_cases_are_planned_by_one_process() {

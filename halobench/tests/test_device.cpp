@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The emulated device: streams do their work in order, and none before it is waited for where they
-// lag; whoever touches its memory from outside is told of with the place.
+// lag; whoever touches its memory from outside is reported with the place.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -214,7 +214,7 @@ void memory_is_the_devices_alone() {
   expect::throws<std::logic_error>([&] { device.reach(static_cast<void*>(&own)); },
                                    "an address outside its memory");
   // A GPU's runtime may give an address, none, or an error.
-  const std::string why = "a device was asked for 0 bytes of memory";
+  const std::string why = "0 bytes of device memory requested";
   expect::throws<std::logic_error>([&] { static_cast<void>(device.allocate(0)); }, why);
   expect::throws<std::logic_error>([&] { static_cast<void>(device.allocate_on_host(0)); }, why);
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr DeviceClock::Rates rates{100, 10};
 
-/// So many seconds of a memory of 100 bytes a second, given at a time.
+/// So many seconds of a memory of 100 bytes per second, given at a time.
 DeviceClock::Work work(double given_s, double seconds, double latency_s = 0) {
   return {given_s, latency_s, 100 * seconds, Way::memory};
 }
@@ -62,7 +62,7 @@ void works_of_several_streams_share_the_memory() {
   expect::near(all_done_s(clock, one), 5);
 }
 
-/// Each way has its own 10 bytes a second, and the memory is none of them.
+/// Each way has its own 10 bytes per second, and the memory is none of them.
 void copies_share_the_way_that_they_take() {
   DeviceClock clock(rates);
   const auto in = clock.new_stream();
@@ -90,7 +90,7 @@ void a_stream_waits_for_a_moment_of_another() {
   expect::near(all_done_s(clock, other), 6);
 }
 
-/// What was asked for was known then; the rest goes on from there.
+/// What was requested was known then; the rest goes on from there.
 void a_moment_passes_while_others_go_on() {
   DeviceClock clock(rates);
   const auto one = clock.new_stream();

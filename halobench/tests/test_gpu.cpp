@@ -62,7 +62,7 @@ void a_loop_is_run_once_for_every_index() {
 }
 
 /// Also those of no terms, and where the threads take several sums one after the other; a sum is
-/// the same to the last bit however many threads there are. mean: what the launch is told of its
+/// the same to the last bit however many threads there are. mean: what the launch is given of its
 /// sums.
 template <int lanes>
 void sums_are_those_of_their_terms_in_an_order_of_their_own(std::int64_t mean) {
@@ -89,7 +89,7 @@ void sums_are_those_of_their_terms_in_an_order_of_their_own(std::int64_t mean) {
 
 void a_launch_is_blamed_for_its_own_error_alone() {
   std::vector<unsigned char> times(1);
-  stand_in::last = cudaErrorInvalidValue;  // of an MPI library that asked for an address
+  stand_in::last = cudaErrorInvalidValue;  // of an MPI library that requested an address
   gpu::launch_over(nullptr, 1, Count{times.data()});
   expect::equal(int{times[0]}, 1);
   stand_in::failing["LaunchKernel"] = cudaErrorIllegalAddress;

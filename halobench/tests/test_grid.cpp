@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the grid is cut, and how a piece of it lies in memory.
+// How the grid is cut, and how a piece of it is laid out in memory.
 #include <utility>
 #include <vector>
 

@@ -31,14 +31,14 @@ void refuses(const std::string& name, std::int64_t ranks, const std::string& arg
 
 void pingpong_needs_its_pairs() {
   refuses("pingpong", 1, "pairs=0-1", "needs at least 2 ranks");
-  refuses("pingpong", 2, "pairs=0-2", "there is no rank 2 among 2");
+  refuses("pingpong", 2, "pairs=0-2", "no rank 2 among 2");
   refuses("pingpong", 3, "pairs=halves", "3 ranks: an odd number cannot be paired");
   refuses("pingpong", 2, "sizes=2147483648", "give sizes from 0 to 2147483647 bytes");
   refuses("pingpong", 2, "sizes=9223372036854775808", "give sizes from 0");
   refuses("pingpong", 2, "window=0", "give an integer from 1 to 65536");
 }
 
-/// What is wrong beside is told for the least ranks.
+/// Other problems are reported for the fewest ranks.
 void too_few_ranks_are_one_problem_of_all() {
   const auto planned = plan("sf_pingpong", 1, {"sizes=8,12"});
   expect::equal(planned.problems.size(), 2U);

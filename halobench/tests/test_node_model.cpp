@@ -291,18 +291,18 @@ void a_bad_file_is_refused() {
     expect::throws<UsageError>([&] { read(text); }, part);
   };
   expect::throws<UsageError>([] { NodeModel::read("/nowhere/at/all"); },
-                             "--machine /nowhere/at/all: can't be read");
+                             "--machine /nowhere/at/all: cannot read this file");
   says("speed 3\n", ":1: speed: no such key; known: core_flops_per_s, cores,");
   says("core_flops_per_s 1e9\n", ":1: core_flops_per_s: give a number above 0");
   says("\ncore_flops_per_s 0\n", ":2: core_flops_per_s: give a number above 0");
   says("core_flops_per_s\n", ":1: core_flops_per_s: give a number above 0");
   says("core_flops_per_s fast\n", "give a number above 0");
-  says("core_flops_per_s 1e9 1e9 2e9\n", ":1: core_flops_per_s: '2e9' is too much");
-  says("core_flops_per_s 1e9 1e9Hz\n", ":1: core_flops_per_s: 'Hz' is too much");
-  says("packed 1 2\n", ":1: packed: '2' is too much");
+  says("core_flops_per_s 1e9 1e9 2e9\n", ":1: core_flops_per_s: unexpected '2e9'");
+  says("core_flops_per_s 1e9 1e9Hz\n", ":1: core_flops_per_s: unexpected 'Hz'");
+  says("packed 1 2\n", ":1: packed: unexpected '2'");
   says("spread 0.1 0.1\n", ":1: spread: give two numbers from 0, and a seed");
   says("spread -0.1 0 1\n", ":1: spread: give two numbers from 0, and a seed");
-  says("spread 0.1 0 1 2\n", ":1: spread: '2' is too much");
+  says("spread 0.1 0 1 2\n", ":1: spread: unexpected '2'");
   says("cache 1e6 1\n", ":1: cache: give a number above 0");
   says("cores 8\n", ":1: cores: give a number above 0");
   says("socket 8\n", ":1: socket: give a number above 0");

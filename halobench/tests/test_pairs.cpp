@@ -40,7 +40,7 @@ void nonsense_is_refused() {
 
 void ranks_outside_are_refused() {
   expect::equal(pairs("0-4", 4),
-                "pairs=0-4: there is no rank 4 among 4; give pairs of ranks from 0 to 3, or use "
+                "pairs=0-4: no rank 4 among 4; give pairs of ranks from 0 to 3, or use "
                 "more ranks");
 }
 

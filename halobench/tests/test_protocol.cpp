@@ -70,7 +70,7 @@ class Recorder : public halobench::Instance {
   }
   Verdict verify() override {
     calls += "v ";
-    expect::equal(announced_, 0);  // as many steps as prepare_for() was told of
+    expect::equal(announced_, 0);  // as many steps as prepare_for() was given
     return verifications < verdicts.size() ? verdicts[verifications++] : Verdict{};
   }
   std::int64_t usual_steps() const override { return usual; }
@@ -96,7 +96,7 @@ class Recorder : public halobench::Instance {
   Meter& meter_;
   halobench::Phase& phase_;
   std::size_t points_;
-  std::int64_t announced_ = 0;  ///< steps that prepare_for() was told of and that did not come yet
+  std::int64_t announced_ = 0;  ///< steps that prepare_for() announced and that did not come yet
   std::size_t point_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far nodes lie apart: as far as they are told to, each by itself, and again the same.
+// How far nodes lie apart: as far as they are set to, each by itself, and again the same.
 #include <cmath>
 #include <string>
 #include <vector>

@@ -13,7 +13,7 @@ using namespace halobench;
 
 namespace {
 
-/// A short case on two threads a rank.
+/// A short case on two threads per rank.
 expect::Ran run(const Environment& environment, const Communicator& comm,
                 std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"--threads", "2"});

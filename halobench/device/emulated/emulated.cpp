@@ -206,7 +206,7 @@ std::vector<EmulatedDevice*>& devices() {
 }
 
 void refuse_nothing(std::int64_t bytes) {
-  if (bytes < 1) throw std::logic_error("a device was asked for 0 bytes of memory");
+  if (bytes < 1) throw std::logic_error("0 bytes of device memory requested");
 }
 
 void release(void* memory) {

@@ -17,10 +17,10 @@ void* allocate_guarded(std::int64_t bytes);
 /// Both addresses fault from now on: none of them is given out again.
 void release_guarded(void* guarded);
 
-/// Whether the address lies in guarded memory that is allocated.
+/// Whether the address is in guarded memory that is allocated.
 bool is_guarded(const void* address);
 
-/// Where the same byte is open. Throws std::logic_error where it is no guarded memory.
+/// Where the same byte is open. Throws std::logic_error where it is not guarded memory.
 void* open_address(const void* guarded);
 
 /// What a fault's message calls this process: "rank 3".

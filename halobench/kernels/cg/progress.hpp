@@ -16,11 +16,11 @@ struct Limits {
   double tolerance = 1e-6;      ///< of the residual's Euclidean norm, relative to the start's
   std::int64_t most = 0;        ///< a count that is taken for failure
   std::int64_t patience = 0;    ///< iterations without progress that are taken for failure
-  bool observing = true;        ///< false: there are no real data, only the count matters
+  bool observing = true;        ///< false: without real data, only the count matters
   std::int64_t period = 1;      ///< iterations after which a variant does the same again
 };
 
-/// Watches the residual of one solve. Where there are no real data iterations are alike: those
+/// Watches the residual of one solve. Without real data iterations are alike: those
 /// after the first few are passed over, at the cost of the last of these. A solver that asks
 /// unlike() leaves it to the simulated clock how few, down to three.
 class Progress {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective operations by message size, blocking or not, each result checked. How ranks start
 // together, and so what the times mean, is the protocol's `synchronisation`: round_time unless
-// another is asked for.
+// another is requested.
 #include <tuple>
 
 #include "base/as_size.hpp"

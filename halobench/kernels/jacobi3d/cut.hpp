@@ -59,8 +59,8 @@ struct Exchanged {
 };
 Exchanged exchanged(const Extents& box, const Extents& topology, double value_bytes);
 
-/// What `L`, `size`, `topology`, `boundary`, `variant` and `depth` ask of so many ranks; what is
-/// wrong is appended to `problems`.
+/// What `L`, `size`, `topology`, `boundary`, `variant` and `depth` request on a number of ranks;
+/// what is wrong is appended to `problems`.
 Cut parse_cut(const Params& params, std::int64_t ranks, std::vector<Problem>& problems);
 
 }  // namespace halobench::jacobi

@@ -141,8 +141,8 @@ class Jacobi3D : public Instance {
     return pass;
   }
 
-  /// Fills the ghosts and sweeps. What needs no ghosts is done while messages travel, if that is
-  /// wanted and they can.
+  /// Fills the ghosts and sweeps. What needs no ghosts is done while messages travel, if
+  /// overlap=yes and the exchange allows it.
   void sweep_after_exchange(const Pass& pass) {
     const auto stages = static_cast<std::int64_t>(halo_.stages());
     for (std::int64_t i = 0; i < stages; ++i) {
@@ -171,7 +171,8 @@ class Jacobi3D : public Instance {
   }
 
   /// The points of each sweep that no ghost reaches, one layer less in each. Later sweeps write to
-  /// the mesh that is being sent, and leave out what is sent. Empty if not wanted or too few.
+  /// the mesh that is being sent, and leave out what is sent. Empty with overlap=no, or if there
+  /// are too few.
   std::vector<Box> without_ghosts(std::int64_t levels) const {
     std::vector<Box> inner;
     if (!overlap_ || !halo_.overlaps()) return inner;

@@ -35,7 +35,7 @@ class SweepsOnDevice {
   virtual std::string device() const = 0;
 };
 
-/// In the space that `make_space` makes; without one, in the memory that the parameters ask for.
+/// In the space that `make_space` makes; without one, in the memory that the parameters request.
 /// Only in programs that have devices.
 template <class Value>
 [[gnu::weak]] std::unique_ptr<SweepsOnDevice<Value>> sweeps_on_device(const Context& context,

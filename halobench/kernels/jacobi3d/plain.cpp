@@ -43,8 +43,9 @@ class OneSweep : public Sweeper<Value> {
     auto x = block[0].begin;
     for (; streams && x + 2 <= block[0].end; x += 2) {
       for (std::int64_t y = block[1].begin; y < block[1].end; ++y) {
-        relax_two_streaming({to.at(x, y, z.begin), to.at(x + 1, y, z.begin)}, from.planes(x, y),
-                            from.at(x + 2, y, 0), z.begin, z.size());
+        relax_two<Value, Stores::streaming>({to.at(x, y, z.begin), to.at(x + 1, y, z.begin)},
+                                            from.planes(x, y), from.at(x + 2, y, 0), z.begin,
+                                            z.size());
       }
     }
     for (; x < block[0].end; ++x) {

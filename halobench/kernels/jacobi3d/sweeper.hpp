@@ -30,7 +30,7 @@ class Sweeper {
   /// One sweep on the points of each of `targets`: the first reads meshes[0] and writes meshes[1],
   /// the next one reads that, and so on in turn. Each target reaches at most as far as the one
   /// before, and nothing outside of it is written. Only one part of the pass, of so many `parts`,
-  /// which are asked for in order.
+  /// which are requested in order.
   virtual void advance(const std::array<Mesh<Value>, 2>& meshes, std::span<const Box> targets,
                        std::int64_t part, std::int64_t parts) = 0;
 };

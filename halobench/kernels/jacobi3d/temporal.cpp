@@ -109,8 +109,8 @@ class Wavefront : public Sweeper<Value> {
       const auto low = from.planes(planes.begin, row);
       if (planes.size() == 1) relax(out(planes.begin), low, z.begin, z.size());
       if (planes.size() == 2) {
-        relax_two({out(planes.begin), out(planes.begin + 1)}, low,
-                  from.at(planes.begin + 2, row, 0), z.begin, z.size());
+        relax_two<Value, Stores::plain>({out(planes.begin), out(planes.begin + 1)}, low,
+                                        from.at(planes.begin + 2, row, 0), z.begin, z.size());
       }
     }
   }

@@ -52,7 +52,7 @@ class ChainOfKernels : public Chain {
     std::uint64_t after_all = 0;
   };
 
-  /// `seen`, which costs copies, where it is asked for.
+  /// `seen`, which costs copies, where it is requested.
   void run(bool waits_first, Seen* seen);
   void launch(std::int64_t number);
   void wait();

@@ -22,7 +22,7 @@ struct Ghost {
 ///
 /// Atoms lie evenly, as many on each rank, at places that are the same in each brick (slots): the
 /// benchmark's own, copied, does nearly so. So all ranks send as many to each other as LAMMPS does
-/// on the mean, and each knows what all others send.
+/// on the mean, and each computes what all others send.
 class Atoms {
  public:
   static constexpr std::size_t swaps = 6;

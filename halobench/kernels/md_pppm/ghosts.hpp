@@ -70,7 +70,7 @@ class Ghosts {
 };
 
 /// Sends and receives at once, as LAMMPS does: MPI_Irecv, MPI_Send, MPI_Wait. Nothing is sent, or
-/// awaited, where there are no values.
+/// awaited, where values are absent.
 void swap_values(const Communicator& comm, const double* out, std::int64_t sent, int to, double* in,
                  std::int64_t received, int from);
 

@@ -7,7 +7,7 @@
 
 namespace halobench::md {
 
-/// Each lies in one of LAMMPS' sections (those of Costs too:
+/// Each is in one of LAMMPS' sections (those of Costs too:
 /// src/haloscope/topics/phases/analysis.py adds them up), `check` in none, as LAMMPS asks whether
 /// to build neighbour lists between sections.
 struct Phases {

@@ -21,8 +21,8 @@ std::int64_t points(const Box& box);
 /// What both have; of no points where they have none.
 Box common(const Box& one, const Box& other);
 
-/// How the grid of PPPM lies on ranks, one after the other: with the atoms, then so that each rank
-/// has whole lines along x, y or z.
+/// How the grid of PPPM is distributed over ranks, one after the other: with the atoms, then so
+/// that each rank has whole lines along x, y or z.
 enum class Layout { bricks, along_x, along_y, along_z };
 
 /// The benchmark as so many ranks have it. LAMMPS' sources (2025) say how: comm.cpp and procmap.cpp
@@ -73,7 +73,7 @@ Extents pppm_grid(const Extents& copies);
 /// Ranks along x, y and z so that bricks of a box have the smallest surface.
 Extents smallest_surface(std::int64_t ranks, const Lengths& box);
 
-/// The system that `copies` asks for on so many ranks: a copy a rank, or so many along x, y and z.
+/// The system of `copies` on a number of ranks: a copy per rank, or a number along x, y, and z.
 /// What is wrong is appended to `problems`; nothing is returned then that may be used.
 System parse_system(const Params& params, std::int64_t ranks, std::vector<Problem>& problems);
 

@@ -13,7 +13,7 @@
 
 namespace halobench::md {
 
-/// With what the benchmark asks for: fix npt, fix shake, pppm, neigh_modify delay 5 every 1.
+/// With the benchmark's settings: fix npt, fix shake, pppm, neigh_modify delay 5 every 1.
 class Verlet {
  public:
   /// rebuild: steps from one build of neighbour lists to the next. once: of what is alike in such a

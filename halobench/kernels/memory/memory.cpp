@@ -33,7 +33,7 @@ constexpr const char* devices =
     "cluster file. Otherwise the device is emulated (guarded host memory, one thread per stream), "
     "and its times are not representative of a GPU";
 
-/// What a device is asked for besides what it is to do.
+/// Parameters of a device other than its work.
 std::vector<Parameter> of_any_device() {
   return {
       Parameter::one_of(

@@ -37,10 +37,10 @@ bool stages_messages(const Params& params);
 /// Plans so many bytes of messages' buffers: on the host, on a device, and where they are staged.
 void plan_buffers(const Params& params, double bytes, Plan& plan);
 
-/// The device that the parameters ask for; none for the host's memory.
+/// The device that the parameters request; none for the host's memory.
 std::unique_ptr<Device> chosen_device(const Context& context);
 
-/// The device of parameters that ask for one. Only in programs that have devices.
+/// The device of parameters that request one. Only in programs that have devices.
 [[gnu::weak]] std::unique_ptr<Device> made_device(const Context& context);
 
 /// A small case in the host's memory, and one on a device: at once, and lagging with every ordering

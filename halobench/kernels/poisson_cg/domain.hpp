@@ -41,7 +41,7 @@ struct Cut {
   double memory_bytes(int vectors) const;
 };
 
-/// A straight part of the rank's edge that lies in one strip, and its place in the buffers.
+/// A straight part of the rank's edge that is in one strip, and its place in the buffers.
 struct Segment {
   const Strip* strip;
   std::int64_t row;  ///< of its first point, in the strip

@@ -300,7 +300,7 @@ class TextbookOnDevice : public Solver {
   Vector q_;
   Vector sums_;  ///< of pieces, then of pieces of these, and so on
   Buffer<std::byte> sum_;
-  Buffer<double> whole_;  ///< one vector, as it lies there
+  Buffer<double> whole_;  ///< one vector, in the layout of that memory
   std::unique_ptr<StarForest> forest_;
 };
 

@@ -12,8 +12,8 @@ namespace halobench::cg {
 constexpr double not_fetched_bytes = 8;
 
 /// textbook, a device kernel for each of its loops; halos are exchanged by a star forest. Vectors
-/// are in the space that `make_space` makes; without one, in the memory that the parameters ask
-/// for. Only in programs that have devices.
+/// are in the space that `make_space` makes; without one, in the memory that the parameters
+/// request. Only in programs that have devices.
 [[gnu::weak]] std::unique_ptr<Solver> textbook_on_device(const Context& context, Domain& domain,
                                                          const SpaceMaker& make_space);
 

@@ -49,7 +49,7 @@ struct Piece {
 
 }  // namespace
 
-// What is no plain file might be a pipe, which is not to be waited for.
+// A file of another kind might be a pipe, which must not be waited for.
 MatrixFile::Descriptor::Descriptor(const std::string& path)
     : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
 

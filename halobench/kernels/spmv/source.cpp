@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "base/as_size.hpp"
+#include "base/extents.hpp"
 #include "kernels/memory/memory.hpp"
 #include "kernels/spmv/matrix_file.hpp"
 #include "mpi/agreement.hpp"
-#include "mpi/rank_grid.hpp"
 
 namespace halobench {
 namespace {

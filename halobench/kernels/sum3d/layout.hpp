@@ -26,8 +26,8 @@ struct SumLayout {
   std::vector<int> counts(int ranks) const;
 };
 
-/// What `size`, `topology` and `distribution` ask of so many ranks; what is wrong is appended to
-/// `problems`.
+/// What `size`, `topology` and `distribution` request on a number of ranks; problems are appended
+/// to `problems`.
 SumLayout parse_sum_layout(const Params& params, std::int64_t ranks,
                            std::vector<Problem>& problems);
 

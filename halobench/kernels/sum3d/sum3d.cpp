@@ -148,7 +148,7 @@ class Sum3D : public Instance {
     }
   }
 
-  /// What the last step left is no answer to the next.
+  /// The result of the last step does not pass for that of the next.
   void prepare() override {
     if (!meter_.executes()) return;
     std::ranges::fill(whole_[2].span(), -1.0);

@@ -6,12 +6,13 @@
 #include <numeric>
 
 #include "base/as_size.hpp"
+#include "base/prefetch.hpp"
 
 namespace halobench {
 namespace {
 
 /// a b + c, always rounded alike on one machine: advance() and foresee() must agree to the last
-/// bit, which a compiler free to contract one of them and not the other would spoil. For the same
+/// bit, which a compiler free to contract one of them and not the other would break. For the same
 /// reason both add up the neighbours above and below first: whichever of them comes first in a
 /// sweep.
 inline double multiply_add(double a, double b, double c) {
@@ -24,7 +25,7 @@ inline double multiply_add(double a, double b, double c) {
 
 constexpr std::int64_t together = 8;  ///< columns that are advanced side by side
 
-/// Columns ahead for which r, p and x are asked for: what hardware foresees by itself keeps too few
+/// Columns ahead for which r, p, and x are prefetched: hardware prefetching keeps too few
 /// lines on their way from memory.
 constexpr std::int64_t ahead = 256;
 
@@ -68,9 +69,9 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
   std::int64_t j = 0;
   const auto advance_to = [&](std::int64_t end, std::int64_t distance) {
     for (; j + together <= end; j += together) {
-      __builtin_prefetch(r_below + j + distance, 1);
-      __builtin_prefetch(p_below + j + distance, 1);
-      if constexpr (solution) __builtin_prefetch(x + j + distance, 1);
+      prefetch_line<Soon::write>(r_below + j + distance);
+      prefetch_line<Soon::write>(p_below + j + distance);
+      if constexpr (solution) prefetch_line<Soon::write>(x + j + distance);
 #pragma omp simd
       for (std::int64_t lane = 0; lane < together; ++lane) advance_column(j + lane, as_size(lane));
     }

@@ -94,7 +94,7 @@ bool SstepScalars::find(const Moments& moments) {
 
 /// Lanczos' matrix J, which is A in the basis of the normalised residuals, is known from the
 /// iterations done: its diagonal is 1 / alpha_k + beta_k / alpha_(k-1), and sqrt(beta_(k+1)) /
-/// alpha_k stands beside it. With y_i = J^i e, e for the present residual, the moments are m_2i =
+/// alpha_k is next to it. With y_i = J^i e, e for the present residual, the moments are m_2i =
 /// y_i . y_i and m_(2i+1) = y_i . J y_i, relative to (r, r). Each of them has one new entry of J in
 /// it. All this takes for granted that the residuals are orthogonal.
 bool SstepScalars::from_residual(const std::vector<double>& moments) {

@@ -18,7 +18,7 @@ struct Entry {
   double value;
 };
 
-/// Is told a row and its entries, columns ascending.
+/// Called with a row and its entries, columns ascending.
 using RowVisitor = std::function<void(std::int64_t row, std::span<const Entry> entries)>;
 
 class SparseRows {

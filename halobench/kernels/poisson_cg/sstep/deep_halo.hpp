@@ -34,7 +34,7 @@ class DeepHalo {
   static double memory_bytes(const Cut& cut);
 
  private:
-  /// A part of the edge that lies in one strip: what goes out from there, and where the halo is.
+  /// A part of the edge that is in one strip: what goes out from there, and where the halo is.
   struct Piece {
     const Strip* strip;
     Rectangle out;

@@ -11,7 +11,7 @@
 // s for the iterations, s for the moments.
 //
 // x and r keep up with each other whatever the scalars are, and (r, r) is measured, not
-// foreseen. So where the scalars are no good, fused goes on from there: where a value that
+// foreseen. So where the scalars are useless, fused continues from there: where a value that
 // must be positive isn't, where the residual has shot up, or where a measurement finds r no longer
 // orthogonal to p, as it does long before a breakdown.
 #include <cmath>
@@ -37,7 +37,7 @@ constexpr double too_much_growth = 1e4;
 /// that went on with fused from here took as many iterations as fused alone; from 1e-3 on, up to
 /// half as many again.
 constexpr double too_much_overlap = 1e-6;
-/// Above that, the last p is no use to go on with.
+/// Above that, the last p cannot be used to continue.
 constexpr double useless_overlap = 0.1;
 
 double overlap(const Moments& moments) {
