@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -58,33 +57,6 @@ def test_without_any_toolchain_nothing_can_be_planned(
     monkeypatch.setattr(library, "available", list)
     with pytest.raises(UserError, match="'gone' can't be fetched"):
         workbench.workbench({"one": ["gone"]}, QUIET)
-
-
-def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> None:
-    assert workbench.checkout(tmp_path) is None
-
-    def git(*arguments: str) -> str:
-        command = [
-            "git",
-            "-C",
-            str(tmp_path),
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=b",
-            *arguments,
-        ]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    git("init")
-    assert workbench.checkout(tmp_path) is None
-    (tmp_path / "file").write_text("one")
-    git("add", "file")
-    git("commit", "-m", "one")
-    commit = git("rev-parse", "HEAD")
-    assert workbench.checkout(tmp_path) == {"commit": commit, "dirty": False}
-    (tmp_path / "file").write_text("two")
-    assert workbench.checkout(tmp_path) == {"commit": commit, "dirty": True}
 
 
 def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

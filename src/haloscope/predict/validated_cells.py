@@ -13,18 +13,18 @@ from haloscope.analysis.validation.bands import Bands, Basis, ErrorKind, Subject
 from haloscope.analysis.validation.predictions import JACOBI, PredictedCell
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import state
+from haloscope.host import checkout
 from haloscope.papers.tables import PaperTable, Scalar
 from haloscope.papers.validated import FILE, ValidatedCell, text_of, validated_cells
 from haloscope.paths import share, write_whole
 from haloscope.predict.paper_validation import simulated_place
-from haloscope.run.prepare.workbench import checkout
 from haloscope.study.settings import Settings
 from haloscope.toolchains.simgrid import smpi
 
 
 def write(paper: str, cells: Sequence[ValidatedCell]) -> Path:
     """Write the cells of a paper beside its tables, with the command and the commit."""
-    git = checkout(share("papers").parent, f"papers/*/{FILE}", "docs") or {}
+    git = checkout.state(share("papers").parent, f"papers/*/{FILE}", "docs") or {}
     changed = " with changes" if git.get("dirty") else ""
     commit = f"commit {git['commit'][:12]}{changed}" if git else "no checkout"
     when = datetime.now(UTC).strftime("%Y-%m-%d")

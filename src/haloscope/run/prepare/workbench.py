@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import Any
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, guess
+from haloscope.host import checkout
 from haloscope.programs.file import ExternalProgram
 from haloscope.quantities import listed
 from haloscope.records.maker import CampaignFacts
@@ -287,31 +287,9 @@ class Halobench:
 
 def facts(study: str, seed: int, described: Mapping[str, Any]) -> CampaignFacts:
     """Return what the records of one campaign have in common. described: the machine."""
-    return CampaignFacts(study, seed, described, __version__, checkout(Path(__file__).parents[4]))
+    return CampaignFacts(study, seed, described, __version__, checkout.state(checkout.OWN))
 
 
 def new_seed() -> int:
     """Return a seed for the order of launches, short enough to be typed again."""
     return random.SystemRandom().randrange(2**31)
-
-
-def checkout(root: Path, *without: str) -> dict[str, Any] | None:
-    """Return the commit of a git checkout and whether it was changed since, or None.
-
-    without: patterns of files whose changes do not count.
-    """
-    if not (root / ".git").exists():
-        return None
-    try:
-        commit = _git(root, "rev-parse", "HEAD")
-        which = ("--", ".", *(f":!{one}" for one in without)) if without else ()
-        return {"commit": commit, "dirty": bool(_git(root, "status", "--porcelain", *which))}
-    except (FileNotFoundError, subprocess.CalledProcessError):
-        return None  # no git, or no commit yet
-
-
-def _git(root: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(root), *arguments]
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="replace", check=True
-    ).stdout.strip()
