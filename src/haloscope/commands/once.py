@@ -7,7 +7,7 @@ import argparse
 from contextlib import nullcontext
 
 from haloscope.commands import placeoptions
-from haloscope.host import checkout
+from haloscope.host import checkout, machine
 from haloscope.outputs.printing import KERNEL, PRINTERS
 from haloscope.toolchains import ahead
 from haloscope.toolchains.job import BINDS, THREAD_BINDS
@@ -105,10 +105,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the case and show its record; return the exit code."""
+    since = machine.used()
     here = arguments.on == "local" and arguments.toolchain is None
     with ahead.asked() if here else nullcontext():
         checkout.ask()
         # imported while git and the library's programs answer
         from haloscope.commands import one_case
 
-        return one_case.execute(arguments)
+        return one_case.execute(arguments, since)

@@ -19,6 +19,7 @@ from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
 from haloscope.run.campaign import preparing
 from haloscope.run.places import places
+from haloscope.run.places.here import Here
 from haloscope.run.places.place import Place
 from haloscope.run.prepare import halobench, kernels, workbench
 from haloscope.run.prepare.workbench import Workbench
@@ -39,8 +40,11 @@ from haloscope.study.schema import (
 )
 
 
-def execute(arguments: argparse.Namespace) -> int:
-    """Run the case and show its record; return the exit code."""
+def execute(arguments: argparse.Namespace, since: machine.Used | None) -> int:
+    """Run the case and show its record; return the exit code.
+
+    since: processor time used when the command began.
+    """
     if problems := [
         *placeoptions.misplaced(arguments, places.facts(arguments.on)),
         *_unusable(arguments),
@@ -48,6 +52,8 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     tell = Teller(Screen(stderr=True))
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
+    if isinstance(place, Here):
+        place = replace(place, since=since)
     if site := places.site_of(place):
         _ = site.allocation  # raises outside a job, before anything is built
     requested = {

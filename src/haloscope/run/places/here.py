@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -95,12 +95,9 @@ class Here:
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Return a runner for launches, one after the other."""
-        described = {
-            **machine.describe(),
-            "gpus": gpus.described(),
-            "busy_processors": machine.busy_processors(since=self.since),
-        }
-        facts = workbench.facts(study, seed, described)
+        facts = workbench.facts(study, seed, {**machine.describe(), "gpus": gpus.described()})
+        busy = machine.busy_processors(since=self.since)  # after git ended, which is no other load
+        facts = replace(facts, machine={**facts.machine, "busy_processors": busy})
         model = _calibrated(_machine())
         return LocalRunner(facts, bench.built, seen, model, programs=bench.programs)
 
