@@ -103,8 +103,8 @@ def test_a_badge_names_the_layout_of_published_values_that_cases_do_not_have(
     ("n", "bind", "expected"),
     [
         (4096, "spread", "published values)"),
-        (512, "spread", "published values, with N = 2,048 to 65,536)"),
-        (512, "close", "published values, with N = 2,048 to 65,536, with bind = spread)"),
+        (512, "spread", "published values, with n = 2,048 to 65,536)"),
+        (512, "close", "published values, with n = 2,048 to 65,536, with bind = spread)"),
     ],
 )
 def test_a_badge_names_the_mesh_and_the_placement_that_cases_do_not_have(

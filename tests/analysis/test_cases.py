@@ -93,8 +93,8 @@ def test_facets_are_named_by_what_sets_them_apart() -> None:
     assert [len(part.cases) for part in parts] == [4, 4]
 
     by_layout = facets(own, ("exchange",))
-    assert by_layout[0].label == "N = 64, 1 process"
-    assert by_layout[-1].label == "N = 128, 2 processes"
+    assert by_layout[0].label == "n = 64, 1 process"
+    assert by_layout[-1].label == "n = 128, 2 processes"
     assert facets(own[:1], ())[0].label == ""
 
 
@@ -126,13 +126,13 @@ def test_names_tell_a_case_from_others_of_its_kernel() -> None:
     own = cases([poisson(64), poisson(128), poisson(128, nodes=2, ranks=4), stream(ranks=2)])
 
     assert [label_of(case, own) for case in own] == [
-        "N = 64, 1 node, 1 process per node",
-        "N = 128, 1 node, 1 process per node",
-        "N = 128, 2 nodes, 2 processes per node",
+        "n = 64, 1 node, 1 process per node",
+        "n = 128, 1 node, 1 process per node",
+        "n = 128, 2 nodes, 2 processes per node",
         "stream",
     ]
-    assert name_of(own[0], own[:2]) == "poisson_cg: N = 64"
-    assert row_name(own[0], own[:2]) == "N = 64"
+    assert name_of(own[0], own[:2]) == "poisson_cg: n = 64"
+    assert row_name(own[0], own[:2]) == "n = 64"
     assert row_name(own[0], [own[0], own[3]]) == "poisson_cg"
     assert name_of(own[3], own) == "stream"
 

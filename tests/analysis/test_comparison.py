@@ -87,8 +87,8 @@ def test_cases_match_by_settings_and_those_without_a_counterpart_are_named() -> 
 
     assert len(found.contrasts) == 1
     assert found.notes == (
-        "Only in first: poisson_cg: N = 128.",
-        "Only in second: poisson_cg: N = 256.",
+        "Only in first: poisson_cg: n = 128.",
+        "Only in second: poisson_cg: n = 256.",
     )
 
 

@@ -225,3 +225,16 @@ def test_once_on_a_site_outside_of_its_jobs_is_refused_before_a_build(
 
     with pytest.raises(UserError, match="not inside a job"):
         haloscope("once", "fake", "--on", "mine")
+
+
+def test_parameters_are_grouped() -> None:
+    from haloscope.commands.describe import grouped
+    from haloscope.run.prepare.halobench import KernelParameter
+
+    every = [
+        KernelParameter(name, "integer", 0, None, None, (), None, "")
+        for name in ("n", "mpi", "warmup")
+    ]
+
+    groups = grouped(every).values()
+    assert [[one.name for one in group] for group in groups] == [["n"], ["mpi"], ["warmup"]]

@@ -279,7 +279,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Speedup of b" in page and "<svg" in page
     assert "undecided in 1 of 4 settings" in page
-    assert shows(page, "takes 2.00x ", "in 1 of 4 settings (poisson_cg: N = 64")
+    assert shows(page, "takes 2.00x ", "in 1 of 4 settings (poisson_cg: n = 64")
     for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):
         assert (out / name).exists(), name
 

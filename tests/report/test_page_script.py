@@ -237,7 +237,7 @@ def test_a_table_is_saved_with_exact_values(page: str, tmp_path: Path) -> None:
     text, cells = done(page, tmp_path, script)
 
     lines = text.splitlines()
-    assert lines[0].startswith("N,p = 1")
+    assert lines[0].startswith("n,p = 1")
     assert len(lines) == 1 + len(cells)
     assert float(lines[1].split(",")[1]) == float(cells[0][1])
     assert len(lines[1].split(",")[1]) > 6  # more digits than the page shows

@@ -27,7 +27,7 @@ def test_the_law_stands_with_its_error_at_points_left_out() -> None:
     (table,) = build("scaling_law", ladder())
 
     (row,) = texts(table)
-    assert row[:4] == ["N = 256", "501 ms + 8.02 s p^(−1)", "501 ms", "1 to 16 processes"]
+    assert row[:4] == ["n = 256", "501 ms + 8.02 s p^(−1)", "501 ms", "1 to 16 processes"]
     assert table.rows[0][4].value == pytest.approx(0.0, abs=1e-6)
     assert any("Calotoiu and others 2013" in note for note in table.notes)
     chosen = "new points may deviate more"
@@ -38,7 +38,7 @@ def test_a_mesh_with_too_few_numbers_of_processes_is_named_and_has_none() -> Non
     (table,) = build("scaling_law", [*ladder(), *ladder((1, 2), n=128)])
 
     assert len(table.rows) == 1
-    assert noted(table, "N = 128: no law: ", " 2 numbers of processes", "at least 5")
+    assert noted(table, "n = 128: no law: ", " 2 numbers of processes", "at least 5")
     assert build("scaling_law", ladder((1, 2, 4, 8))) == []
 
 
@@ -75,13 +75,13 @@ def test_meshes_have_a_law_of_their_own_whose_powers_go_to_three() -> None:
 
     (row,) = texts(table)
     assert row[0] == "2 processes"
-    assert row[1].endswith("N^(3)") and row[3] == "N = 64 to 1024"
+    assert row[1].endswith("n^(3)") and row[3] == "n = 64 to 1024"
     assert table.rows[0][4].value == pytest.approx(0.0, abs=1e-6)
     (figure,) = draw("scaling_law", meshes())
     (panel,) = panels(figure)
-    assert panel.x.label == "N"
+    assert panel.x.label == "n"
     assert [mark.x for mark in panel.curves[0].marks] == [64, 128, 256, 512, 1024]
-    assert figure.alt.startswith("Time for N from 64 to 1024, 504 to ")
+    assert figure.alt.startswith("Time for n from 64 to 1024, 504 to ")
     assert build("scaling_law", [raw for raw in meshes() if raw["params"]["n"] > 64]) == []
 
 
@@ -113,7 +113,7 @@ def test_each_law_has_a_file_as_extra_p_wants_every_path_at_every_point(tmp_path
 
     for number, edge in ((1, 256), (2, 512)):
         text = (tmp_path / "tables" / f"scaling_law-{number}.jsonl").read_text(encoding="utf-8")
-        assert {json.loads(line)["callpath"] for line in text.splitlines()} == {f"N = {edge}"}
+        assert {json.loads(line)["callpath"] for line in text.splitlines()} == {f"n = {edge}"}
 
 
 def test_laws_that_differ_in_processes_per_node_share_a_figure() -> None:
@@ -126,7 +126,7 @@ def test_laws_that_differ_in_processes_per_node_share_a_figure() -> None:
     (figure,) = draw("scaling_law", raws)
 
     (panel,) = panels(figure)
-    assert figure.title.endswith("N = 256")
+    assert figure.title.endswith("n = 256")
     assert [(curve.label, curve.like) for curve in panel.curves] == [
         ("1 per node", ""), ("2 per node", ""),
         ("law of each", "1 per node"), ("law of each", "2 per node"),

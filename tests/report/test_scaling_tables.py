@@ -22,14 +22,14 @@ def test_scaling_gives_time_speedup_and_efficiency_with_base_and_interval() -> N
 
     time, speedup, efficiency = build("scaling", raws)
 
-    assert [c.title for c in time.columns] == ["N", "p = 1", "p = 2", "p = 4"]
+    assert [c.title for c in time.columns] == ["n", "p = 1", "p = 2", "p = 4"]
     assert texts(speedup) == [["1024", "1.00", "2.00", "3.00"]]
     assert texts(efficiency) == [["1024", "1.00", "1.00", "0.750"]]
     interval = speedup.rows[0][2]
     assert interval.low is not None and interval.high is not None
     assert 1.9 < interval.low < 2.0 < interval.high < 2.1
     assert speedup.rows[0][1].low is None, "a case is exactly as fast as itself"
-    assert noted(speedup, "1 process, 4.10 s (N = 1024)")
+    assert noted(speedup, "1 process, 4.10 s (n = 1024)")
     assert noted(speedup, "7 launches, 95.0 %")
 
 
@@ -40,7 +40,7 @@ def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
 
     assert texts(speedup) == [["1024", "1.00", "1.60"]]
     assert texts(efficiency) == [["1024", "1.00", "0.800"]]
-    assert noted(speedup, "2 processes, 4.00 s (N = 1024)")
+    assert noted(speedup, "2 processes, 4.00 s (n = 1024)")
     assert noted(speedup, "a … b: ")
 
 
@@ -50,7 +50,7 @@ def test_speedup_refers_to_the_smallest_run_with_a_good_launch() -> None:
 
     _, speedup, _ = build("scaling", [*failed, *raws])
 
-    assert noted(speedup, "2 processes, 4.00 s (N = 1024)")
+    assert noted(speedup, "2 processes, 4.00 s (n = 1024)")
     assert texts(speedup) == [["1024", "failed", "1.00", "1.60"]]
 
 
@@ -72,11 +72,11 @@ def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_time
         ["1024", "2", "4.00 node-s", "4.00 node-s"],
     ]
     assert [column.title for column in speedup.columns] == [
-        *("N", "processes per node", "1 node", "2 nodes")
+        *("n", "processes per node", "1 node", "2 nodes")
     ]
     assert texts(speedup) == [["1024", "1", "1.00", "2.00"], ["1024", "2", "2.00", "4.00"]]
     assert texts(efficiency) == [["1024", "1", "1.00", "1.00"], ["1024", "2", "1.00", "1.00"]]
-    assert noted(speedup, "1 process, 8.00 s (N = 1024)")
+    assert noted(speedup, "1 process, 8.00 s (n = 1024)")
     # table 4.2 of the paper: p = 2 on two nodes
     assert speedup.rows[0][3].published_value == 2.0478
 
@@ -88,7 +88,7 @@ def test_one_number_of_processes_per_node_scales_by_p_from_fewer_on_one_node() -
 
     assert texts(cost) == [["1024", "8.00 node-s", "4.00 node-s", "4.00 node-s"]]
     assert time.title.endswith(", 2 processes per node")
-    assert [column.title for column in time.columns] == ["N", "p = 1", "p = 2", "p = 4"]
+    assert [column.title for column in time.columns] == ["n", "p = 1", "p = 2", "p = 4"]
     assert texts(speedup) == [["1024", "1.00", "2.00", "4.00"]]
     assert noted(time, "1 for p = 1")
 
@@ -108,7 +108,7 @@ def test_threads_of_one_process_scale_too() -> None:
         "(c) Efficiency, threads of one process",
     ]
     assert texts(made[-1]) == [["64", "1.00", "0.800"]]
-    assert [column.title for column in made[0].columns] == ["N", "p = 2", "p = 4"]
+    assert [column.title for column in made[0].columns] == ["n", "p = 2", "p = 4"]
     assert noted(made[1], "2 threads, 2.50 s")
 
 
@@ -129,11 +129,11 @@ def test_scalings_of_one_mesh_each_are_rows_of_the_same_three_tables() -> None:
     assert [table.title for table in (time, speedup, efficiency)] == [
         *("(a) Wall time", "(b) Speedup", "(c) Efficiency")
     ]
-    assert [column.title for column in speedup.columns] == ["case", "N", "p = 1", "p = 2"]
+    assert [column.title for column in speedup.columns] == ["case", "n", "p = 1", "p = 2"]
     assert [row[0].text for row in speedup.rows] == ["3d27", "3d7"]
     assert speedup.stub == 2
     (reference,) = (note for note in speedup.notes if note.startswith("Speedup is relative to"))
-    assert "(3d27, N = 100); 1 process, " in reference and "(3d7, N = 100)" in reference
+    assert "(3d27, n = 100); 1 process, " in reference and "(3d7, n = 100)" in reference
 
 
 def test_scalings_of_two_kernels_share_no_table() -> None:

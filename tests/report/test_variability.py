@@ -61,7 +61,7 @@ def test_those_that_scatter_most_are_drawn_and_the_others_counted() -> None:
     (panel,) = panels(figure)
 
     assert [curve.label for curve in panel.curves] == [
-        f"poisson_cg: N = {64 * n}" for n in range(10, 2, -1)
+        f"poisson_cg: n = {64 * n}" for n in range(10, 2, -1)
     ]
     assert "2 cases with less variation" in figure.notes[0]
 

@@ -182,6 +182,19 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
     assert "'walltime_grid'?" in problem.remedy
 
 
+def test_an_unknown_answer_is_named_nearest(study_file: Write) -> None:
+    path = study_file('title = "x"\nanswer = "speedups"\n[[runs]]\nkernel = "a"\n')
+    problem = the_problem(path)
+    assert problem.where == f"{path}: answer"
+    assert "'speedup'?" in problem.remedy
+
+
+def test_every_ready_study_asks_a_question() -> None:
+    studies = [load(path) for path in ready() if path.stem != "validate-local"]
+
+    assert [one.title for one in studies if not (one.question or "").endswith("?")] == []
+
+
 def test_broken_toml_names_the_line(study_file: Write) -> None:
     path = study_file('title = "x"\nlaunches = = 3\n')
     with pytest.raises(UserError) as caught:

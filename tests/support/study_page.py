@@ -86,6 +86,11 @@ def page() -> str:
         "| kind | type | contents | kernels | required settings of the cases |",
         "|---|---|---|---|---|",
         *map(row_of, kinds.KINDS),
+        "\n## Findings\n",
+        "The key `answer` of a study names the findings that answer its question.\n",
+        "| name | subject |",
+        "|---|---|",
+        *(f"| `{name}` | {subject} |" for name, subject in kinds.FINDINGS.items()),
     ]
     return "\n".join(lines) + "\n"
 

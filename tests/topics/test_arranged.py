@@ -3,9 +3,13 @@
 
 from dataclasses import replace
 
+from found import every
+from recorded import quick
+
 from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Prominence
-from haloscope.topics import arranged
+from haloscope.study import kinds
+from haloscope.topics import TOPICS, arranged
 
 FUSED = Finding(
     *("Fastest", FindingShape.VALUE, (Claim({"variant": "fused"}),)),
@@ -34,3 +38,24 @@ def test_of_what_is_not_validated_the_first_is_the_answer() -> None:
 
 def test_no_published_values_alone_are_the_answer() -> None:
     assert answered(FUSED, PRINTED, asked=2) == "fused"
+
+
+def answer_of(answer: str, question: str = "scaling") -> str:
+    """The topic of the answer to a study of solves, messages, and triads."""
+    made = every(quick(2), question=question, answer=answer)
+    return next(one.topic for one in made if one.severity is Prominence.ANSWER)
+
+
+def test_a_study_names_the_findings_that_answer_it() -> None:
+    assert answer_of("") == "scaling"
+    assert answer_of("pingpong") == "pingpong"
+    assert answer_of("memory_bandwidth") == "memory"
+
+
+def test_without_the_named_findings_those_of_the_first_table_answer() -> None:
+    assert answer_of("ring") == "scaling"
+    assert answer_of("ring", question="exchange") == "exchange"
+
+
+def test_the_names_of_findings_are_those_of_topics() -> None:
+    assert {topic.name for topic in TOPICS if topic.name} == {*kinds.FINDINGS}

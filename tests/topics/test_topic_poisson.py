@@ -114,7 +114,7 @@ def test_an_efficiency_above_one_that_no_cache_explains_says_so() -> None:
 def test_working_sets_that_move_to_another_cache_are_a_caveat_at_any_efficiency(
     faster: float,
 ) -> None:
-    """Three vectors of N = 384 take 3.4 MiB: above one core's L2, below that of two."""
+    """Three vectors of n = 384 take 3.4 MiB: above one core's L2, below that of two."""
     raws = [
         of_case({
             **raw,
@@ -131,7 +131,7 @@ def test_working_sets_that_move_to_another_cache_are_a_caveat_at_any_efficiency(
 
 
 def layouts(*seconds: float, launches: int = 6) -> list[Raw]:
-    """N = 256 on two cores: two processes and one process of two threads, seconds of each."""
+    """n = 256 on two cores: two processes and one process of two threads, seconds of each."""
     return [
         poisson(256, ranks=ranks, threads=threads, launch=k, time_s=time * (1 + 0.01 * k))
         for (ranks, threads), time in zip(((2, 1), (1, 2)), seconds, strict=True)
@@ -400,7 +400,7 @@ def test_where_the_most_processes_are_fastest_nothing_turns() -> None:
 
 
 def by_ranks(**changes: Any) -> list[Raw]:
-    """Four vectors of N = 256 are what one core's L2 holds; two cores' hold twice as much."""
+    """Four vectors of n = 256 are what one core's L2 holds; two cores' hold twice as much."""
     return [
         poisson(256, ranks=ranks, variant=variant, time_s=time, **changes)
         for ranks in (1, 2)

@@ -25,7 +25,7 @@ class Context:
     years. machine: the machine of the records, as in a record; None if unknown. all_cases: every
     case of the result folder, including those that the options exclude. seed: for bootstrap
     intervals. question: kind of the study's first table, which its first finding answers; "" for
-    none.
+    none. answer: name of the findings that answer the study instead, or "".
     """
 
     options: Options = field(default_factory=Options)
@@ -35,6 +35,7 @@ class Context:
     all_cases: Sequence[MeasuredCase] = ()
     seed: int = 0
     question: str = ""
+    answer: str = ""
 
     @property
     def library(self) -> Library:

@@ -28,10 +28,12 @@ from haloscope.study.settings import settings_of
 class Dossier:
     """Contents of a result folder.
 
-    title: title of the study, or the folder's name without a study file. records: the last record
-    of each case and launch. cases: the same by settings, with those of the plan. tables, figures:
-    requested by the study; None if the report chooses. paper: the study's. shelf: all papers. plan:
-    content of plan.json, or {}. no_records: one sentence per invalid line of records.jsonl.
+    title: title of the study, or the folder's name without a study file. question: the question
+    that the study asks, or "". answer: name of the findings that answer it, or "". records: the
+    last record of each case and launch. cases: the same by settings, with those of the plan.
+    tables, figures: requested by the study; None if the report chooses. paper: the study's. shelf:
+    all papers. plan: content of plan.json, or {}. no_records: one sentence per invalid line of
+    records.jsonl.
     """
 
     path: Path
@@ -44,6 +46,8 @@ class Dossier:
     shelf: tuple[Paper, ...]
     plan: Mapping[str, Any]
     no_records: tuple[str, ...] = ()
+    question: str = ""
+    answer: str = ""
 
     @property
     def machine(self) -> Mapping[str, Any] | None:
@@ -90,6 +94,8 @@ def open_folder(directory: Path) -> Dossier:
         shelf=tuple(papers.list_papers()),
         plan=plan,
         no_records=no_records(folder.records),
+        question=(study.question or "") if study else "",
+        answer=(study.answer or "") if study else "",
     )
 
 

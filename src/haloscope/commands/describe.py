@@ -15,6 +15,7 @@ from rich.text import Text
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.programs.file import ExternalProgram
+from haloscope.records.kernels import declared
 from haloscope.run.prepare import halobench, kernels
 from haloscope.run.prepare.halobench import Kernel, KernelParameter, KernelResult
 
@@ -72,16 +73,43 @@ def _show(kernel: Kernel, out: Console) -> None:
     out.print(Text(kernel.name, style="bold"), Text(kernel.summary))
     if kernel.paper:
         out.print(Text(f"source: {kernel.paper}"))
-    table = Table.grid(padding=(0, 2), pad_edge=True)
-    for one in kernel.parameters:
-        may_be = " ".join(part for part in (allowed(one), one.unit and f"({one.unit})") if part)
-        name = Text.assemble((one.name, "bold"), f" = {one.default}")
-        table.add_row(name, Text.assemble(one.help, (may_be and f"\n{may_be}", "dim")))
-    out.print(table)
+    for title, parameters in grouped(kernel.parameters).items():
+        if parameters:
+            out.print(Text(f"\n{title}", style="bold"))
+            out.print(_listed(parameters))
     for title, results in (("results", kernel.results), ("results per size", kernel.point_results)):
         if results:
             out.print(Text(f"\n{title}", style="bold"))
             out.print(_found(results))
+
+
+_DEVICES = ("memory", "mpi", "device_lag", "gpus_shared", "sync")
+
+
+def grouped(parameters: Sequence[KernelParameter]) -> dict[str, list[KernelParameter]]:
+    """Return a kernel's own parameters, those for devices, and those common to all kernels."""
+    common = set.intersection(
+        *({one["name"] for one in kernel["parameters"]} for kernel in declared().values())
+    )
+    groups: dict[str, list[KernelParameter]] = {
+        "parameters": [],
+        "parameters for devices": [],
+        "parameters for the measurement (common to all kernels)": [],
+    }
+    own, devices, measurement = groups.values()
+    for one in parameters:
+        group = measurement if one.name in common else devices if one.name in _DEVICES else own
+        group.append(one)
+    return groups
+
+
+def _listed(parameters: Sequence[KernelParameter]) -> Table:
+    table = Table.grid(padding=(0, 2), pad_edge=True)
+    for one in parameters:
+        may_be = " ".join(part for part in (allowed(one), one.unit and f"({one.unit})") if part)
+        name = Text.assemble((one.name, "bold"), f" = {one.default}")
+        table.add_row(name, Text.assemble(one.help, (may_be and f"\n{may_be}", "dim")))
+    return table
 
 
 def _found(results: Sequence[KernelResult]) -> Table:

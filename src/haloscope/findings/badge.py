@@ -68,7 +68,7 @@ _LAYOUT = (
     ("nodes", "on", ("node", "nodes")),
     ("ppn", "with", ("process per node", "processes per node")),
 )
-_MESH = {"n": "N", "L": "L"}
+_MESH = {"n": "n", "L": "L"}
 
 
 def _span(least: int, most: int) -> str:

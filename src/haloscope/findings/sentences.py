@@ -113,6 +113,7 @@ class KeyFigure:
 
 
 _RATIOS = (FindingShape.TREND, FindingShape.COMPARISON)
+_UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
 
 
 def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
@@ -128,7 +129,8 @@ def key_figure(finding: Finding, known: Legend = NO_MARKS) -> KeyFigure | None:
                 longer = better.rate(1.0)
                 label = f"{label}, compared with {words(part.reference)}"
                 return KeyFigure(f"{number(longer.value)}x as long", label, _sure(longer), marks)
-            pace = "compared with" if slower or rate else "faster than"
+            compares = slower or rate or part.verdict in _UNSHOWN
+            pace = "compared with" if compares else "faster than"
             label = f"{label}, {pace} {words(part.reference)}"
             return KeyFigure(f"{number(better.value)}x", label, _sure(better), marks)
         if part.share is not None and finding.shape is FindingShape.BOUND:
@@ -153,6 +155,8 @@ def _values(finding: Finding) -> str:
     for part in finding.parts:
         subject = {**part.subject, **point_of(finding, part)}
         spread = spread_of(part, finding.metric)
+        if len(part.at) > 1:
+            subject["name"] = place_of(finding, part)
         cost = "" if part.node_s is None else node_time(part.node_s)
         alike = (value_of(part, finding.metric), cost, spread)
         if groups and groups[-1][:3] == alike and _one_apart([*groups[-1][3], subject]):
@@ -197,23 +201,25 @@ def _step(finding: Finding, part: Claim) -> str:
     if part.ratio is None:
         return f"{value}{bracketed(own, spread_of(part, finding.metric))}"
     rate = finding.metric.better == "higher"
-    inverse = part.ratio.estimate.value < 1 and not rate
-    pace = "as much" if rate else "as long" if inverse else "faster"
+    unshown = part.verdict in _UNSHOWN
+    inverse = part.ratio.estimate.value < 1 and not rate and not unshown
+    pace = "as much" if rate else "as fast" if unshown else "as long" if inverse else "faster"
     than = "than with" if pace == "faster" else "as with"
-    with_own = f" with {own}" if own and not value else ""
-    if rate and not with_own:
-        pace, than = "that", "with"
-    by = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)} {pace}"
-    shown = "" if part.verdict not in _UNSHOWN else VERDICTS[part.verdict]
     sure = interval_of(part.ratio, inverse=inverse)
     efficiency = f"efficiency {percent(part.share)}" if part.share is not None else ""
     cost = f"{factor(part.node_hours, inverse=True)} the node-hours" if part.node_hours else ""
-    by += f"{with_own} {than} {words(part.reference)}"
-    by += bracketed(sure, shown, efficiency, cost)
+    times = f"{factor(part.ratio, inverse=inverse)}{error_of(part.ratio.estimate)}"
+    if unshown:
+        between = f"between {own} and" if own else "relative to"
+        by = f"{VERDICTS[part.verdict]} {between} {words(part.reference)}"
+        detail = bracketed(sure, needed(part), efficiency, cost)
+        return f"{by}: {value and f'{value}, '}{times} {pace}{detail}"
+    with_own = f" with {own}" if own and not value else ""
+    if rate and not with_own:
+        pace, than = "that", "with"
+    by = f"{times} {pace}{with_own} {than} {words(part.reference)}"
+    by += bracketed(sure, efficiency, cost)
     return f"{value}{bracketed(own)}, {by}" if value else by
-
-
-_UNSHOWN = (Verdict.NO_DIFFERENCE, Verdict.UNDECIDED)
 
 
 def _breakdown(finding: Finding) -> str:
@@ -236,7 +242,7 @@ def _breakdown(finding: Finding) -> str:
 
 
 def _bound(finding: Finding) -> str:
-    """Return "23.3 GB/s, 46 % of STREAM triad (N = 1024)"; or the verdicts of rules."""
+    """Return "23.3 GB/s, 46 % of STREAM triad (n = 1024)"; or the verdicts of rules."""
     return joined([_against_bound(finding, part) for part in finding.parts])
 
 

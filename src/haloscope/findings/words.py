@@ -45,7 +45,7 @@ _BARE = ("operation", "phase", "pattern", "program", "case", "name", "level", "g
 """Settings of findings, not of cases, whose values need no name."""
 
 
-AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with N = "})
+AT = MappingProxyType({"size": "at ", "nodes": "on ", "cores": "on ", "n": "with n = "})
 
 
 MANY = 3
@@ -54,7 +54,7 @@ _SPANS = 3
 
 
 def words(settings: Settings) -> str:
-    """Describe settings: "N = 1024, nonblocking, 2 processes"."""
+    """Describe settings: "n = 1024, nonblocking, 2 processes"."""
     own = [name for name in settings if name in COUNTED or name in _BARE or name == "size"]
     known = [name for name in settings if name not in own]
     if "nodes" in settings and "ppn" in settings:

@@ -43,6 +43,7 @@ def compose(dossier: Dossier) -> Document:
         all_cases=dossier.cases,
         seed=dossier.seed,
         question=dossier.tables[0].kind if dossier.tables else "",
+        answer=dossier.answer,
     )
     made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
     every = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)
@@ -54,8 +55,8 @@ def compose(dossier: Dossier) -> Document:
         *(("figure", wish, bool(items)) for wish, items in every if dossier.figures),
     ]
     return Document(
-        title=_titled(dossier.title, _where(dossier.cases)),
-        summary=_summary(dossier.cases),
+        title=_titled(dossier.question or dossier.title, _where(dossier.cases)),
+        summary=_summary(dossier),
         findings=tuple(
             findings(
                 dossier.cases,
@@ -189,14 +190,18 @@ def _titled(title: str, where: str) -> str:
     return f"{title} {where[0].upper()}{where[1:]}" if question else f"{title}, {where}"
 
 
-def _summary(cases: Sequence[MeasuredCase]) -> str:
+def _summary(dossier: Dossier) -> str:
+    """Return the numbers of cases and launches, and the title of a study with a question."""
+    cases = dossier.cases
     launches = sum(len(case.launches) for case in cases)
     kernels = Counter(case.kernel for case in cases)
     good = count(launches, "successful launch", "successful launches")
+    end = "" if dossier.title.endswith("?") else "."
+    study = f" Study: {dossier.title}{end}" if dossier.question else ""
     if len(kernels) < 2:
-        return f"{' of '.join([count(len(cases), 'case'), *kernels])}, {good}."
+        return f"{' of '.join([count(len(cases), 'case'), *kernels])}, {good}.{study}"
     counted = listed([f"{number:,} of {kernel}" for kernel, number in kernels.items()])
-    return f"{count(len(cases), 'case')} ({counted}), {good}."
+    return f"{count(len(cases), 'case')} ({counted}), {good}.{study}"
 
 
 def _sections(

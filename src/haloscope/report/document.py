@@ -169,10 +169,16 @@ class Document:
 
     @property
     def first_figure(self) -> Figure | None:
-        """The figure of the answer's topic, or else the first one."""
-        topic = self.answer.topic if self.answer else ""
+        """The figure of the answer's topic, or one with a bar or curve per case, or None.
+
+        Without an answer, the first figure.
+        """
+        if self.answer is None:
+            return next(iter(self.figures), None)
+        topic, cases = self.answer.topic, {*self.answer.cases}
         own = [one for section in self.sections if section.id == topic for one in section.figures]
-        return next(iter((*own, *self.figures)), None)
+        beside = [one for one in self.figures if cases and cases <= {*one.cases}]
+        return next(iter((*own, *beside)), None)
 
     @property
     def nothing_left_out(self) -> str:

@@ -45,7 +45,7 @@ def _times(cells: Sequence[PredictedCell]) -> Iterator[Table]:
         yield Table(
             id=f"predicted-{cells[0].table}-{n}",
             kind="predicted",
-            title=f"N = {n}, seconds",
+            title=f"n = {n}, seconds",
             columns=(
                 Column("ppn", "ppn"),
                 Column("threads", "threads"),

@@ -164,6 +164,49 @@ TOPICS = {
     "summary": "All cases",
 }
 
+FINDINGS = {
+    "memory_bandwidth": "memory bandwidth (triad) on the fewest and on the most cores",
+    "parallel_regions": "time to start a parallel region",
+    "solver_bandwidth": "memory bandwidth of the Poisson solver relative to the triad",
+    "order_of_accuracy": "order of accuracy of the Poisson solver",
+    "convergence": "errors and iteration counts relative to published ones",
+    "serial_time": "time of a serial solve relative to published times",
+    "variants": "variants of the conjugate gradient method",
+    "processes_per_node": "fastest number of processes per node",
+    "speedup": "speedup on the most cores",
+    "turning_points": "number of processes from which more do not help",
+    "layouts": "fastest layout of processes and threads",
+    "alternatives": "exchange, overlap, transpose, layout of lines, operator, or binding",
+    "published_exchanges": "halo exchanges in published tables",
+    "sparse_products": "time of a sparse product",
+    "jacobi_model": "error of the model of the Jacobi iteration",
+    "jacobi_bound": "updates of the Jacobi iteration relative to memory bandwidth",
+    "heat": "time of a heat conduction solve by phase",
+    "transforms": "fastest grid of a Fourier transform",
+    "sums": "fastest sum of arrays",
+    "collectives": "fastest and slowest collective operations, and their growth",
+    "guidelines": "performance guidelines of collective operations",
+    "halo_guidelines": "halo exchanges relative to plain messages",
+    "characterization": "few or many nodes, by data per task and number of tasks",
+    "mapping": "fastest mapping of tasks to nodes",
+    "weak_scaling": "time on more tasks with the same work per task",
+    "sections": "time by section of LAMMPS",
+    "libraries": "fastest MPI library or transport by message size",
+    "ring": "time of a message around a ring",
+    "pingpong": "latency and bandwidth between two processes",
+    "message_streams": "highest message rate and bandwidth of streams",
+    "gpu_messages": "messages between GPUs",
+    "forest_overhead": "overhead of a star forest over messages between GPUs",
+    "startup": "sizes whose time from device memory is mostly start-up",
+    "device_settings": "settings of star forests in device memory",
+    "forests_or_messages": "star forests relative to plain messages",
+    "synchronisation": "cost of a synchronisation between device kernels",
+    "grid_halos": "time of the halo of a grid",
+    "longest_part": "longest part of a star forest's time by bytes sent",
+    "additional_work": "adding values on arrival, and leaves on the sending rank",
+}
+"""Findings that a study can name as its answer, by name, with their subjects."""
+
 
 _TIMED = ("empty", "parallel_region")
 """Kernels whose only result is the time of a step, which every report has."""

@@ -342,7 +342,17 @@ class FigureElement(Element):
 class Study(_Model):
     """A whole study, as its file gives it."""
 
-    title: str = Field(description="a text: the question of the study")
+    title: str = Field(description="a text: the subject of the study, for lists")
+    question: str | None = Field(
+        None,
+        description="the question that the study answers, as the first line of its report; the "
+        "title if omitted",
+    )
+    answer: Annotated[str, _OneOf(lambda: [*kinds.FINDINGS])] | None = Field(
+        None,
+        description="the name of the findings that answer the question, from the list at the end "
+        "of this page; those on the first table if omitted",
+    )
     paper: Annotated[str, _OneOf(_papers)] | None = Field(
         None, description="the id of a paper whose tables the report compares with (haloscope list)"
     )

@@ -161,7 +161,7 @@ def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> int:
 
 
 def describe(settings: Settings, names: Sequence[str]) -> str:
-    """Describe some settings: "N = 1024, nonblocking, 2 processes"."""
+    """Describe some settings: "n = 1024, nonblocking, 2 processes"."""
     nodes = settings.get("nodes")
     # it contains the places of both ranks; otherwise two ranks are implied
     if "placement" in names:
@@ -206,7 +206,7 @@ def _in_words(name: str, value: Setting) -> str:
     if isinstance(value, Bytes):
         return f"{name} = {size(value)}"
     if name == "n" and isinstance(value, int):
-        return f"N = {value}"  # as in the papers and in all tables
+        return f"n = {value}"  # as in the papers and in all tables
     if name in BY_VALUE:
         return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"

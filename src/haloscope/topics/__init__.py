@@ -37,9 +37,13 @@ KEY_FIGURES = 4
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: the function that computes its findings, and the kinds of tables it answers."""
+    """A topic: the function that computes its findings, and the kinds of tables it answers.
+
+    name: one of study.kinds.FINDINGS, by which a study selects its answer; "" for warnings.
+    """
 
     find: Callable[[Sequence[MeasuredCase], Context], Iterator[Finding]]
+    name: str = ""
     answers: tuple[str, ...] = ()
 
 
@@ -54,47 +58,50 @@ TOPICS = (
     Topic(quality.scattered),
     Topic(quality.untimed),
     Topic(quality.near_steps),
-    Topic(memory.bandwidth, ("stream",)),
-    Topic(memory.regions),
-    Topic(accuracy.order),
-    Topic(memory.solver, ("bandwidth",)),
-    Topic(contrast.variants),
-    Topic(poisson.variants_by_ranks, ("iterations",)),
-    Topic(poisson.per_node, ("walltime_grid",)),
-    Topic(poisson.speedup, ("walltime_grid", "scaling")),
-    Topic(poisson.turns, ("scaling",)),
-    Topic(spmv.products, ("spmv",)),
-    Topic(jacobi.model, ("jacobi",)),
-    Topic(jacobi.memory_bound, ("jacobi",)),
-    Topic(accuracy.serial),
-    Topic(accuracy.convergence, ("convergence",)),
-    Topic(contrast.ways, ("exchange", "overlap", "operator", "bind", "fft", "heat")),
-    Topic(contrast.published, ("exchange",)),
-    Topic(scaling.strong, ("scaling", "summary")),
-    Topic(scaling.layouts, ("summary",)),
-    Topic(phases.heat, ("heat",)),
-    Topic(poisson.layouts, ("hybrid_grid",)),
-    Topic(grids.transforms, ("fft",)),
-    Topic(grids.sums, ("sum3d",)),
-    Topic(collectives.collectives, ("guidelines", "collectives")),
-    Topic(collectives.pgmpi, ("guidelines",)),
-    Topic(collectives.halos),
-    Topic(characterization.findings, ("characterization",)),
-    Topic(mapping.mappings, ("mapping",)),
-    Topic(mapping.weak, ("weak_scaling",)),
-    Topic(phases.sections),
-    Topic(messages.libraries, ("libraries",)),
-    Topic(ring.ring, ("ring",)),
-    Topic(messages.pingpong, ("pingpong",)),
-    Topic(messages.streams, ("pingpong",)),
-    Topic(star_forests.between_gpus, ("sf_latency",)),
-    Topic(star_forests.starts, ("sf_latency",)),
-    Topic(star_forests.device, ("sf_latency",)),
-    Topic(star_forests.messages, ("sf_latency",)),
-    Topic(star_forests.launches, ("launches",)),
-    Topic(star_forests.grids, ("sf_grid",)),
-    Topic(star_forests.dominating, ("split_phase",)),
-    Topic(star_forests.more),
+    Topic(memory.bandwidth, "memory_bandwidth", ("stream",)),
+    Topic(memory.regions, "parallel_regions"),
+    Topic(accuracy.order, "order_of_accuracy"),
+    Topic(memory.solver, "solver_bandwidth", ("bandwidth",)),
+    Topic(contrast.variants, "variants"),
+    Topic(poisson.variants_by_ranks, "variants", ("iterations",)),
+    Topic(poisson.per_node, "processes_per_node", ("walltime_grid",)),
+    Topic(poisson.speedup, "speedup", ("walltime_grid", "scaling")),
+    Topic(poisson.turns, "turning_points", ("scaling",)),
+    Topic(spmv.products, "sparse_products", ("spmv",)),
+    Topic(jacobi.model, "jacobi_model", ("jacobi",)),
+    Topic(jacobi.memory_bound, "jacobi_bound", ("jacobi",)),
+    Topic(accuracy.serial, "serial_time"),
+    Topic(accuracy.convergence, "convergence", ("convergence",)),
+    Topic(
+        contrast.ways, "alternatives", ("exchange", "overlap", "operator", "bind", "fft", "heat")
+    ),
+    Topic(contrast.published, "published_exchanges", ("exchange",)),
+    Topic(scaling.strong, "speedup", ("scaling", "summary")),
+    Topic(scaling.layouts, "layouts", ("summary",)),
+    Topic(phases.heat, "heat", ("heat",)),
+    Topic(poisson.layouts, "layouts", ("hybrid_grid",)),
+    Topic(grids.transforms, "transforms", ("fft",)),
+    Topic(grids.sums, "sums", ("sum3d",)),
+    Topic(collectives.collectives, "collectives", ("guidelines", "collectives")),
+    Topic(collectives.pgmpi, "guidelines", ("guidelines",)),
+    Topic(collectives.halos, "halo_guidelines"),
+    Topic(characterization.findings, "characterization", ("characterization",)),
+    Topic(mapping.mappings, "mapping", ("mapping",)),
+    Topic(mapping.weak, "weak_scaling", ("weak_scaling",)),
+    Topic(phases.sections, "sections"),
+    Topic(messages.libraries, "libraries", ("libraries",)),
+    Topic(ring.ring, "ring", ("ring",)),
+    Topic(messages.pingpong, "pingpong", ("pingpong",)),
+    Topic(messages.streams, "message_streams", ("pingpong",)),
+    Topic(star_forests.between_gpus, "gpu_messages", ("sf_latency",)),
+    Topic(star_forests.overhead, "forest_overhead", ("sf_latency",)),
+    Topic(star_forests.starts, "startup", ("sf_latency",)),
+    Topic(star_forests.device, "device_settings", ("sf_latency",)),
+    Topic(star_forests.messages, "forests_or_messages", ("sf_latency",)),
+    Topic(star_forests.launches, "synchronisation", ("launches",)),
+    Topic(star_forests.grids, "grid_halos", ("sf_grid",)),
+    Topic(star_forests.dominating, "longest_part", ("split_phase",)),
+    Topic(star_forests.more, "additional_work"),
 )
 
 
@@ -105,8 +112,13 @@ def findings(
     if not context.all_cases:
         context = replace(context, all_cases=tuple(cases))
     found = [(topic, one) for topic in TOPICS for one in topic.find(cases, context)]
-    found.sort(key=lambda pair: context.question not in pair[0].answers)
-    asked = sum(context.question in topic.answers for topic, _ in found)
+    named = context.answer and any(topic.name == context.answer for topic, _ in found)
+
+    def answers(topic: Topic) -> bool:
+        return topic.name == context.answer if named else context.question in topic.answers
+
+    found.sort(key=lambda pair: not answers(pair[0]))
+    asked = sum(answers(topic) for topic, _ in found)
     return arranged([*(one for _, one in found), *warnings], asked)
 
 

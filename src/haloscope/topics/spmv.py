@@ -23,7 +23,7 @@ from haloscope.topics.common.figure import (
     counts,
     mark,
 )
-from haloscope.topics.common.making import made, node_hours, verdict_of
+from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
 from haloscope.topics.common.words import clock
@@ -187,6 +187,7 @@ def _speedup(ladder: Ladder, case: MeasuredCase, context: Context) -> Finding | 
                 ratio=Ratio.of(contrast.ratio),
                 share=share.value,
                 verdict=verdict_of(contrast),
+                needed=needed_of([contrast]),
                 node_hours=node_hours([(case, base)]),
             )
         ],

@@ -151,6 +151,11 @@ def _packed(case: MeasuredCase) -> bool:
     return case.number("ppn") > 1 and case.number("ppn") * case.number("threads") < cores
 
 
+def shown(text: str) -> str:
+    """Return a published text; a time below its resolution of one second is "< 1 s"."""
+    return "< 1 s" if text == "00:00:00" else text
+
+
 def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> Reference | None:
     cell = table.cell(column, **where)  # type: ignore[arg-type]
     if cell is None or isinstance(cell.value, str):
@@ -159,7 +164,7 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
     low = value if cell.low is None else cell.low
     high = value if cell.high is None else cell.high
     bound = str(table.facts.get("omp_proc_bind", ""))
-    return Reference(value, cell.text, low, high, source(table), threads_bound=bound)
+    return Reference(value, shown(cell.text), low, high, source(table), threads_bound=bound)
 
 
 def source(table: PaperTable) -> str:

@@ -39,8 +39,8 @@ def summary(document: Document) -> RenderableType:
     answer, room = document.answer, LINES - 1
     text = document.said(answer) if answer else "No finding: see the tables."
     badge = [_Part(document.badge, "cyan", least=2)] if document.badge else []
-    first = [_Part(document.title, "bold"), _Part(document.summary), *badge, _Part(text, least=3)]
-    left = room - sum(part.taken for part in first)
+    first = [_Part(document.title, "bold"), _Part(document.summary), _Part(text, least=3)]
+    left = room - sum(part.taken for part in [*first, *badge])
     every = document.warnings
     figures, explained = _explained(document, text, left - bool(every))
     if len(explained) > left and answer:
@@ -49,8 +49,8 @@ def summary(document: Document) -> RenderableType:
     warned = [_Part(f"! {document.said(one)}", "yellow", "  ") for one in every][:left]
     others = [_Part(line, "dim", "  ") for line in document.first_caveats if not _marks(line)]
     others = others[: left - len(warned)]
-    parts = [*first, *figures, *explained, *others, *warned]
-    for part in [*first[2:], *explained, *warned, *figures, *others, *first[:2]]:
+    parts = [*first, *figures, *explained, *badge, *others, *warned]
+    for part in [first[2], *badge, *explained, *warned, *figures, *others, *first[:2]]:
         spare = room - sum(one.taken for one in parts)
         part.least = min(len(part.lines), part.taken + spare)
     counted = {

@@ -183,7 +183,8 @@ class Figure:
     """One or more panels side by side. alt: description for readers who cannot see it.
 
     fewest: minimum number of x values in a panel; with fewer, the figure adds nothing to its table
-    and is not drawn.
+    and is not drawn. cases: ids of its cases, if it has a bar or curve for
+    each.
     """
 
     id: str
@@ -193,6 +194,7 @@ class Figure:
     alt: str
     notes: tuple[str, ...] = ()
     fewest: int = 2
+    cases: tuple[str, ...] = ()
 
     @property
     def shows_enough(self) -> bool:

@@ -148,7 +148,7 @@ class Notebook:
         if len(meshes) == 1 or not all(meshes):
             return listed(list(self._sources))
         pairs = zip(self._sources, meshes, strict=True)
-        return "; ".join(f"of N = {listed(own)} by {source}" for source, own in pairs)
+        return "; ".join(f"of n = {listed(own)} by {source}" for source, own in pairs)
 
     def _marks_of(self, case: MeasuredCase) -> str:
         marks = ""

@@ -258,7 +258,7 @@ def _most_nodes(library: Library, row: Mapping[str, PublishedValue]) -> int | No
     return None
 
 
-def _printed_effect(row: Mapping[str, PublishedValue], source_: str, nodes: int | None) -> Effect:
+def _printed_effect(row: Mapping[str, PublishedValue], origin: str, nodes: int | None) -> Effect:
     tasks_text, faster = str(row["ranks_text"]), str(row["faster"])
     digits = re.search(r"\d+", tasks_text)
     text = f"{faster} faster by {row['difference_text']}"
@@ -271,7 +271,7 @@ def _printed_effect(row: Mapping[str, PublishedValue], source_: str, nodes: int 
         tasks_text,
         faster == PATTERNS[0],
         text,
-        source_,
+        origin,
         most_over_fewest(faster, percent) if one_number else None,
         nodes,
     )

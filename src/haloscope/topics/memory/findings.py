@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Measure, contrasts
@@ -16,9 +17,8 @@ from haloscope.findings.finding import (
     FindingShape,
     Metric,
     Ratio,
-    Verdict,
 )
-from haloscope.topics.common.making import made, verdict_of
+from haloscope.topics.common.making import made, needed_of, verdict_of
 from haloscope.topics.memory.analysis import Triad, memory_triads, uses
 
 SERVED = 1.2
@@ -34,8 +34,14 @@ def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
     parts = [_moved(many)]
     if few is not many:
         (contrast,) = contrasts([(_seconds_per_byte(few), _seconds_per_byte(many))], context.seed)
-        ratio = Ratio.of(contrast.ratio) if contrast.ratio else None
-        parts = [_moved(many, few, ratio, verdict_of(contrast)), _moved(few)]
+        compared = replace(
+            parts[0],
+            reference={few.case.counted: few.case.cores},
+            ratio=Ratio.of(contrast.ratio) if contrast.ratio else None,
+            verdict=verdict_of(contrast),
+            needed=needed_of([contrast]),
+        )
+        parts = [compared, _moved(few)]
     yield made(
         context,
         [many.case, few.case],
@@ -48,19 +54,8 @@ def bandwidth(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
     )
 
 
-def _moved(
-    triad: Triad,
-    other: Triad | None = None,
-    ratio: Ratio | None = None,
-    verdict: Verdict | None = None,
-) -> Claim:
-    return Claim(
-        {triad.case.counted: triad.case.cores},
-        {other.case.counted: other.case.cores} if other else {},
-        estimate=triad.point.rate,
-        ratio=ratio,
-        verdict=verdict,
-    )
+def _moved(triad: Triad) -> Claim:
+    return Claim({triad.case.counted: triad.case.cores}, estimate=triad.point.rate)
 
 
 def _seconds_per_byte(triad: Triad) -> Measure:

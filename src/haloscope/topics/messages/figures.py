@@ -84,6 +84,7 @@ def _pingpong_figure(
         panels=panels,
         alt=_alt(parts, title, timed=timed),
         notes=bars(cases, panels),
+        cases=tuple(case.id for case in cases),
     )
 
 

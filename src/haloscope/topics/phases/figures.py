@@ -68,6 +68,7 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
             *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in _bars(parts)) else []),
             *([_left_out(left_out)] if left_out else []),
         ),
+        cases=tuple(case.id for case in cases),
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase, values
 from haloscope.analysis.context import Context
 from haloscope.analysis.facets import Facet, facets
-from haloscope.analysis.validation.published import comparable, other_variant
+from haloscope.analysis.validation.published import comparable, other_variant, shown
 from haloscope.quantities import listed, number, printed_seconds
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import Cell, Column, Table, label, missing, plain
@@ -119,7 +119,7 @@ def clusters_tables(cases: Sequence[MeasuredCase], context: Context) -> list[Tab
         notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
     _note_published(published[n], ours, notebook)
     title = "Clusters through the years" if n == form.n else "Clusters compared"
-    return [notebook.table("clusters", context.title(f"{title}, N = {n}"), form.columns(n), rows)]
+    return [notebook.table("clusters", context.title(f"{title}, n = {n}"), form.columns(n), rows)]
 
 
 def _note_published(
@@ -225,7 +225,7 @@ def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
         return None
     value = float(cell.value)
     fine = table.resolution_s is not None and table.resolution_s < 1
-    text = printed_seconds(value, table.resolution_s) if fine else cell.text
+    text = printed_seconds(value, table.resolution_s) if fine else shown(cell.text)
     return _Printed(value, cell.low or 0.0, cell.high or value, text, ppn)
 
 

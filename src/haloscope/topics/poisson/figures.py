@@ -85,13 +85,13 @@ def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Con
         rows = tuple(tuple(scaled[k * points : (k + 1) * points]) for k in range(points))
         return Surface(key, f"{title}, in 1e{exponent}" if exponent else title, at, rows)
 
-    title, mesh = context.title("Numerical solution and its error"), f"N = {n}"
+    title, mesh = context.title("Numerical solution and its error"), f"n = {n}"
     return Figure(
         id="surfaces",
         kind="surfaces",
         title=title if mesh in title else f"{title}, {mesh}",
         panels=(panel("solution", "(a) solution"), panel("error", "(b) error u − u_h")),
-        alt=f"Two surfaces over the unit square for N = {n}: the solution, a smooth hill of "
+        alt=f"Two surfaces over the unit square for n = {n}: the solution, a smooth hill of "
         f"height 1 in the middle, and its error, at most {number(error or 0)}.",
         notes=(f"Sampled on {points} × {points} points, edges included.",),
     )

@@ -18,7 +18,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric, Ratio, Verdict
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import LAYOUT
-from haloscope.topics.common.making import made, node_hours, verdict_of, winners
+from haloscope.topics.common.making import made, needed_of, node_hours, verdict_of, winners
 from haloscope.topics.memory.analysis import VECTORS, swept_bytes
 from haloscope.topics.phases.analysis import shares
 from haloscope.topics.poisson.analysis import Paces, by_ranks, converged
@@ -75,6 +75,7 @@ def speedup(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding
                     ratio=Ratio.of(contrast.ratio),
                     share=share.value,
                     verdict=verdict_of(contrast),
+                    needed=needed_of([contrast]),
                     node_hours=node_hours([(top, base)]),
                 )
             ],

@@ -92,7 +92,7 @@ def _figure(
     yield Figure(
         id="overlay",
         kind="overlay",
-        title=context.title("The same program here, simulated, and published", f"N = {n}"),
+        title=context.title("The same program here, simulated, and published", f"n = {n}"),
         panels=(
             Lines(
                 "overlay",
@@ -103,7 +103,7 @@ def _figure(
             ),
         ),
         fewest=OVER_PROCESSES,
-        alt=f"Time of a solve with N = {n} ({program}) on {p[0]} to {p[-1]} processes: "
+        alt=f"Time of a solve with n = {n} ({program}) on {p[0]} to {p[-1]} processes: "
         f"{listed([curve.label for curve in curves])}.",
         notes=(
             f"Variant and exchange of all: {program}. Shown is the fastest layout for each number "

@@ -23,7 +23,7 @@ from haloscope.topics.poisson.analysis import Paces, converged, paces
 
 _KINDS = ("convergence",)
 _COLUMNS = (
-    Column("n", "N", align="left"),
+    Column("n", "n", align="left"),
     Column("dof", "DOF"),
     Column("error_max", "max error"),
     Column("error_ratio", "error ratio"),
@@ -61,7 +61,7 @@ def _convergence_table(part: Facet, context: Context) -> Table:
     notebook = Notebook(own, context.all_cases)
     for case in own:
         if case.cores > 1:
-            notebook.note(f"N = {case.number('n')}: {case.processes}.")
+            notebook.note(f"n = {case.number('n')}: {case.processes}.")
     errors = {case.number("n"): case.result("error_max") for case in own}
     library = context.every_library
     rows = [_convergence_row(case, errors, notebook, library) for case in own]
@@ -102,7 +102,7 @@ def _convergence_row(
         if iterations != published_iterations.value:
             share = iterations / published_iterations.value - 1
             off = signed(f"{100 * share:+.2f} %")
-            notebook.note(f"N = {n}: iterations differ from the published count by {off}.")
+            notebook.note(f"n = {n}: iterations differ from the published count by {off}.")
     return (
         label(str(n), n),
         plain(n * n, f"{n * n:,}"),
@@ -169,7 +169,7 @@ def _memory_table(part: Facet, context: Context) -> Table:
         "memory_by_ranks",
         context.title("Memory by processes", part.label),
         (
-            *(Column("n", "N", align="left"), Column("ranks", "", align="left")),
+            *(Column("n", "n", align="left"), Column("ranks", "", align="left")),
             Column("memory_predicted_bytes", "vectors"),
             Column("memory_observed_bytes", "in use"),
             Column("memory_beyond_bytes", "beyond, per process"),
@@ -246,7 +246,7 @@ def walltime_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> lis
                 ppn: (label(f"{count(ppn, 'process', 'processes')} per node", ppn),)
                 for ppn in values(own, "ppn")
             }
-            heading = f"Wall time, N × N = {n} × {n}, system dimension {n * n:,}"
+            heading = f"Wall time, n × n = {n} × {n}, system dimension {n * n:,}"
             title = context.title(heading, part.label)
             stub = (Column("ppn", "", align="left"),)
             grids.append(_grid("walltime_grid", WALL_TIMES, title, stub, heads, own, context))
@@ -266,7 +266,7 @@ def hybrid_grid_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
         for n, cores in sorted({(case.number("n"), _cores(case)) for case in part.cases}):
             own = [c for c in part.cases if c.number("n") == n and _cores(c) == cores]
             if len(ppns := values(own, "ppn")) > 1:
-                heading = f"Wall time, {cores} {own[0].counted} per node, N × N = {n} × {n}"
+                heading = f"Wall time, {cores} {own[0].counted} per node, n × n = {n} × {n}"
                 heads = {
                     ppn: (
                         label(count(ppn, "MPI process", "MPI processes"), ppn),

@@ -61,8 +61,8 @@ class Ladder:
         return speedup.times(self.base.cores / case.cores) if speedup and self.base else None
 
     def reference(self, label: str = "") -> str:
-        """Return the reference of speedups with its time: "1 process, 4.10 s (N = 1024)"."""
-        where = ", ".join(filter(None, (label, f"N = {self.n}")))
+        """Return the reference of speedups with its time: "1 process, 4.10 s (n = 1024)"."""
+        where = ", ".join(filter(None, (label, f"n = {self.n}")))
         if self.base is None or self.base.time is None:
             return f"nothing ({where})"
         return f"{self.base.processes}, {seconds(self.base.time.value)} ({where})"
@@ -170,7 +170,7 @@ class Law:
     """One mesh's times over p with the law, or why there is none; or those of meshes over n.
 
     label: what distinguishes it from others. p: what is counted: "processes", "threads", or
-    "cores"; "N" if meshes differ. ppn: processes per node, if there are otherwise equal laws for
+    "cores"; "n" if meshes differ. ppn: processes per node, if there are otherwise equal laws for
     several numbers.
     """
 
@@ -213,7 +213,7 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
             if len(steps) > 1:
                 ppn = ladder.ppn if scaling.is_grid else None
                 per_node = f"{ppn} per node" if ppn else ""
-                named = ", ".join(filter(None, (scaling.label, f"N = {ladder.n}", per_node)))
+                named = ", ".join(filter(None, (scaling.label, f"n = {ladder.n}", per_node)))
                 law = _law(named, scaling.p, tuple(steps), seed)
                 found.append(replace(law, ppn=ppn))
     sized = [case for case in cases if isinstance(case.settings.get("n"), int) and case.times_s]
@@ -224,7 +224,7 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
     return found
 
 
-SIZES = "N"
+SIZES = "n"
 """SIZES is the count of a law over meshes: the edge length."""
 
 

@@ -35,13 +35,13 @@ def scaling_figures(cases: Sequence[MeasuredCase], context: Context) -> list[Fig
 
 def _figures(scaling: Scaling, context: Context) -> Iterator[Figure]:
     if not scaling.is_grid:
-        named = [(f"N = {one.n}", one, one.steps) for one in scaling.ladders]
+        named = [(f"n = {one.n}", one, one.steps) for one in scaling.ladders]
         yield from _scaling_figure(scaling, scaling.label, named, context)
         return
     for n in sorted({one.n for one in scaling.ladders}):
         own = [one for one in scaling.ladders if one.n == n]
         named = [(f"{one.ppn} per node", one, one.own) for one in own]
-        label = ", ".join(text for text in (scaling.label, f"N = {n}") if text)
+        label = ", ".join(text for text in (scaling.label, f"n = {n}") if text)
         yield from _scaling_figure(scaling, label, named, context)
 
 
@@ -202,9 +202,9 @@ def _in_words(one: Law, law: ScalingLaw) -> str:
 
 
 def _over(one: Law) -> str:
-    """Return "on 1 to 16 processes" or "for N from 64 to 1024"."""
+    """Return "on 1 to 16 processes" or "for n from 64 to 1024"."""
     if one.over_sizes:
-        return f"for N from {one.x[0]} to {one.x[-1]}"
+        return f"for n from {one.x[0]} to {one.x[-1]}"
     return f"on {one.x[0]} to {one.x[-1]} {one.p}"
 
 

@@ -18,6 +18,7 @@ from haloscope.topics.common.making import (
     band_of_verdict,
     band_within,
     made,
+    needed_of,
     node_hours,
     verdict_of,
 )
@@ -124,6 +125,7 @@ def _claim(case: MeasuredCase, base: MeasuredCase, context: Context) -> Claim:
         ratio=Ratio.of(contrast.ratio) if contrast.ratio else None,
         share=speedup.value * base.cores / case.cores if speedup else None,
         verdict=verdict_of(contrast),
+        needed=needed_of([contrast]),
         node_hours=node_hours([(case, base)]),
     )
 

@@ -91,7 +91,7 @@ def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context
         "scaling",
         title,
         (
-            Column("n", "N", align="left"),
+            Column("n", "n", align="left"),
             Column("ppn", "processes per node"),
             *(Column(f"nodes_{k}_{key}", count(k, "node")) for k in nodes),
         ),
@@ -130,7 +130,7 @@ def _by_p(
     return notebook.table(
         "scaling",
         title,
-        (*first, Column("n", "N", align="left"), *heads),
+        (*first, Column("n", "n", align="left"), *heads),
         rows,
         id=f"scaling-{key.removesuffix('_s')}",
         stub=1 + len(first),
@@ -196,7 +196,7 @@ def scaling_law_tables(cases: Sequence[MeasuredCase], context: Context) -> list[
 
 def _table(found: Sequence[Law], context: Context) -> Table:
     notebook = Notebook([case for one in found for case in one.cases], context.all_cases)
-    x = "N" if found[0].over_sizes else "p"
+    x = "n" if found[0].over_sizes else "p"
     notebook.note(
         f"{ScalingLaw.source}; powers may be negative here, coefficients may not. left out: "
         "root mean square of the relative error at each point, predicted from all others. "
@@ -237,9 +237,9 @@ def _row(one: Law, law: ScalingLaw) -> tuple[Cell, ...]:
     counted = "" if one.over_sizes else f" {one.p}"
     return (
         label(one.label, case=" ".join(case.id for case in one.cases)),
-        plain(law_text(law, "N" if one.over_sizes else "p")),
+        plain(law_text(law, "n" if one.over_sizes else "p")),
         plain(law.constant_s, seconds(law.constant_s)) if law.constant_s else missing("0"),
-        Cell(len(one.cases), f"{'N = ' if one.over_sizes else ''}{first} to {last}{counted}"),
+        Cell(len(one.cases), f"{'n = ' if one.over_sizes else ''}{first} to {last}{counted}"),
         plain(law.cross_validation, percent(law.cross_validation)),
         plain(law.residuals.relative_rms, percent(law.residuals.relative_rms)),
     )

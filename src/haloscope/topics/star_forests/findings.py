@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
@@ -25,7 +25,7 @@ from haloscope.models.split_phase import FARTHEST, SplitPhase
 from haloscope.papers.validated import WAYS_OF_A_DEVICE
 from haloscope.quantities import size as size_in_words
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import Bytes
+from haloscope.study.settings import Bytes, Settings, varying
 from haloscope.topics.collectives.analysis import flat_to
 from haloscope.topics.common.making import by_points, made, verdict_of
 from haloscope.topics.star_forests.analysis import (
@@ -90,7 +90,15 @@ def _by_size(
 
 
 def device(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Yield all other device settings against the reference, by size."""
+    """Yield all other device settings against the reference, by size, the best first."""
+    yield from sorted(_device(cases, context), key=_gain, reverse=True)
+
+
+def _gain(finding: Finding) -> float:
+    return max((part.ratio.median for part in finding.parts if part.ratio), default=0.0)
+
+
+def _device(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     for one in device_ways(cases, context.seed):
         subject, reference = {one.setting: one.way}, {one.setting: WAYS_OF_A_DEVICE[one.setting]}
         yield _by_size(
@@ -147,60 +155,114 @@ def _published_apart(by_size: Mapping[int, Contrast], library: Library) -> list[
 
 
 def between_gpus(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Yield messages between GPUs: start-up time, bandwidth, and the overhead of a star forest.
+    """Yield bandwidth and start-up time of messages between GPUs, by their position.
 
-    Table 1 of the report on Summit and its interpretation in section 3, by position of the GPUs.
+    Table 1 of the report on Summit and its interpretation in section 3.
     """
-    for one in gpu_messages(cases):
-        least, most = one.sizes
-        question = "Message time between GPUs (pingpong)"
-        yield _by_sizes(context, one.case, question, LATENCY, {least: one.smallest})
-        question = "Bandwidth between GPUs (pingpong), computed from the times for "
-        question += f"{size_in_words(least)} and {size_in_words(most)} messages"
-        yield _by_sizes(context, one.case, question, BANDWIDTH, {most: one.bandwidth})
-        if added := one.added_s:
-            ends = (
-                min(added),
-                min(added, key=added.__getitem__),
-                max(added, key=added.__getitem__),
-            )
-            question = "Overhead of a star forest (sf_pingpong) over messages between GPUs"
-            shown = {
-                size: Estimate(added[size], None, None, len(one.case.launches), "none")
-                for size in dict.fromkeys(ends)
-            }
-            yield _by_sizes(context, one.case, question, LATENCY, shown)
+    every = gpu_messages(cases)
+    for least, most in dict.fromkeys(one.sizes for one in every):
+        own = [one for one in every if one.sizes == (least, most)]
+        speed = "Bandwidth between GPUs (pingpong), computed from the times for "
+        speed += f"{size_in_words(least)} and {size_in_words(most)} messages"
+        fast = sorted(own, key=lambda one: -one.bandwidth.value)
+        soon = sorted(own, key=lambda one: one.smallest.value)
+        for question, metric, values in (
+            (speed, BANDWIDTH, [(one.case, most, one.bandwidth) for one in fast]),
+            (
+                "Message time between GPUs (pingpong)",
+                LATENCY,
+                [(one.case, least, one.smallest) for one in soon],
+            ),
+        ):
+            yield _by_layout(context, question, metric, values)
 
 
-def _by_sizes(
+def overhead(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Yield the overhead of a star forest over messages between GPUs, over all layouts and sizes.
+
+    One value if all are within 1 %, otherwise the least and the most, and those of the smallest
+    size if there is a single layout.
+    """
+    own = [one for one in gpu_messages(cases) if one.added_s]
+    every = [
+        (one.case, size, Estimate(added, None, None, len(one.case.launches), "none"))
+        for one in own
+        for size, added in one.added_s.items()
+    ]
+    if not every:
+        return
+    question = "Overhead of a star forest (sf_pingpong) over messages between GPUs"
+    ordered = sorted(every, key=lambda each: each[2].value)
+    least, most = ordered[0], ordered[-1]
+    sizes = sorted({size for _, size, _ in every})
+    if 0 < most[2].value <= _APART * least[2].value:
+        settings = {"settings": len(own)} if len(own) > 1 else {}
+        middle = ordered[len(ordered) // 2][2]
+        part = Claim(settings, at=tuple(map(Bytes, sizes)), estimate=middle)
+        yield made(
+            context, [one.case for one in own], question, FindingShape.VALUE, [part],
+            topic=_TOPIC, metric=LATENCY, axis="size", points=sizes,
+            but=(*_SWEPT, *_varying(one.case for one in own)),
+        )  # fmt: skip
+        return
+    first = [min(every, key=lambda each: each[1])] if len(own) == 1 else []
+    ends = {each[:2]: each for each in (*first, least, most)}
+    yield _by_layout(context, question, LATENCY, [*ends.values()], [one.case for one in own])
+
+
+def _varying(cases: Iterable[MeasuredCase]) -> list[str]:
+    """Return the settings that distinguish layouts; "ppn" follows from the nodes of two ranks."""
+    names = [name for name in varying([case.settings for case in cases]) if name not in _SWEPT]
+    return [*names, "nodes"] if "ppn" in names and "nodes" not in names else names
+
+
+def _layout(case: MeasuredCase, names: Sequence[str]) -> Settings:
+    return {name: case.settings.get(name) for name in names if name != "ppn" or case.ranks != 2}
+
+
+def _by_layout(
     context: Context,
-    case: MeasuredCase,
     question: str,
     metric: Metric,
-    values: Mapping[int, Estimate],
+    values: Sequence[tuple[MeasuredCase, int, Estimate]],
+    cases: Sequence[MeasuredCase] = (),
 ) -> Finding:
-    parts = [Claim({"size": Bytes(size)}, estimate=value) for size, value in values.items()]
-    shape = FindingShape.VALUE
-    return made(context, [case], question, shape, parts, topic=_TOPIC, metric=metric, but=_SWEPT)
+    """Return one value per layout, with its size. cases: those behind it, if more."""
+    own = cases or [case for case, *_ in values]
+    names = _varying(own)
+    parts = [
+        Claim({**_layout(case, names), "size": Bytes(size)}, estimate=value)
+        for case, size, value in values
+    ]
+    return made(
+        context, own, question, FindingShape.VALUE, parts,
+        topic=_TOPIC, metric=metric, but=(*_SWEPT, *names, *(["ppn"] if names else [])),
+    )  # fmt: skip
 
 
 def starts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Yield the size up to which the start-up time dominates messages with PETSc's settings."""
-    for one in device_starts(cases):
-        parts = [
-            Claim({"name": name}, at=tuple(sizes), estimate=estimate)
-            for name, sizes, estimate in (
-                ("start-up", one.starting, one.least),
-                ("transfer", one.moving, None),
-                ("launches differ", one.undecided, None),
-            )
-            if sizes
-        ]
-        yield made(
-            context, [one.case], "Largest part of the message time from device memory",
-            FindingShape.BREAKDOWN, parts,
-            topic=_TOPIC, metric=LATENCY, axis="size", points=one.sizes, but=_SWEPT,
-        )  # fmt: skip
+    """Yield the sizes whose time is mostly start-up, by layout, with PETSc's settings."""
+    found = device_starts(cases)
+    if not found:
+        return
+    names = _varying(one.case for one in found)
+    parts = [
+        Claim({**_layout(one.case, names), "name": name}, at=tuple(sizes), estimate=estimate)
+        for one in found
+        for name, sizes, estimate in (
+            ("start-up", one.starting, one.least),
+            ("transfer", one.moving, None),
+            ("launches differ", one.undecided, None),
+        )
+        if sizes and (name != "transfer" or len(found) == 1)
+    ]
+    points = sorted({size for one in found for size in one.sizes})
+    yield made(
+        context, [one.case for one in found],
+        "Largest part of the message time from device memory",
+        FindingShape.BREAKDOWN, parts, topic=_TOPIC, metric=LATENCY, axis="size",
+        points=points, but=(*_SWEPT, *names, *(["ppn"] if names else [])),
+    )  # fmt: skip
 
 
 def grids(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -265,24 +327,31 @@ def _dominant(case: MeasuredCase, model: SplitPhase, context: Context) -> Findin
 
 
 def launches(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Yield the relative cost of a synchronisation after the first kernel, for each case."""
-    for case, contrast in waits(cases, context.seed):
-        if contrast.first.time and contrast.second.time and contrast.ratio:
-            yield made(
-                context,
-                [case],
-                "Device kernels with a synchronisation after the first one",
-                FindingShape.TREND,
-                [_waiting(contrast)],
-                topic="launches",
-            )
+    """Yield the relative cost of a synchronisation after the first kernel, by case."""
+    known = [
+        (case, contrast)
+        for case, contrast in waits(cases, context.seed)
+        if contrast.first.time and contrast.second.time and contrast.ratio
+    ]
+    if known:
+        own = [case for case, _ in known]
+        names = varying([case.settings for case in own])
+        yield made(
+            context,
+            own,
+            "Device kernels with a synchronisation after the first one",
+            FindingShape.TREND,
+            [_waiting(case, names, contrast) for case, contrast in known],
+            topic="launches",
+            but=names,
+        )
 
 
-def _waiting(contrast: Contrast) -> Claim:
+def _waiting(case: MeasuredCase, names: Sequence[str], contrast: Contrast) -> Claim:
     assert contrast.ratio is not None
     verdict = verdict_of(contrast)
     return Claim(
-        {"name": "synchronised"},
+        {"name": "synchronised", **{name: case.settings.get(name) for name in names}},
         {"name": "none"},
         estimate=contrast.first.time,
         ratio=Ratio.of(contrast.ratio.rate(1.0)),
