@@ -235,3 +235,27 @@ def test_every_module_says_its_one_job_in_a_sentence() -> None:
     ]
 
     assert missing == []
+
+
+def test_batch_systems_are_told_apart_by_what_they_can_do_and_not_by_name() -> None:
+    inside = SOURCE / "sites" / "schedulers"
+    comparing = {
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in SOURCE.rglob("*.py")
+        if not path.is_relative_to(inside)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare | ast.Match)
+        and any(_is_scheduler(side) for side in _sides(node))
+    }
+
+    assert comparing == set()
+
+
+def _sides(node: ast.Compare | ast.Match) -> list[ast.expr]:
+    return [node.subject] if isinstance(node, ast.Match) else [node.left, *node.comparators]
+
+
+def _is_scheduler(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Name) and node.id == "scheduler") or (
+        isinstance(node, ast.Attribute) and node.attr == "scheduler"
+    )

@@ -133,7 +133,7 @@ def test_a_launcher_knows_whose_job_the_two_nodes_are(monkeypatch: pytest.Monkey
     probe(BUILT["fake"], None, NodesAsked(("a", "b"), "slurm"))
     probe(BUILT["fake"], None)
 
-    assert [(one.hosts, one.scheduler) for one in asked] == [(("a", "b"), "slurm"), ((), None)]
+    assert [(one.hosts, one.bootstrap) for one in asked] == [(("a", "b"), "slurm"), ((), None)]
 
 
 def test_two_nodes_without_a_network_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.sites import file as site_file
-from haloscope.sites.schedulers.slurm import asked_of_sbatch
+from haloscope.sites.schedulers.slurm import Slurm
 
 GOOD = """
 source = "sinfo"
@@ -151,4 +151,4 @@ def test_a_sites_demand_for_memory_and_tasks_is_asked_for(
 ) -> None:
     site = site_file.load(written(tmp_path, GOOD.replace("[[part", f"{line}\n[[part")))
 
-    assert asked_of_sbatch(site) == ["--partition=short", *options]
+    assert Slurm().of_site(site) == ["--partition=short", *options]

@@ -38,7 +38,8 @@ from haloscope.clusters.node import (
 )
 from haloscope.clusters.quantity import Quantity, SetBy
 from haloscope.clusters.schema import Cluster
-from haloscope.sites.schema import ASKED, BatchSite, Partition
+from haloscope.sites.schedulers.schedulers import ASKABLE, SCHEDULERS
+from haloscope.sites.schema import BatchSite, Partition
 
 DOCS = Path(__file__).parents[2] / "docs"
 Tables = tuple[tuple[str, type[BaseModel]], ...]
@@ -180,9 +181,9 @@ def sites_page() -> str:
         "Options of the batch systems that these keys become. Keys without an option are refused:",
         "",
     ]
-    lines += [f"| key | {' | '.join(ASKED)} |", f"|---|{'---|' * len(ASKED)}"]
-    for key in ASKED["slurm"]:
-        options = (ASKED[one].get(key) for one in ASKED)
+    lines += [f"| key | {' | '.join(SCHEDULERS)} |", f"|---|{'---|' * len(SCHEDULERS)}"]
+    for key in ASKABLE:
+        options = (one.asked_by.get(key) for one in SCHEDULERS.values())
         lines.append(
             f"| `{key}` | {' | '.join(f'`{one}`' if one else 'refused' for one in options)} |"
         )

@@ -238,7 +238,7 @@ def run_bind_rank(lists: str, env: dict[str, str]) -> subprocess.CompletedProces
     )
 
 
-TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"), scheduler="slurm")
+TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"), bootstrap="slurm")
 
 
 def test_ranks_are_shared_out_evenly_over_hosts() -> None:
@@ -255,7 +255,7 @@ def test_ranks_are_shared_out_evenly_over_hosts() -> None:
 
 
 def test_ranks_that_do_not_go_evenly_are_counted_host_by_host() -> None:
-    uneven = Job(5, cpus=FOUR, hosts=("n1", "n2"), order=(0, 0, 0, 1, 1), scheduler="slurm")
+    uneven = Job(5, cpus=FOUR, hosts=("n1", "n2"), order=(0, 0, 0, 1, 1), bootstrap="slurm")
 
     assert command("openmpi", uneven)[3:5] == ["--host", "n1:3,n2:2"]
     assert command("mpich", uneven)[3:5] == ["-hosts", "n1:3,n2:2"]
@@ -340,7 +340,7 @@ def test_a_librarys_own_launcher_needs_the_batch_job_for_other_hosts_alone(famil
 
 
 def test_intel_mpi_finds_its_way_to_other_hosts_by_itself_but_under_slurm() -> None:
-    assert "I_MPI_HYDRA_BOOTSTRAP" not in environment("impi", replace(TWO, scheduler="pbs"))
+    assert "I_MPI_HYDRA_BOOTSTRAP" not in environment("impi", replace(TWO, bootstrap=None))
 
 
 def test_processors_that_hosts_share_are_not_bound_to() -> None:

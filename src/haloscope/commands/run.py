@@ -152,7 +152,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
         for job in (jobs.check_asked(), *jobs.planned()):
             out.print(f"written: {jobs.write(job).script}", soft_wrap=True)
         # otherwise jobs with the same name wait for each other
-        if jobs.site.described.scheduler != "slurm":
+        if not jobs.site.scheduler.queues_same_names:
             tell.say("submit them one at a time, each after the previous job has ended")
         return 0
     path = in_a_shell(campaign.folder.path)

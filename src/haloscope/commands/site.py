@@ -18,7 +18,7 @@ from haloscope.run.places.here import LOCAL
 from haloscope.sites import detect
 from haloscope.sites import file as site_file
 from haloscope.sites.schedulers import schedulers
-from haloscope.sites.schema import ASKED, BatchSite
+from haloscope.sites.schema import BatchSite
 
 _DESCRIPTION = """\
 A site is a cluster with a batch system. sites/NAME.toml sets partition, account, and launcher, and
@@ -69,11 +69,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _agreed(site: BatchSite) -> str:
-    title = schedulers.of(site).title
-    if site.scheduler == "slurm":
-        return f"{site.name}: the file agrees with {title}"
+    scheduler = schedulers.of(site)
+    if scheduler.describes_nodes:
+        return f"{site.name}: the file agrees with {scheduler.title}"
     rest = "nodes, cores, memory, and times were not checked"
-    return f"{site.name}: {title} has queue {site.partition}; {rest}"
+    return f"{site.name}: {scheduler.title} has queue {site.partition}; {rest}"
 
 
 def _detect(name: str | None, out: Screen) -> int:
@@ -117,7 +117,7 @@ def _show(site: BatchSite, path: Path, out: Screen) -> None:
         nodes = (str(one.nodes), f"at most {one.nodes_of_a_job}")
         table.add_row(one.name + mark, *nodes, f"{one.cores}{threads}", memory, longest)
     out.print(table)
-    for key in (*ASKED["slurm"], "toolchain", "cluster", "scratch"):
+    for key in (*schedulers.ASKABLE, "toolchain", "cluster", "scratch"):
         if (value := getattr(site, key)) is not None:
             out.print(f"{key}: {value}", soft_wrap=True)
     if site.modules:

@@ -14,7 +14,7 @@ from haloscope.quantities import count
 from haloscope.sites import file as site_file
 from haloscope.sites.schedulers import schedulers, slurm, srun_kinds
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
-from haloscope.sites.schedulers.slurm import Slurm, asked_of_sbatch
+from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.sites.schema import BatchSite, Partition
 
 _NODES = "%P|%l|%D|%X|%Y|%Z|%m"
@@ -134,7 +134,7 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
 
     For PBS, LSF, and Flux only the queue is checked.
     """
-    if site.scheduler != "slurm":
+    if not schedulers.of(site).describes_nodes:
         yield from _without_queue(site)
         return
     now = detected(site.name, site.environment)
@@ -189,7 +189,7 @@ def _without_queue(site: BatchSite) -> Iterator[Problem]:
 
 def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
     """Yield why Slurm would refuse a job of one minute on one node: account, QOS, constraint."""
-    options = asked_of_sbatch(site)
+    options = commands.of_site(site)
     try:
         commands.output("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
     except RefusedError as error:

@@ -14,7 +14,8 @@ from pydantic_core import ErrorDetails
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import write_whole
-from haloscope.sites.schema import ASKED, BatchSite, Partition
+from haloscope.sites.schedulers.schedulers import ASKABLE, SCHEDULERS
+from haloscope.sites.schema import BatchSite, Partition
 
 OWN = Path("sites")
 ELSEWHERE = "a site file of your own: NAME for ./sites/NAME.toml"
@@ -90,25 +91,31 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
     if len({*names}) < len(names):
         yield Problem(f"{path}: partitions", "two have the same name", "remove one of them")
     yield from _of_other_schedulers(path, site)
-    if site.scheduler == "slurm" and site.launcher == "srun" and site.mpi is None:
+    scheduler = SCHEDULERS[site.scheduler]
+    if "mpi" in scheduler.own_keys and site.launcher in scheduler.launchers and site.mpi is None:
         remedy = "expected one of srun --mpi=list, such as pmix, pmi2, cray_shasta, or none"
-        yield Problem(f"{path}: mpi", 'missing, but required with launcher = "srun"', remedy)
+        yield Problem(
+            f"{path}: mpi", f'missing, but required with launcher = "{site.launcher}"', remedy
+        )
 
 
 def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
     """Yield a problem for each key that the site's batch system does not support."""
-    required = {"srun": "slurm", "jsrun": "lsf"}.get(site.launcher, site.scheduler)
-    if site.scheduler != required:
-        remedy = 'use launcher = "mpirun", the launcher of the MPI library'
-        what = f"{site.launcher} requires scheduler = '{required}'"
-        yield Problem(f"{path}: launcher", what, remedy)
-    if site.scheduler != "slurm":
-        for key in ("mpi", "environment"):
+    own = SCHEDULERS[site.scheduler]
+    for other in SCHEDULERS.values():
+        if other is own:
+            continue
+        if site.launcher in other.launchers:
+            remedy = 'use launcher = "mpirun", the launcher of the MPI library'
+            what = f"{site.launcher} requires scheduler = '{other.name}'"
+            yield Problem(f"{path}: launcher", what, remedy)
+        for key in other.own_keys:
             if getattr(site, key):
-                yield Problem(f"{path}: {key}", "supported only with Slurm", "remove this key")
-    for key in ASKED["slurm"]:
-        if getattr(site, key) is not None and key not in ASKED[site.scheduler]:
-            what = f"not supported with scheduler = {site.scheduler!r}"
+                what = f"supported only with {other.title}"
+                yield Problem(f"{path}: {key}", what, "remove this key")
+    for key in ASKABLE:
+        if getattr(site, key) is not None and key not in own.asked_by:
+            what = f"not supported with scheduler = {own.name!r}"
             remedy = "remove this key, or use a job script of your own ('template')"
             yield Problem(f"{path}: {key}", what, remedy)
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -30,24 +29,6 @@ somebody else's site file run any program where jobs are submitted.
 
 _Plugin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 """_Plugin matches srun plugins. Sites can have their own, and older Slurm versions had others."""
-
-
-ASKED: Mapping[str, Mapping[str, str]] = {
-    "slurm": {
-        "account": "--account",
-        "qos": "--qos",
-        "constraint": "--constraint",
-        "reservation": "--reservation",
-        "gpus": "--gpus-per-node",
-        "memory": "--mem",
-        "tasks_per_node": "--ntasks-per-node",
-    },
-    "pbs": {"account": "-A"},
-    "lsf": {"account": "-P", "reservation": "-U"},
-    "flux": {"account": "--bank", "constraint": "--requires"},
-}
-"""ASKED has for each batch system the keys of a site file that its jobs can be asked for with, and
-the option that each is. The others are refused there."""
 
 
 class _Table(BaseModel):

@@ -34,9 +34,9 @@ class Job:
     by default one per core of this machine (per hardware thread if places is `threads`). hosts:
     hosts that share the ranks evenly; by default this one. mapping: which ranks share a host: block
     fills hosts one after the other, round_robin distributes ranks in turn, other words refer to
-    `order`. order: host of each rank, from 0; by default as in block mapping. scheduler: batch
-    system of the surrounding job; None outside one. shared: whether other hosts use the same
-    processors, as in a lab.
+    `order`. order: host of each rank, from 0; by default as in block mapping. bootstrap: what Hydra
+    has to be told to start its proxies in the surrounding job; None if it detects that. shared:
+    whether other hosts use the same processors, as in a lab.
     """
 
     ranks: int
@@ -51,7 +51,7 @@ class Job:
     hosts: tuple[str, ...] = ()
     mapping: str = "block"
     order: tuple[int, ...] = ()
-    scheduler: str | None = None
+    bootstrap: str | None = None
     shared: bool = False
 
     @property

@@ -103,8 +103,8 @@ class IntelHydra(Hydra):
             env["I_MPI_HYDRA_BOOTSTRAP"] = "fork"
         else:
             env["I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"] = "0"  # -ppn, not the job's own placement
-            if job.scheduler == "slurm":  # elsewhere it detects the batch system
-                env["I_MPI_HYDRA_BOOTSTRAP"] = "slurm"
+            if job.bootstrap is not None:  # otherwise it detects the batch system
+                env["I_MPI_HYDRA_BOOTSTRAP"] = job.bootstrap
             if job.transport is None:  # the default is the one for a single host
                 env.pop("I_MPI_FABRICS", None)
         if job.oversubscribed:  # wait with sched_yield: half a round trip of 0.1 ms instead of 2 ms

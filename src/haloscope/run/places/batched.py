@@ -165,7 +165,7 @@ class BatchPlace:
     @property
     def _nodes_asked(self) -> probing.NodesAsked:
         """Return the nodes of this job, for probes."""
-        return probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
+        return probing.NodesAsked(self.allocation.nodes, self.scheduler.hydra_bootstrap)
 
     def _cant(
         self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]

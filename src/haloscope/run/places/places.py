@@ -42,7 +42,7 @@ def _by_way_of(found: Place, via: Via) -> Place:
         remedy = nearest(via.site, BatchPlace.names())
         raise UserError(Problem(f"--via {via.site}", "unknown site", remedy))
     site = BatchPlace.named(via.site)
-    if site.described.scheduler != "slurm":
+    if not site.scheduler.allocates_cores:
         what = f"--via requires a site with Slurm, and this site has {site.scheduler.title}"
         remedy = "choose a site with Slurm, or remove --via to simulate on this machine"
         raise UserError(Problem(f"--via {via.site}", what, remedy))

@@ -63,10 +63,10 @@ class Probe:
 
 @dataclass(frozen=True)
 class NodesAsked:
-    """The nodes of a job, and its owner; without nodes, this machine."""
+    """The nodes of a job (without nodes, this machine). bootstrap: as of toolchains' Job."""
 
     hosts: tuple[str, ...] = ()
-    scheduler: str | None = None
+    bootstrap: str | None = None
 
     def first(self, nodes: int) -> NodesAsked:
         """Return the job with the first `nodes` of its nodes, or all."""
@@ -83,7 +83,7 @@ def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Prob
         oversubscribe=True,
         transport=transport,
         hosts=where.hosts,
-        scheduler=where.scheduler,
+        bootstrap=where.bootstrap,
     )
     with scratch() as own:
         program = [str(built.path(_MESSAGES)), "--out", os.devnull, _MESSAGES.kernel, *_ONCE]

@@ -27,6 +27,7 @@ from haloscope.run.runners import answer
 from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
 from haloscope.run.runners.placement import misplaced, ran_alone, wrong_hosts
 from haloscope.sites.schedulers.allocation import Allocation
+from haloscope.sites.schedulers.schedulers import SCHEDULERS
 from haloscope.sites.schedulers.slurm import never_began
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains import tuning
@@ -230,7 +231,7 @@ class LocalRunner:
             hosts=self.nodes.allocation.nodes[: layout.nodes],
             mapping=layout.mapping,
             order=tuple(layout.nodes_of_ranks),
-            scheduler=self.nodes.allocation.scheduler,
+            bootstrap=SCHEDULERS[self.nodes.allocation.scheduler].hydra_bootstrap,
             shared=self.nodes.share and layout.nodes > 1,
         )
 

@@ -12,14 +12,7 @@ from haloscope.errors import UserError
 from haloscope.sites.schedulers import asking
 from haloscope.sites.schedulers.allocation import Allocation, names_of
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
-from haloscope.sites.schedulers.scheduler import (
-    GONE,
-    JobAsked,
-    JobState,
-    asked_by_site,
-    of_folder,
-    own_name,
-)
+from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, own_name
 from haloscope.sites.schedulers.slurm import rows
 from haloscope.sites.schema import BatchSite
 
@@ -33,19 +26,19 @@ _RESULTS = {"COMPLETED": "COMPLETED", "CANCELED": "CANCELLED", "TIMEOUT": "TIMEO
 _FIELDS = "{id.dec}|{name}|{state}|{result}|{nodelist}"
 
 
-class Flux:
+class Flux(Scheduler):
     """The Flux scheduler; see sites/schedulers/scheduler.py for the interface."""
 
+    name: ClassVar = "flux"
     title: ClassVar = "Flux"
     submits: ClassVar = "flux batch"
     directive: ClassVar = "#FLUX:"
-    warns: ClassVar = False
-    logs: ClassVar = False
+    asked_by: ClassVar = {"account": "--bank", "constraint": "--requires"}
 
     def output(self, *words: str) -> str:
         """Return what `flux` printed. Errors as of `asking.output_of`."""
         return asking.output_of(
-            ("flux", *words), asking.environment(re.compile(r"(?!)"), {}), _AWAY
+            ("flux", *words), asking.environment(re.compile(r"(?!)"), self.environment), _AWAY
         )
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
@@ -55,7 +48,7 @@ class Flux:
         return [
             f"--job-name={job.own_name}",
             f"--queue={site.partition}",
-            *(f"{option}={value}" for option, value in asked_by_site(site)),
+            *(f"{option}={value}" for option, value in self.asked_by_site(site)),
             f"--nodes={job.nodes}",
             f"--nslots={job.nodes}",
             "--exclusive",
@@ -64,10 +57,6 @@ class Flux:
             "--output=/dev/null",
             "--error=/dev/null",
         ]
-
-    def overriding(self, environment: Mapping[str, str]) -> list[str]:
-        """Return []: the script alone determines what flux batch does."""
-        return []
 
     def submitted(self, script: Path) -> str:
         """Submit a job and return its id."""
@@ -87,14 +76,6 @@ class Flux:
         asked = ("jobs", "-a", "--no-header", f"--name={own_name(name, comment)}")
         printed = self.output(*asked, "--format={id.dec}")
         return next((word for word in printed.split() if word.isdecimal()), None)
-
-    def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Return those of the jobs whose own names begin with this name."""
-        return of_folder(name, self.states(jobs))
-
-    def tested(self, script: Path) -> str:
-        """Return "": Flux has no such query."""
-        return "Flux does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """Return the state of each job, from `flux jobs`."""

@@ -14,14 +14,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schedulers import asking
 from haloscope.sites.schedulers.allocation import INSIDE, Allocation, of_lines
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
-from haloscope.sites.schedulers.scheduler import (
-    GONE,
-    JobAsked,
-    JobState,
-    asked_by_site,
-    of_folder,
-    own_name,
-)
+from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, own_name
 from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"(LSB|BSUB)_")
@@ -41,18 +34,21 @@ _FIELDS = "jobid stat job_name pend_reason exit_reason exec_host start_time"
 _UNKNOWN = "is not found"
 
 
-class Lsf:
+class Lsf(Scheduler):
     """The LSF scheduler; see sites/schedulers/scheduler.py for the interface."""
 
+    name: ClassVar = "lsf"
     title: ClassVar = "LSF"
     submits: ClassVar = "bsub"
     directive: ClassVar = "#BSUB"
-    warns: ClassVar = False
-    logs: ClassVar = False
+    asked_by: ClassVar = {"account": "-P", "reservation": "-U"}
+    launchers: ClassVar = ("jsrun",)
 
     def output(self, *words: str, given: str = "") -> str:
         """Return what a command printed. Errors and `given` as of `asking.output_of`."""
-        return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY, given=given)
+        return asking.output_of(
+            words, asking.environment(_OURS_TO_SAY, self.environment), _AWAY, given=given
+        )
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Return whole nodes, no automatic restart, and the options of the site file."""
@@ -62,7 +58,7 @@ class Lsf:
         return [
             f"-J {job.own_name}",
             f"-q {site.partition}",
-            *(f"{option} {value}" for option, value in asked_by_site(site)),
+            *(f"{option} {value}" for option, value in self.asked_by_site(site)),
             *(
                 [f"-nnodes {job.nodes}"]
                 if site.launcher == "jsrun"
@@ -98,14 +94,6 @@ class Lsf:
                 return None
             raise NoAnswerError(str(error)) from error
         return next((word for word in printed.split() if word.isdecimal()), None)
-
-    def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Return those of the jobs whose own names begin with this name."""
-        return of_folder(name, self.states(jobs))
-
-    def tested(self, script: Path) -> str:
-        """Return "": LSF has no such query."""
-        return "LSF does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """Return the state of each job, from bjobs, which knows ended jobs for about an hour."""

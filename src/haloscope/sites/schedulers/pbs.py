@@ -14,14 +14,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schedulers import asking
 from haloscope.sites.schedulers.allocation import INSIDE, Allocation, of_lines
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
-from haloscope.sites.schedulers.scheduler import (
-    GONE,
-    JobAsked,
-    JobState,
-    asked_by_site,
-    of_folder,
-    own_name,
-)
+from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, own_name
 from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"PBS_(?!CONF_FILE$|EXEC$|HOME$|SERVER$|DEFAULT$)")
@@ -43,18 +36,18 @@ _WALL_TIME = -29
 """_WALL_TIME is the exit status of a job that exceeded its time limit."""
 
 
-class Pbs:
+class Pbs(Scheduler):
     """The PBS scheduler; see sites/schedulers/scheduler.py for the interface."""
 
+    name: ClassVar = "pbs"
     title: ClassVar = "PBS"
     submits: ClassVar = "qsub"
     directive: ClassVar = "#PBS"
-    warns: ClassVar = False
-    logs: ClassVar = False
+    asked_by: ClassVar = {"account": "-A"}
 
     def output(self, *words: str) -> str:
         """Return what a command printed. Errors as of `asking.output_of`."""
-        return asking.output_of(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
+        return asking.output_of(words, asking.environment(_OURS_TO_SAY, self.environment), _AWAY)
 
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Return whole nodes, no automatic restart, and the options of the site file."""
@@ -65,7 +58,7 @@ class Pbs:
         return [
             f"-N {job.own_name}",
             f"-q {site.partition}",
-            *(f"{option} {value}" for option, value in asked_by_site(site)),
+            *(f"{option} {value}" for option, value in self.asked_by_site(site)),
             f"-l select={job.nodes}:ncpus={cores}:mpiprocs={cores}",
             "-l place=scatter:exclhost",
             f"-l walltime={hours:02}:{minutes:02}:00",
@@ -92,14 +85,6 @@ class Pbs:
         """
         words = ("qselect", "-u", getpass.getuser(), "-N", own_name(name, comment))
         return next(iter(self._with_history(*words).split()), None)
-
-    def named(self, name: str, jobs: Iterable[str]) -> set[str]:
-        """Return those of the jobs whose own names begin with this name."""
-        return of_folder(name, self.states(jobs))
-
-    def tested(self, script: Path) -> str:
-        """Return "": PBS has no such query."""
-        return "PBS does not report an expected start time"
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """Return the state of each job, from qstat, which knows ended jobs as long as it keeps a

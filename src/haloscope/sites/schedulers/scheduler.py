@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from haloscope.sites.schedulers.allocation import Allocation
-from haloscope.sites.schema import ASKED, BatchSite
+from haloscope.sites.schema import BatchSite
 
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD")
 AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "STOPPED", "RESIZING", "SIGNALING")
@@ -86,27 +87,48 @@ def warning_s(minutes: int) -> int:
     return min(WARNING_S, 60 * minutes // 4)
 
 
-def asked_by_site(site: BatchSite) -> list[tuple[str, str]]:
-    """Return the job options in a site file, with their values."""
-    options = ASKED[site.scheduler]
-    given = ((option, getattr(site, key)) for key, option in options.items())
-    return [(option, str(value)) for option, value in given if value is not None]
+@dataclass(frozen=True)
+class Scheduler(ABC):
+    """A batch system: what differs from others, and what it can do.
 
-
-class Scheduler(Protocol):
-    """A batch system.
-
-    title: its name for people. submits: the command that submits jobs. directive: prefix of its
-    lines in a job script. warns: whether it signals a job by USR1 before its end. logs: whether it
-    appends a job's output to the job's log; otherwise the script does.
+    environment: variables for its commands, in addition to those of this process.
     """
 
-    title: ClassVar[str]
-    submits: ClassVar[str]
-    directive: ClassVar[str]
-    warns: ClassVar[bool]
-    logs: ClassVar[bool]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
+    name: ClassVar[str]
+    """Its name in site files and records."""
+    title: ClassVar[str]
+    """Its name for people."""
+    submits: ClassVar[str]
+    """The command that submits jobs."""
+    directive: ClassVar[str]
+    """The prefix of its lines in a job script."""
+    asked_by: ClassVar[Mapping[str, str]]
+    """Keys of a site file that become options of its jobs, and the option of each."""
+    launchers: ClassVar[tuple[str, ...]] = ()
+    """Its own launchers of ranks."""
+    own_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys of a site file that only it understands, beside `asked_by`."""
+    warns: ClassVar[bool] = False
+    """Whether it signals a job by USR1 before its end."""
+    logs: ClassVar[bool] = False
+    """Whether it appends a job's output to the job's log; otherwise the script does."""
+    queues_same_names: ClassVar[bool] = False
+    """Whether jobs of one name run one after the other, however they are submitted."""
+    describes_nodes: ClassVar[bool] = False
+    """Whether it reports nodes, cores, memory, and times, so that sites can be detected."""
+    allocates_cores: ClassVar[bool] = False
+    """Whether one job can start many programs on single cores of its nodes."""
+    hydra_bootstrap: ClassVar[str | None] = None
+    """What Intel MPI's launcher has to be told to start its proxies; None: it detects that."""
+
+    def asked_by_site(self, site: BatchSite) -> list[tuple[str, str]]:
+        """Return the job options in a site file, with their values."""
+        given = ((option, getattr(site, key)) for key, option in self.asked_by.items())
+        return [(option, str(value)) for option, value in given if value is not None]
+
+    @abstractmethod
     def options(self, site: BatchSite, job: JobAsked) -> list[str]:
         """Return the options of a job script, independent of the template, one per line."""
 
@@ -114,35 +136,45 @@ class Scheduler(Protocol):
         """Return the environment variables that would have changed a submission; they are not
         passed on.
         """
+        return []
 
+    @abstractmethod
     def submitted(self, script: Path) -> str:
         """Submit a job and return its id."""
 
+    @abstractmethod
     def found(self, name: str, comment: str) -> str | None:
         """Return the id of the job with that name and comment, pending, running, or just ended."""
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
         """Return those of the jobs that belong to the folder whose jobs share this name."""
+        return of_folder(name, self.states(jobs))
 
     def tested(self, script: Path) -> str:
         """Return when a job would start, in words. Raise RefusedError if it would be refused."""
+        return f"{self.title} does not report an expected start time"
 
+    @abstractmethod
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """Return the state of each job. Raise NoAnswerError if no command knows."""
 
+    @abstractmethod
     def state_within(self, job: str) -> JobState:
         """Return the state of a job, requested by its own driver. Raise NoAnswerError
         if unknown.
         """
 
+    @abstractmethod
     def cancel(self, job: str) -> None:
         """Cancel a job. Raise RefusedError if that is impossible, for example because
         it has ended.
         """
 
+    @abstractmethod
     def require_queue(self, name: str) -> None:
         """Raise RefusedError if there is no queue (partition) of that name."""
 
+    @abstractmethod
     def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
         """Return the nodes of the job that runs this process; None outside a job.
 

@@ -10,15 +10,11 @@ from haloscope.sites.schedulers.scheduler import Scheduler
 from haloscope.sites.schedulers.slurm import Slurm
 from haloscope.sites.schema import BatchSite
 
+SCHEDULERS: dict[str, type[Scheduler]] = {one.name: one for one in (Slurm, Pbs, Lsf, Flux)}
+ASKABLE = tuple(dict.fromkeys(key for one in SCHEDULERS.values() for key in one.asked_by))
+"""The keys of a site file that some batch system's jobs can be asked for with."""
+
 
 def of(site: BatchSite) -> Scheduler:
     """Return the batch system of a site."""
-    match site.scheduler:
-        case "slurm":
-            return Slurm(site.environment)
-        case "pbs":
-            return Pbs()
-        case "lsf":
-            return Lsf()
-        case "flux":
-            return Flux()
+    return SCHEDULERS[site.scheduler](site.environment)

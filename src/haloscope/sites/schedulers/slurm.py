@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,26 +13,37 @@ from haloscope.errors import Problem, UserError
 from haloscope.sites.schedulers import asking
 from haloscope.sites.schedulers.allocation import INSIDE, Allocation, names_of
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
-from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, asked_by_site, warning_s
+from haloscope.sites.schedulers.scheduler import GONE, JobAsked, JobState, Scheduler, warning_s
 from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"(SBATCH|SALLOC|SLURM|SQUEUE|SINFO|SCONTROL)_(?!CONF$)")
 """Variables of a user's shell, or of an outer job, that would change what the commands do."""
 
 
-@dataclass(frozen=True)
-class Slurm:
-    """The Slurm scheduler; see sites/schedulers/scheduler.py for the interface.
+class Slurm(Scheduler):
+    """The Slurm scheduler; see sites/schedulers/scheduler.py for the interface."""
 
-    environment: variables for its commands, in addition to those of this process.
-    """
-
-    environment: Mapping[str, str]
+    name: ClassVar = "slurm"
     title: ClassVar = "Slurm"
     submits: ClassVar = "sbatch"
     directive: ClassVar = "#SBATCH"
+    asked_by: ClassVar = {
+        "account": "--account",
+        "qos": "--qos",
+        "constraint": "--constraint",
+        "reservation": "--reservation",
+        "gpus": "--gpus-per-node",
+        "memory": "--mem",
+        "tasks_per_node": "--ntasks-per-node",
+    }
+    launchers: ClassVar = ("srun",)
+    own_keys: ClassVar = ("mpi", "environment")
     warns: ClassVar = True
     logs: ClassVar = True
+    queues_same_names: ClassVar = True
+    describes_nodes: ClassVar = True
+    allocates_cores: ClassVar = True
+    hydra_bootstrap: ClassVar = "slurm"
 
     def output(self, *words: str, also_errors: bool = False) -> str:
         """Return the output of a command. also_errors: with its standard error."""
@@ -49,7 +59,7 @@ class Slurm:
             f"--nodes={job.nodes}",
             f"--time={job.minutes}",
             "--exclusive",
-            *asked_of_sbatch(site),
+            *self.of_site(site),
             f"--dependency={','.join(after)}",
             "--kill-on-invalid-dep=yes",
             "--requeue",
@@ -57,6 +67,11 @@ class Slurm:
             f"--output={shlex.quote(str(job.log).replace('%', '%%'))}",
             f"--signal=B:USR1@{warning_s(job.minutes)}",
         ]
+
+    def of_site(self, site: BatchSite) -> list[str]:
+        """Return the options for sbatch in a site file."""
+        keys = [("--partition", site.partition), *self.asked_by_site(site)]
+        return [f"{option}={value}" for option, value in keys]
 
     def overriding(self, environment: Mapping[str, str]) -> list[str]:
         """Return the variables of a user's shell that would have changed what sbatch does."""
@@ -155,7 +170,7 @@ class Slurm:
             raise UserError(Problem(f"SLURM_RESTART_COUNT={restarts}", "not a number", INSIDE))
         return Allocation(
             site=site.name,
-            scheduler="slurm",
+            scheduler=self.name,
             job=job,
             partition=environment.get("SLURM_JOB_PARTITION"),
             nodes=nodes,
@@ -177,12 +192,6 @@ class Slurm:
 
 
 _NODES = "SLURM_JOB_NODELIST"
-
-
-def asked_of_sbatch(site: BatchSite) -> list[str]:
-    """Return the options for sbatch in a site file."""
-    keys = [("--partition", site.partition), *asked_by_site(site)]
-    return [f"{option}={value}" for option, value in keys]
 
 
 REASONS: Mapping[str, str] = {
