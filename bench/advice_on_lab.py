@@ -37,7 +37,7 @@ from haloscope.run.jobs import following, submission
 from haloscope.run.progress import Teller
 from haloscope.stats.estimates import typical
 from haloscope.study.case import Value
-from haloscope.toolchains.job import shares
+from haloscope.toolchains.launching.job import shares
 
 SHORT: dict[str, Value] = {"sweeps": 8, "repetitions": 1, "warmup": 0}
 KERNELS: dict[str, list[dict[str, Value]]] = {

@@ -37,7 +37,7 @@ from haloscope.study.expansion import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains import library
 from haloscope.toolchains.build import Build
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 EXAMPLE = ROOT / "docs" / "examples" / "heat1d"

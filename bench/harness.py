@@ -41,8 +41,8 @@ def bare(launches: int) -> Callable[[], float]:
     """Competitor: the same launch command, with nothing around it; seconds a launch."""
     from built import built
 
-    from haloscope.toolchains.job import Job
-    from haloscope.toolchains.launch import launch_command
+    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import ensure
 
     toolchain = ensure(None)

@@ -25,8 +25,8 @@ from turns import write_page
 
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import ensure
 
 LOG_SIZES = (3, 22)

@@ -37,8 +37,8 @@ def build_petsc(folder: Path) -> Path | None:
 
 def petsc_seconds(program: Path, ranks: int, n: int) -> float:
     """One launch of the peer, bound like ours; seconds of the solve."""
-    from haloscope.toolchains.job import Job
-    from haloscope.toolchains.launch import launch_command
+    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 
     arguments = [str(program), "-n", str(n), "-iterations", str(ITERATIONS[n])]

@@ -26,8 +26,8 @@ from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
 from haloscope.profiling import counter
 from haloscope.toolchains import build
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain, ensure
 
 MOST = 2.0

@@ -25,8 +25,8 @@ from built import built
 from turns import in_turn, write_page
 
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain, available, find
 
 BYTES = 8

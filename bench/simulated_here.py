@@ -16,7 +16,7 @@ from haloscope.analysis.validation.predictions import Errors
 from haloscope.analysis.validation.residuals import of_times
 from haloscope.predict.local_validation import validate
 from haloscope.report.draw.markdown import pipes
-from haloscope.report.residuals import residual_tables
+from haloscope.report.predictions.residuals import residual_tables
 from haloscope.run.progress import Teller
 
 TITLE = "## Machines, predicted from their calibration"

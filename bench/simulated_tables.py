@@ -19,7 +19,7 @@ from haloscope.analysis.validation.predictions import (
 )
 from haloscope.papers.tables import Scalar
 from haloscope.predict.paper_validation import tables_of, validate
-from haloscope.report.prediction_errors import groups
+from haloscope.report.predictions.prediction_errors import groups
 from haloscope.run.progress import Teller
 
 NEWER, OLDER = (0.06, 0.25), (0.10, 0.40)

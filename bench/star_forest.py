@@ -71,8 +71,8 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 def printed(ranks: int, *command: object) -> Any:
     """One launch of a program, ours or the peer's, bound alike; the JSON that it prints."""
-    from haloscope.toolchains.job import Job
-    from haloscope.toolchains.launch import launch_command
+    from haloscope.toolchains.launching.job import Job
+    from haloscope.toolchains.launching.launch import launch_command
     from haloscope.toolchains.library import find
 
     job = Job(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))

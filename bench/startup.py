@@ -16,8 +16,8 @@ from statistics import median
 from built import built
 from turns import HEADER, ROOT, Target, in_turn, taken, write_page
 
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import ensure
 
 

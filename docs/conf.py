@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 
 from haloscope import __version__
 from haloscope.cli import COMMANDS, parse
-from haloscope.commands.describe import allowed
+from haloscope.commands.reference.describe import allowed
 from haloscope.records import kernels
 from haloscope.run.prepare import halobench
 from haloscope.run.prepare.halobench import Kernel

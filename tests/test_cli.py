@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from haloscope import __version__, cli
-from haloscope.cli import COMMANDS, main, parse
+from haloscope.cli import COMMANDS, main, module_of, parse
 from haloscope.errors import UserError
 from haloscope.verbosity import Verbosity
 
@@ -84,7 +84,7 @@ def test_a_run_is_planned_without_what_fits_and_draws(tmp_path: Path) -> None:
 def test_only_the_named_command_is_imported() -> None:
     modules = imported_by("describe", "--help")
 
-    commands = {name for name in COMMANDS if f"haloscope.commands.{name}" in modules}
+    commands = {name for name in COMMANDS if module_of(name) in modules}
     assert commands == {"describe"}
 
 

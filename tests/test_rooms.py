@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from imports import SOURCE, imported, imports_of, rooms_known_to
 
-from haloscope.cli import COMMANDS
+from haloscope.cli import COMMANDS, ROOMS, module_of
 
 FLOORS = (
     {"errors", "quantities", "paths", "toml", "verbosity", "host", "stats"},
@@ -77,25 +77,22 @@ def test_beside_the_rooms_lies_what_anyone_may_import_and_the_command_line() -> 
     assert rooms == set().union(*FLOORS) - ANYONE
 
 
-def test_a_room_of_more_than_twelve_files_has_rooms_inside() -> None:
-    commands = {f"commands/{name}.py" for name in COMMANDS}
-    files = Counter(
-        path.parent
-        for path in SOURCE.rglob("*.py")
-        if path.name != "__init__.py" and str(path.relative_to(SOURCE)) not in commands
-    )
-    full = {room for room, number in files.items() if number > 12}
+def test_a_room_has_at_most_twelve_files_beside_its_rooms() -> None:
+    files = Counter(path.parent for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
 
-    assert full
-    assert not {room for room in full if not any(room.glob("*/__init__.py"))}
+    assert {str(room.relative_to(SOURCE)) for room in files if files[room] > 12} == set()
+
+
+def test_every_command_stands_in_one_room() -> None:
+    assert sorted(name for names in ROOMS.values() for name in names.split()) == sorted(COMMANDS)
 
 
 def test_commands_know_no_other_command() -> None:
     knowing = {
         f"{name} imports {other}"
         for name in COMMANDS
-        for other in imported(SOURCE / "commands" / f"{name}.py")
-        if other.removeprefix("haloscope.commands.") in COMMANDS
+        for other in imported(SOURCE.parent / f"{module_of(name).replace('.', '/')}.py")
+        if other in {module_of(one) for one in COMMANDS}
     }
 
     assert not knowing
@@ -107,12 +104,13 @@ LATE = {
     "advice/measuring.py": "haloscope.advice",
     "sites/script.py": "jinja2 jinja2.sandbox",
     "clusters/other_jobs/occupied.py": "haloscope.clusters.other_jobs.others numpy",
-    "commands/advise.py": "haloscope.commands.advice_page haloscope.commands.traffic_advice",
+    "commands/predictions/advise.py": "haloscope.commands.predictions.advice_page "
+    "haloscope.commands.predictions.traffic_advice",
     "cli.py": "haloscope.host",
-    "commands/history.py": "haloscope.commands.history_page",
-    "commands/once.py": "haloscope.commands.one_case",
-    "commands/one_case.py": "haloscope.commands.launched",
-    "commands/run.py": "haloscope.commands.conclusion",
+    "commands/folders/history.py": "haloscope.commands.folders.history_page",
+    "commands/measuring/once.py": "haloscope.commands.measuring.one_case",
+    "commands/measuring/one_case.py": "haloscope.commands.measuring.launched",
+    "commands/measuring/run.py": "haloscope.commands.conclusion",
     "host/machine.py": "psutil",
     "models/scaling_law.py": "scipy.optimize",
     "models/split_phase.py": "scipy.optimize",

@@ -59,7 +59,22 @@ COMMANDS = {
     "completion": "print a completion script for bash, zsh, or fish",
     "lab": "start a test cluster with Slurm on this machine",
 }
-"""COMMANDS has the help of each command, which is a module of `commands` imported on demand."""
+"""COMMANDS has the help of each command."""
+ROOMS = {
+    "measuring": "run once status collect cancel drive watch",
+    "folders": "report show compare history export import",
+    "predictions": "advise paper validate",
+    "machines": "calibrate doctor toolchain cluster site lab profile",
+    "reference": "list describe schema completion",
+}
+"""ROOMS has the commands of each room of `commands`, whose modules are imported on demand."""
+
+
+def module_of(command: str) -> str:
+    """Return the full name of a command's module."""
+    room = next(room for room, names in ROOMS.items() if command in names.split())
+    return f"haloscope.commands.{room}.{command}"
+
 
 _OF_ALL = "completion"
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
@@ -161,7 +176,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     for name, summary in COMMANDS.items():
         parser = subparsers.add_parser(name, help=summary, formatter_class=Help)
         if named in (name, _OF_ALL):
-            command = import_module(f"haloscope.commands.{name}")
+            command = import_module(module_of(name))
             command.set_up(parser)
             parser.set_defaults(execute=command.execute)
     if named == _OF_ALL:
@@ -202,7 +217,7 @@ _USUAL = {
 def _options(command: str) -> set[str]:
     """Return the options of a command, without those of its actions."""
     parser = _Parser(add_help=False)
-    import_module(f"haloscope.commands.{command}").set_up(parser)
+    import_module(module_of(command)).set_up(parser)
     return {option for action in parser._actions for option in action.option_strings}
 
 

@@ -23,7 +23,7 @@ from haloscope.analysis.validation.residuals import (
     outstanding,
     varied,
 )
-from haloscope.report.residuals import residual_tables
+from haloscope.report.predictions.residuals import residual_tables
 from haloscope.stats.estimates import Estimate
 
 

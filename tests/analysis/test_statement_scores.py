@@ -6,7 +6,7 @@ from __future__ import annotations
 from haloscope.analysis.validation.predictions import RELATIVE, WALL_TIME, PredictedCell
 from haloscope.analysis.validation.statements import Scored, counts, scored
 from haloscope.papers.tables import exact_times, load
-from haloscope.report import statements as tables
+from haloscope.report.predictions import statements as tables
 
 TARA = "hpcf-2010-6"
 

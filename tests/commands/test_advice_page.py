@@ -13,8 +13,8 @@ from haloscope.advice.candidates import Candidate
 from haloscope.advice.counted_bytes import Load
 from haloscope.advice.judging import Advice, Goal, Option, advice
 from haloscope.analysis.validation.bands import Subject
-from haloscope.commands import advice_page
-from haloscope.commands.advice_page import AdviceFacts
+from haloscope.commands.predictions import advice_page
+from haloscope.commands.predictions.advice_page import AdviceFacts
 from haloscope.findings.finding import Verdict
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings

@@ -15,7 +15,7 @@ import pytest
 from laboratory import Run, Write
 
 from haloscope.advice import measuring
-from haloscope.commands import advise
+from haloscope.commands.predictions import advise
 from haloscope.errors import Problem, UserError
 from haloscope.records.folder import Via
 from haloscope.records.log import read

@@ -13,7 +13,7 @@ from noted import shows
 from recorded import poisson
 
 from haloscope.cli import parse
-from haloscope.commands.one_case import _layout, _run, _show
+from haloscope.commands.measuring.one_case import _layout, _run, _show
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.records.record import Record
@@ -187,7 +187,7 @@ def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFi
     ],
 )
 def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
-    from haloscope.commands.describe import allowed
+    from haloscope.commands.reference.describe import allowed
     from haloscope.run.prepare.halobench import KernelParameter
 
     none: dict[str, Any] = {"minimum": None, "maximum": None, "choices": (), "unit": None}
@@ -196,7 +196,7 @@ def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
 
 
 def test_every_type_of_a_parameter_has_words() -> None:
-    from haloscope.commands.describe import allowed
+    from haloscope.commands.reference.describe import allowed
     from haloscope.run.prepare.halobench import KernelParameter
 
     header = (Path(__file__).parents[2] / "halobench" / "base" / "params.hpp").read_text()

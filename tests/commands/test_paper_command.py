@@ -81,6 +81,6 @@ def test_check_prints_every_statement_against_the_paper_s_own_cells(
 def test_check_of_a_paper_without_statements_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("haloscope.commands.paper.statements", lambda _: ())
+    monkeypatch.setattr("haloscope.commands.predictions.paper.statements", lambda _: ())
     assert main(["paper", "check", TARA]) == 2
     assert "statements.csv" in capsys.readouterr().err

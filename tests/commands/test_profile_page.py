@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from haloscope.commands.profile import MOST_PHASES, _phases
-from haloscope.commands.profile_page import MOST_RANKS, document
+from haloscope.commands.machines.profile import MOST_PHASES, _phases
+from haloscope.commands.machines.profile_page import MOST_RANKS, document
 from haloscope.findings.finding import FindingShape
 from haloscope.profiling.document import ProfileJson, WorldJson
 from haloscope.profiling.process import Sent

@@ -15,7 +15,7 @@ from laboratory import ALL, QUIET, Run, Write, records
 from noted import shows
 
 from haloscope import cli
-from haloscope.commands import run
+from haloscope.commands.measuring import run
 from haloscope.errors import UserError
 from haloscope.records.log import append, read
 from haloscope.run.campaign.campaign import Campaign, measure

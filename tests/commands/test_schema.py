@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from recorded import poisson
 
 from haloscope.cli import main
-from haloscope.commands.schema import SCHEMAS, text
+from haloscope.commands.reference.schema import SCHEMAS, text
 
 ROOT = Path(__file__).parents[2]
 READY = {

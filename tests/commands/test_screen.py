@@ -51,7 +51,7 @@ def test_styles_of_ours_still_reach_a_terminal(
 
 
 def test_every_command_writes_to_that_terminal() -> None:
-    others = [path.name for path in COMMANDS.glob("*.py") if " Console(" in path.read_text()]
+    others = [path.name for path in COMMANDS.rglob("*.py") if " Console(" in path.read_text()]
     assert others == []
 
 

@@ -25,8 +25,8 @@ from haloscope.predict.local_validation import Validation
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.planned_runs import PlannedCells
 from haloscope.predict.sensitivity import Moved
-from haloscope.report import predicted, predicted_times, prediction_errors, validating
 from haloscope.report.draw import csv_files
+from haloscope.report.predictions import predicted, predicted_times, prediction_errors, validating
 from haloscope.stats.estimates import Estimate
 
 SETS = ("node.memory",)
@@ -189,7 +189,9 @@ def test_assumed_numbers_are_told_with_what_they_move(
     )
     number = numbers(cluster_file.find("stampede2"))[0]
     moved = [Moved(number, 0.05, 0.25, cells[0], -0.25)]
-    monkeypatch.setattr("haloscope.commands.validate.sensitivity", lambda _table, _tell: moved)
+    monkeypatch.setattr(
+        "haloscope.commands.predictions.validate.sensitivity", lambda _table, _tell: moved
+    )
 
     assert main(["validate", "hpcf-2018-10", "--table", "4.1", "--sensitivity"]) == 0
     out = capsys.readouterr().out

@@ -14,7 +14,7 @@ from recorded import bad, poisson, write_folder
 from rich.console import Console
 
 from haloscope.cli import main
-from haloscope.commands.watch import view
+from haloscope.commands.measuring.watch import view
 from haloscope.records.folder import ResultFolder
 from haloscope.records.log import read
 from haloscope.run.campaign.watching import CaseProgress, Watched, watched

@@ -14,7 +14,7 @@ from recorded import MACHINE, Raw, cases, overheads, pingpong, poisson, record, 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
 from haloscope.clusters.schema import Cluster, require_undisturbed
-from haloscope.commands.calibrate import execute
+from haloscope.commands.machines.calibrate import execute
 from haloscope.errors import UserError
 from haloscope.findings.caveats import EXPLAINED, Caveat
 from haloscope.paths import share

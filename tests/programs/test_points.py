@@ -25,13 +25,13 @@ from haloscope.analysis.fits import message_models, unfitted
 from haloscope.analysis.grouping import Planned, group
 from haloscope.analysis.sweeps import sweep
 from haloscope.cli import main
-from haloscope.commands.launched import show
+from haloscope.commands.measuring.launched import show
 from haloscope.findings.caveats import Caveat
 from haloscope.programs.output import Answer, Asked, answer
 from haloscope.programs.schema import ProgramFile
 from haloscope.records.checked import wrong
 from haloscope.records.record import Record
-from haloscope.report.compared import compare_cases
+from haloscope.report.comparison.compared import compare_cases
 from haloscope.report.record_view import record_view
 from haloscope.study.checks.suited import unsuited
 from haloscope.study.schema import Study

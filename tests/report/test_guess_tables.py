@@ -4,7 +4,12 @@
 from __future__ import annotations
 
 from haloscope.analysis.validation.predictions import LATENCY, WALL_TIME, PredictedCell
-from haloscope.report.prediction_errors import beside_guesses, errors, null_model, structure
+from haloscope.report.predictions.prediction_errors import (
+    beside_guesses,
+    errors,
+    null_model,
+    structure,
+)
 from haloscope.topics.common.table import Table
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from recorded import poisson, quick, write_folder
 
 from haloscope.cli import main
-from haloscope.commands import schema as schemas
+from haloscope.commands.reference import schema as schemas
 from haloscope.report.draw import json_document
 from haloscope.report.writing import composed
 

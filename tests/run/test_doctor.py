@@ -19,13 +19,14 @@ from fake_machine import FakeMachine, hybrid_laptop, two_sockets
 from noted import shows
 
 from haloscope import __version__
-from haloscope.commands import doctor as command
+from haloscope.commands.machines import doctor as command
 from haloscope.host import gpus, machine, scratch
 from haloscope.run.doctor import checks, libraries, processors, system
 from haloscope.run.doctor.result import CheckResult, Patient, Severity
-from haloscope.toolchains import gpu_aware, in_path, library
+from haloscope.toolchains import in_path, library
 from haloscope.toolchains.added import pypi
-from haloscope.toolchains.job import Job
+from haloscope.toolchains.launching import gpu_aware
+from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.library import Toolchain
 
 Check = Callable[[Patient], CheckResult]

@@ -16,7 +16,7 @@ from haloscope.run.prepare.probing import HERE, NodesAsked, Probe, probe, probed
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.job import Job
+from haloscope.toolchains.launching.job import Job
 
 BUILT = {"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}
 BENCH = Workbench(BUILT, ("fake",), ())

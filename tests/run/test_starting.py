@@ -19,7 +19,7 @@ from haloscope.run.prepare import starting
 from haloscope.run.prepare.probing import NodesAsked
 from haloscope.run.prepare.workbench import Workbench
 from haloscope.toolchains.build import Build
-from haloscope.toolchains.launch import starter
+from haloscope.toolchains.launching.launch import starter
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import Family
 

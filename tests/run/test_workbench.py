@@ -16,8 +16,9 @@ from haloscope.run.prepare.workbench import Halobench, Workbench
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout
 from haloscope.study.program import Forecast
-from haloscope.toolchains import build, launch, library, simgrid
+from haloscope.toolchains import build, library, simgrid
 from haloscope.toolchains.build import Build, KernelProgram
+from haloscope.toolchains.launching import launch
 
 QUIET = Teller(Console(quiet=True))
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from haloscope.cli import COMMANDS
+from haloscope.cli import COMMANDS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "haloscope"
@@ -30,7 +30,7 @@ def helps() -> Iterator[str]:
     """Summaries, descriptions, and arguments of all commands."""
     for name, summary in COMMANDS.items():
         parser = argparse.ArgumentParser()
-        importlib.import_module(f"haloscope.commands.{name}").set_up(parser)
+        importlib.import_module(module_of(name)).set_up(parser)
         yield summary
         yield from of_parser(parser)
 

@@ -29,10 +29,17 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level:
             raise ValueError(f"line {node.lineno}: a relative import hides which room it is from")
-        elif isinstance(node, ast.ImportFrom) and node.module in ("haloscope", COMMANDS_ROOM):
+        elif isinstance(node, ast.ImportFrom) and node.module and _is_room_of_commands(node.module):
             yield from (f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
+
+
+def _is_room_of_commands(module: str) -> bool:
+    if module == "haloscope":
+        return True
+    inside = SOURCE.parent / module.replace(".", "/")
+    return module.startswith(COMMANDS_ROOM) and inside.is_dir()
 
 
 def names_imported(path: Path) -> Iterator[str]:

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.toolchains import launch, launchers, library
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
-from haloscope.toolchains.launchers import Launcher
+from haloscope.toolchains.launching import launch, launchers
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
+from haloscope.toolchains.launching.launchers import Launcher
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import Family, TransportSettings
 
-BIND = str(Path(library.__file__).with_name("bind_rank.sh"))
+BIND = str(Path(launch.__file__).with_name("bind_rank.sh"))
 FOUR = (0, 1, 2, 3)
 CPU = min(os.sched_getaffinity(0))
 

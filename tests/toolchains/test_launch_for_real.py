@@ -17,9 +17,10 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.host import machine
-from haloscope.toolchains import launch, library
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains import library
+from haloscope.toolchains.launching import launch
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 HERE = Path(__file__).parent

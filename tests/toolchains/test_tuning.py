@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.toolchains import parameter_files, tuning
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching import parameter_files, tuning
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
+from haloscope.toolchains.launching.tuning import Tuning
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import Family
-from haloscope.toolchains.tuning import Tuning
 
 JOB = Job(2, cpus=(0, 1))
 

@@ -12,7 +12,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
 from haloscope.study.case import Layout, Value, is_list
 from haloscope.study.checks.capacity import Site
-from haloscope.toolchains.job import shares
+from haloscope.toolchains.launching.job import shares
 
 MOST_SPREAD = 8
 """MOST_SPREAD is the largest number of nodes among candidates, as a multiple of the fewest nodes,

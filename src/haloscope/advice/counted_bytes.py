@@ -18,7 +18,7 @@ from haloscope.clusters.network import NetworkLevel
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import Problem, UserError
 from haloscope.study.schema import COUNT_LIMIT
-from haloscope.toolchains.job import shares
+from haloscope.toolchains.launching.job import shares
 
 _COLUMNS = ("from", "to", "bytes", "from_world", "to_world")
 

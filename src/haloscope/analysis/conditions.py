@@ -12,7 +12,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.quantities import count, listed
 from haloscope.stats.allocations import components, level_to_repeat
 from haloscope.stats.stopping_rule import Rule
-from haloscope.toolchains.tuning import in_words
+from haloscope.toolchains.launching.tuning import in_words
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record

@@ -11,7 +11,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.machine import GROUPS
 from haloscope.study.case import Layout
-from haloscope.toolchains.job import Job
+from haloscope.toolchains.launching.job import Job
 
 OVERSUBSCRIBED = "oversubscribed"
 SAME_NODE, OTHER_SOCKET, OTHER_NODE = "same-node", "other-socket", "other-node"

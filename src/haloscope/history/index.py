@@ -23,7 +23,7 @@ from haloscope.paths import cache_folder
 from haloscope.records.enclosure import leads_outside
 from haloscope.records.log import whole
 from haloscope.study.settings import Settings, settings_of
-from haloscope.toolchains.tuning import in_words
+from haloscope.toolchains.launching.tuning import in_words
 
 _VERSION = 1
 _TABLES = """

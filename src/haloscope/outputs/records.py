@@ -22,7 +22,7 @@ from haloscope.outputs.printed import Output, PrintedRun, SizeRow, slug
 from haloscope.records import kernels
 from haloscope.records.log import SCHEMA
 from haloscope.study.case import Layout, Value, identity
-from haloscope.toolchains.job import shares
+from haloscope.toolchains.launching.job import shares
 
 _MODES = {
     ("imb", "PingPong"): "imb",

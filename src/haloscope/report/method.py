@@ -13,7 +13,7 @@ from haloscope.findings.sentences import sentence
 from haloscope.quantities import count, listed, number, percent, seconds, size
 from haloscope.stats.sequential import Warmup, warmup_if_any
 from haloscope.study.case import thread_bind_of
-from haloscope.toolchains.tuning import in_words
+from haloscope.toolchains.launching.tuning import in_words
 from haloscope.topics.quality import validity
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from haloscope.records.points import (
 )
 from haloscope.records.record import Record
 from haloscope.study.case import thread_bind_of
-from haloscope.toolchains.tuning import in_words
+from haloscope.toolchains.launching.tuning import in_words
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
     "_flops_per_s": flops,

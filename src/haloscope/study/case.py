@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from haloscope.quantities import count
-from haloscope.toolchains.job import shares
+from haloscope.toolchains.launching.job import shares
 
 Value = bool | int | float | str
 ALLOCATIONS = ("best_fit", "contiguous", "by_switch", "by_pod", "random")

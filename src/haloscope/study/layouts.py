@@ -10,7 +10,7 @@ from typing import TypeVar
 from haloscope.quantities import count
 from haloscope.study.case import Layout, is_list
 from haloscope.study.schema import LayoutAxes
-from haloscope.toolchains.job import shares
+from haloscope.toolchains.launching.job import shares
 
 T = TypeVar("T")
 

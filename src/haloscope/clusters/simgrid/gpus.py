@@ -11,7 +11,7 @@ from haloscope.clusters.node import Gpu, GpuMessages, Node
 from haloscope.clusters.quantity import Quantity
 from haloscope.clusters.schema import Cluster
 from haloscope.study.case import Layout, gpus_lacking
-from haloscope.toolchains.job import Job
+from haloscope.toolchains.launching.job import Job
 
 
 def sockets_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) -> list[int] | None:

@@ -19,9 +19,10 @@ from haloscope.sites import file as site_file
 from haloscope.sites.schedulers import srun_kinds
 from haloscope.sites.schedulers.asking import NoAnswerError, RefusedError
 from haloscope.sites.schedulers.slurm import Slurm
-from haloscope.toolchains import build, gpu_aware, gpu_compilers, in_path, simgrid, tuning
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains import build, gpu_compilers, in_path, simgrid
+from haloscope.toolchains.launching import gpu_aware, tuning
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, compiler_family
 
 _CXX20 = """\

@@ -32,8 +32,8 @@ from haloscope.sites.schema import BatchSite
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import PlaceFacts, Site
 from haloscope.toolchains.build import Build
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import cannot
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import cannot
 
 
 @dataclass(frozen=True)

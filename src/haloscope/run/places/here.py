@@ -20,8 +20,8 @@ from haloscope.run.runners.local import LocalRunner
 from haloscope.study.case import Case
 from haloscope.study.checks.capacity import HERE, Site
 from haloscope.study.schema import DEFAULT
-from haloscope.toolchains import launch
 from haloscope.toolchains.build import Build
+from haloscope.toolchains.launching import launch
 
 LOCAL = "local"
 

@@ -16,8 +16,8 @@ from haloscope.host.scratch import scratch
 from haloscope.run.runners import answer
 from haloscope.study.case import Case
 from haloscope.toolchains.build import Build, KernelProgram
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import parted
 
 TIMEOUT_S = 60

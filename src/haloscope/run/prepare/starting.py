@@ -18,7 +18,7 @@ from haloscope.run.prepare.probing import NodesAsked
 from haloscope.sites.schedulers.srun_kinds import cause
 from haloscope.sites.schema import BatchSite
 from haloscope.toolchains.build import Build
-from haloscope.toolchains.launch import starter
+from haloscope.toolchains.launching.launch import starter
 from haloscope.toolchains.transport import Family
 
 _log = logging.getLogger(__name__)

@@ -62,7 +62,7 @@ class ExternalLaunch:
         """
         command = self.prepared()
         given = [f"{key}={text}" for key, text in self.variables().items()]
-        script = str(files("haloscope.toolchains") / "seen_rank.sh")
+        script = str(files("haloscope.toolchains.launching") / "seen_rank.sh")
         return ["sh", script, str(self.folder), *given, "--", *command]
 
     def prepared(self) -> list[str]:

@@ -14,7 +14,7 @@ from haloscope.analysis.facets import Facet
 from haloscope.analysis.validation.published import source
 from haloscope.quantities import listed, number
 from haloscope.study.settings import describe, varying
-from haloscope.toolchains.job import shares
+from haloscope.toolchains.launching.job import shares
 from haloscope.topics.common.notebook import Notebook
 from haloscope.topics.common.table import NODE_TIME, Cell, Column, Table, label, missing, plain
 from haloscope.topics.mapping.analysis import (

@@ -19,7 +19,7 @@ from haloscope.analysis.comparison import (
     step,
 )
 from haloscope.quantities import count, listed
-from haloscope.report.compared_tables import (
+from haloscope.report.comparison.compared_tables import (
     NAMES,
     RESULTS,
     details_table,
@@ -27,7 +27,7 @@ from haloscope.report.compared_tables import (
     results_tables,
     sweeps_table,
 )
-from haloscope.report.untouched import between_nodes, untouched
+from haloscope.report.comparison.untouched import between_nodes, untouched
 from haloscope.study.settings import Setting
 from haloscope.topics.common.notebook import left_out
 from haloscope.topics.common.table import Table, joined

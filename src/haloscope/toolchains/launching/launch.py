@@ -11,8 +11,9 @@ from importlib.resources import files
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host.scratch import Scratch
-from haloscope.toolchains import fftw, launchers, libfabric, tuning
-from haloscope.toolchains.job import Job
+from haloscope.toolchains import fftw, libfabric
+from haloscope.toolchains.launching import launchers, tuning
+from haloscope.toolchains.launching.job import Job
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import TALKATIVE, USUAL
 from haloscope.toolchains.transport import names as names_of
@@ -218,5 +219,5 @@ def launch_command(
         if scratch.memory is not None:
             env |= {key: str(scratch.memory) for key in launcher.says_where if key not in env}
     lists = ":".join(",".join(map(str, cpus)) for cpus in job.cpus_of_ranks())
-    bound = ["sh", str(files("haloscope.toolchains") / "bind_rank.sh"), lists, *program]
+    bound = ["sh", str(files("haloscope.toolchains.launching") / "bind_rank.sh"), lists, *program]
     return [str(toolchain.mpirun), *launcher.arguments(job, transport), *bound], env

@@ -31,11 +31,12 @@ from haloscope.predict import local_validation, paper_validation, planned_runs, 
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.quantities import error
-from haloscope.report import predicted, predicted_times, prediction_errors, validating, writing
-from haloscope.report import statements as statement_tables
+from haloscope.report import writing
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
-from haloscope.report.residuals import residual_tables
+from haloscope.report.predictions import predicted, predicted_times, prediction_errors, validating
+from haloscope.report.predictions import statements as statement_tables
+from haloscope.report.predictions.residuals import residual_tables
 from haloscope.run.campaign import campaign
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller

@@ -88,7 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for line in _changes(chosen):
         out.print(line, soft_wrap=True)
     if arguments.out:
-        from haloscope.commands import history_page  # imported here because it draws
+        from haloscope.commands.folders import history_page
 
         out.print(f"report: {history_page.write(chosen, arguments.out)}", soft_wrap=True)
     return 0

@@ -93,7 +93,7 @@ def _show(
     out.print(record_view(shown, given, whole=whole))
     if len(records) > 1 or any(record.timeline for record in records):
         # a single launch is shown without the libraries for fits and drawings
-        from haloscope.commands.launched import show
+        from haloscope.commands.measuring.launched import show
 
         show(records, out)
 

@@ -15,7 +15,8 @@ from typing import Any
 from haloscope.advice import candidates, measuring, requests
 from haloscope.advice.judging import Advice, Goal, Option
 from haloscope.advice.measuring import ComparedLayouts, Question
-from haloscope.commands import advice_text, placeoptions
+from haloscope.commands import placeoptions
+from haloscope.commands.predictions import advice_text
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.paths import dated_folder, write_whole
@@ -113,7 +114,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     if arguments.profile is not None:
         # imported here: a kernel's layouts need no graph libraries
-        from haloscope.commands import traffic_advice
+        from haloscope.commands.predictions import traffic_advice
 
         out = arguments.out or dated_folder("advise-profile")
         asked = (arguments.profile, arguments.on, arguments.nodes, out)
@@ -283,7 +284,7 @@ def _command(given: argparse.Namespace) -> str:
 
 
 def _write_page(question: Question, found: ComparedLayouts, command: str) -> None:
-    from haloscope.commands import advice_page
+    from haloscope.commands.predictions import advice_page
 
     result = found.advice
     facts = advice_page.AdviceFacts(

@@ -20,8 +20,8 @@ from haloscope.papers.assessment import assessed
 from haloscope.papers.known_cells import published_cells
 from haloscope.papers.statements import statements
 from haloscope.papers.tables import Grid, Paper, PaperTable, list_papers, load
-from haloscope.report import statements as statement_tables
 from haloscope.report.draw import csv_files, terminal
+from haloscope.report.predictions import statements as statement_tables
 
 _DESCRIPTION = """\
 Show published performance tables. If a study names a paper, its report compares your measurements

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from haloscope.host import process
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launching.job import Job
+from haloscope.toolchains.launching.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 TIMEOUT_S = 60

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from haloscope.analysis.validation.predictions import Errors, PredictedTime
 from haloscope.quantities import SECONDS, seconds
-from haloscope.report.predicted import exact
-from haloscope.report.prediction_errors import ERROR_COLUMNS, error_cells, share_cell
+from haloscope.report.predictions.predicted import exact
+from haloscope.report.predictions.prediction_errors import ERROR_COLUMNS, error_cells, share_cell
 from haloscope.stats.estimates import Estimate
 from haloscope.topics.common.notebook import spread_notes, spread_text
 from haloscope.topics.common.table import Cell, Column, Table, label, plain

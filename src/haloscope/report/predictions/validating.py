@@ -13,7 +13,7 @@ from haloscope.findings.caveats import Caveat
 from haloscope.findings.finding import Claim, Finding, FindingShape, Metric
 from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document
-from haloscope.report.prediction_errors import FITTED, ONLY_PREDICTED
+from haloscope.report.predictions.prediction_errors import FITTED, ONLY_PREDICTED
 from haloscope.report.section import Section
 from haloscope.topics import arranged
 from haloscope.topics.common.figure import Axis, Curve, Figure, Lines, Mark, second_ticks

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.validation.predictions import JACOBI, LATENCY, RELATIVE, PredictedCell
 from haloscope.quantities import MISSING, count, number
-from haloscope.report.prediction_errors import (
+from haloscope.report.predictions.prediction_errors import (
     NOT_SIMULATED,
     beside_guesses,
     errors,

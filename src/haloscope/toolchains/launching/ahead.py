@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 
 from haloscope.host import process
-from haloscope.toolchains import in_path, parameter_files
+from haloscope.toolchains import in_path
+from haloscope.toolchains.launching import parameter_files
 
 
 def asked() -> AbstractContextManager[None]:

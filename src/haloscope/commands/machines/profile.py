@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from haloscope.commands import profile_page
+from haloscope.commands.machines import profile_page
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole

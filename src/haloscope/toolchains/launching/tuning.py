@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from haloscope.toolchains import parameter_files
+from haloscope.toolchains.launching import parameter_files
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import TransportSettings
 

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from haloscope.commands import placeoptions
 from haloscope.host import checkout, machine
 from haloscope.outputs.printing import KERNEL, PRINTERS
-from haloscope.toolchains import ahead
-from haloscope.toolchains.job import BINDS, THREAD_BINDS
+from haloscope.toolchains.launching import ahead
+from haloscope.toolchains.launching.job import BINDS, THREAD_BINDS
 
 _DESCRIPTION = (
     "Run one case now, on this machine or on a simulated cluster. Print its result, its time, "
@@ -110,6 +110,6 @@ def execute(arguments: argparse.Namespace) -> int:
     with ahead.asked() if here else nullcontext():
         checkout.ask()
         # imported while git and the library's programs answer
-        from haloscope.commands import one_case
+        from haloscope.commands.measuring import one_case
 
         return one_case.execute(arguments, since)

@@ -15,9 +15,10 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, no_such
 from haloscope.run.prepare import halobench, kernels, workbench
 from haloscope.run.progress import Teller, duration
-from haloscope.toolchains import in_path, launch, library
+from haloscope.toolchains import in_path, library
 from haloscope.toolchains.added.extras import EXTRAS, install, remove
 from haloscope.toolchains.build import KernelProgram
+from haloscope.toolchains.launching import launch
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 _DESCRIPTION = """\
