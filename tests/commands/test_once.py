@@ -228,7 +228,7 @@ def test_once_on_a_site_outside_of_its_jobs_is_refused_before_a_build(
 
 
 def test_parameters_are_grouped() -> None:
-    from haloscope.commands.describe import grouped
+    from haloscope.commands.reference.describe import grouped
     from haloscope.run.prepare.halobench import KernelParameter
 
     every = [
