@@ -85,8 +85,6 @@ first steps:
   haloscope doctor                check this machine for sources of noise
   haloscope once poisson_cg n=512 --ranks 2
 """
-
-
 _SHORT = f"""\
 {_DESCRIPTION}
 

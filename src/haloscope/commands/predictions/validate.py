@@ -40,7 +40,7 @@ from haloscope.report.predictions.residuals import residual_tables
 from haloscope.run.campaign import campaign
 from haloscope.run.campaign.request import Request, start
 from haloscope.run.progress import Teller
-from haloscope.study.schema import LAUNCHES_LIMIT
+from haloscope.study.values import LAUNCHES_LIMIT
 from haloscope.topics.common.table import Table
 from haloscope.topics.mapping.plan_cells import plan_cells
 
