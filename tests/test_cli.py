@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from haloscope import __version__, cli
-from haloscope.cli import COMMANDS, main, module_of, parse
+from haloscope.cli import main, parse
+from haloscope.commands import COMMANDS, module_of
 from haloscope.errors import UserError
 from haloscope.verbosity import Verbosity
 
